@@ -112,9 +112,9 @@ import Testing
             "another loop consumes the stream, or has consumed it, and its content isn't kept",
             page
         ),
-        RequestError(DownloadError(.fileExists, film, "the download may not replace it")),
-        RequestError(DownloadError(.cannotWriteFile, film, "Permission denied")),
-        RequestError(DownloadError(.diskFull, film, "No space left on device")),
+        RequestError(FileError(.fileExists, film, "the download may not replace it")),
+        RequestError(FileError(.cannotWriteFile, film, "Permission denied")),
+        RequestError(FileError(.diskFull, film, "No space left on device")),
         error(.digestMismatch, .validating, "the file “film.mov” has another digest than expected", page),
         error(.unacceptableStatus, .validating, nil, HTTPResponseHead(status: .notFound)),
         error(

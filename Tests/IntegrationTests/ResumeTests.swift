@@ -219,7 +219,7 @@ extension OverLoopback {
 
             let error = await #expect(throws: RequestError.self) { try await OperationQueue().fetch(request) }
 
-            #expect(error?.code == .cannotWriteFile && error?.underlying is DownloadError)
+            #expect(error?.code == .cannotWriteFile && error?.underlying is FileError)
         }
 
         @Test func aFolderThatVanishesIsAnErrorAndNothingIsLeft() async throws {

@@ -6,6 +6,8 @@ import Requests
 import RequestsTesting
 
 package let home = URL(string: "https://example.com/recipes/1")!
+/// The origins of the samples, for credentials of clients without a base URL.
+package let sampleOrigins = ["https://example.com", "https://api.example.com"].compactMap { URL(string: $0) }
 
 package typealias BuildCompletion = @Sendable (Result<URLRequest, any Error>) -> Void
 

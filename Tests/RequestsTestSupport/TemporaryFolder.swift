@@ -23,10 +23,17 @@ package final class TemporaryFolder: Sendable {
         try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()
     }
 
-    /// The files in it, in alphabetical order.
-    package var files: [URL] {
-        let files = try? FileManager.default.contentsOfDirectory(at: url, includingPropertiesForKeys: nil)
-        return (files ?? []).sorted { $0.path < $1.path }
+    /// The files in it and in its folders, in alphabetical order.
+    package var files: [URL] { Self.files(in: url) }
+
+    /// Returns all that is in a folder and in its folders, except those themselves, in alphabetical order.
+    package static func files(in url: URL) -> [URL] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
+        return names.sorted().flatMap { name in
+            let file = url.appendingPathComponent(name, isDirectory: false)
+            let type = try? FileManager.default.attributesOfItem(atPath: file.path)[.type] as? FileAttributeType
+            return type == .typeDirectory ? files(in: file) : [file]
+        }
     }
 
     package func file(_ name: String) -> URL { url.appendingPathComponent(name, isDirectory: false) }

@@ -1,6 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// Authenticates requests with a credential that expires, and refreshes that once for all requests that need it.
 ///
 /// ```swift
@@ -21,13 +23,16 @@
 ///
 /// A waiting request ends at once when it is cancelled or its deadline passes; the refresh continues for the others.
 ///
-/// The credential is sent to the origin of the environment's base URL; without a base URL, to every origin, unless
-/// `applies` says otherwise. A redirect to another origin drops it, and a 401 of that origin isn't a rejection.
+/// The credential is sent to the origin of the environment's base URL, or to those that `origins` names, and to no
+/// other. Without a base URL and without `origins`, a request fails before it is sent: an address that a response
+/// contains could otherwise lead the credential anywhere. A redirect to another origin drops it, and a 401 of that
+/// origin isn't a rejection.
 ///
 /// All members may be used from any thread.
 public final class AuthenticationInterceptor<A: Authenticator>: ChallengeAnswering {
     private let authenticator: A
     let keeper: CredentialKeeper<A.Credential>
+    private let origins: Set<Origin>?
     private let applies: @Sendable (HTTPRequest) -> Bool
 
     /// Makes an interceptor.
@@ -35,22 +40,25 @@ public final class AuthenticationInterceptor<A: Authenticator>: ChallengeAnsweri
     /// - Parameters:
     ///   - authenticator: Applies credentials, and refreshes them.
     ///   - credential: The first one; `nil`, the default, lets the authenticator get it for the first request.
+    ///   - origins: URLs of the origins that receive the credential; `nil`, the default, stands for that of the base URL.
     ///   - window: The limit of refreshes in a time; one more is an error of code `excessiveRefresh`. `nil` sets no
     ///     limit.
     ///   - timeout: The maximum time of one refresh; a longer one is an error of code `refreshTimedOut` for all waiting
     ///     requests. `nil` sets no limit.
     ///   - clock: The clock of the window and the timeout.
-    ///   - applies: Whether a request to the origin of the base URL is authenticated; by default all are. For example,
-    ///     a login may be excluded.
+    ///   - applies: Whether a request to such an origin is authenticated; by default all are. For example, a login may
+    ///     be excluded.
     public init(
         _ authenticator: A,
         credential: A.Credential? = nil,
+        origins: [URL]? = nil,
         window: RefreshWindow? = .default,
         timeout: Duration? = .seconds(30),
         clock: any Clock<Duration> = ContinuousClock(),
         applies: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
     ) {
         self.authenticator = authenticator
+        self.origins = origins.map { Set($0.map { Origin($0) }) }
         self.applies = applies
         keeper = CredentialKeeper(credential, window: window, timeout: timeout, clock: clock)
     }
@@ -73,9 +81,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: ChallengeAnsweri
     /// - Throws: ``RequestError`` of code `authenticationFailed` or `excessiveRefresh`; any error that the
     ///   authenticator throws while it applies the credential.
     public func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
-        guard !keeper.isRefreshed(by: context), request.inherits(from: context.baseURL), applies(request) else {
-            return
-        }
+        guard !keeper.isRefreshed(by: context), applies(request), try isMeant(for: request, in: context) else { return }
         let grant = try await keeper.grant(
             in: context,
             isStale: authenticator.needsRefresh,
@@ -85,6 +91,18 @@ public final class AuthenticationInterceptor<A: Authenticator>: ChallengeAnsweri
         try authenticator.apply(grant.credential, to: &request)
         request.headers.markSecrets(addedTo: headers)
         keeper.mark(&request, grant.generation)
+    }
+
+    /// Whether the origin of a request receives the credential.
+    private func isMeant(for request: HTTPRequest, in context: InterceptorContext) throws -> Bool {
+        if let origins {
+            return request.inherits(from: nil) && request.origin(in: context.baseURL).map(origins.contains) == true
+        }
+        guard context.baseURL != nil else {
+            let reason = "the client has no base URL: pass `origins:` to the AuthenticationInterceptor"
+            throw RequestError(.authenticationFailed, phase: .building, reason: reason)
+        }
+        return request.inherits(from: context.baseURL)
     }
 
     /// Sends a rejected request again as soon as there is another credential.

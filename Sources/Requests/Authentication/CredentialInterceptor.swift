@@ -188,27 +188,36 @@ public final class CredentialInterceptor: HopAuthenticating {
         _ context: InterceptorContext,
         _ provider: @escaping Provider
     ) async throws {
-        let (waiting, awaited) = (context.refreshing, ObjectIdentifier(self))
-        guard RefreshWaits.shared.withLock({ $0.begin(waiting, for: awaited) }) else { return }
-        defer { RefreshWaits.shared.withLock { $0.end(waiting, for: awaited) } }
-        try await Suspension.wait { resume in
-            guard let (number, isFirst) = spaces.withLock({ $0.wait(for: id, use, resume) }) else {
-                resume()
-                return {}
-            }
-            if isFirst {
-                let scope = CallScope(refreshBy: self, within: context.source.scope)
-                let task = CallExecutor.task {
-                    let credential = await scope.run { await provider(challenge, url) }
-                    scope.end()
-                    let answer = credential?.answer(to: challenge) ?? .refused(nil)
-                    let waiters = self.spaces.withLock { $0.end(number, of: id, with: answer, to: challenge, of: url) }
-                    for resume in waiters { resume() }
+        _ = try await RefreshWaits.wait(context.refreshing, for: ObjectIdentifier(self)) {
+            try await Suspension.wait { resume in
+                guard let (number, isFirst) = spaces.withLock({ $0.wait(for: id, use, resume) }) else {
+                    resume()
+                    return {}
                 }
-                spaces.withLock { $0.start(task, of: id, number) }
+                if isFirst { ask(challenge, of: url, number, of: id, context, provider) }
+                return { self.spaces.withLock { $0.withdraw(number, from: id) }?.cancel() }
             }
-            return { self.spaces.withLock { $0.withdraw(number, from: id) }?.cancel() }
         }
+    }
+
+    /// Calls the closure, and resumes the waiting requests with its answer.
+    private func ask(
+        _ challenge: AuthenticationChallenge,
+        of url: URL,
+        _ number: Int,
+        of id: CredentialSpace.ID,
+        _ context: InterceptorContext,
+        _ provider: @escaping Provider
+    ) {
+        let scope = CallScope(refreshBy: self, within: context.source.scope)
+        let task = CallExecutor.task {
+            let credential = await scope.run { await provider(challenge, url) }
+            scope.end()
+            let answer = credential?.answer(to: challenge) ?? .refused(nil)
+            let waiters = self.spaces.withLock { $0.end(number, of: id, with: answer, to: challenge, of: url) }
+            for resume in waiters { resume() }
+        }
+        spaces.withLock { $0.start(task, of: id, number) }
     }
 }
 

@@ -3,15 +3,16 @@
 
 /// Keeps a credential for any number of requests, and refreshes it once for all that need it.
 ///
-/// A thin class around ``CredentialMachine``: it locks, transitions, unlocks, then acts.
+/// A thin class around ``CredentialMachine``: it locks, transitions, unlocks, then acts. What a transition replaces is
+/// released outside of the lock: its deinitializer may call back.
 final class CredentialKeeper<Credential: Sendable>: Sendable {
-    typealias Outcome = Result<CredentialGrant<Credential>, CredentialRefusal>
+    typealias Grant = CredentialGrant<Credential>
     typealias Machine = CredentialMachine<Credential, Waiter>
     typealias Refresh = @Sendable (Credential?, RefreshClient) async throws -> Credential
 
     /// A request that waits for a credential, and the way to begin a refresh on its behalf.
     struct Waiter: Sendable {
-        let continuation: CheckedContinuation<Outcome, Never>
+        let continuation: CheckedContinuation<Result<Grant, CredentialRefusal>, Never>
         let refresh: @Sendable (Credential?, _ generation: Int) -> Void
     }
 
@@ -36,12 +37,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         state = Locked(State(machine: Machine(credential, window: window)))
         self.clock = clock
         self.timeout = timeout
-        now = Self.stopwatch(clock)
-    }
-
-    private static func stopwatch(_ clock: some Clock<Duration>) -> @Sendable () -> Duration {
-        let start = clock.now
-        return { start.duration(to: clock.now) }
+        now = clock.stopwatch()
     }
 
     private var id: ObjectIdentifier { ObjectIdentifier(self) }
@@ -49,10 +45,16 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
     var credential: Credential? { state.withLock { $0.machine.credential } }
 
     func set(_ credential: Credential?) {
-        // The former values must not be released under the lock.
-        let former = state.withLock { ($0.machine.credential, $0.machine.failure) }
-        let release = state.withLock { $0.machine.set(credential) }
-        withExtendedLifetime(former) { if let release { resume(release) } }
+        resume(change { $0.set(credential) })
+    }
+
+    /// Changes the machine, and releases what the change replaces outside of the lock.
+    private func change<Outcome: Sendable>(_ body: (inout Machine) -> Outcome) -> Outcome {
+        let (outcome, former) = state.withLock { state in
+            let former = (state.machine.credential, state.machine.failure)
+            return (body(&state.machine), former)
+        }
+        return withExtendedLifetime(former) { outcome }
     }
 
     /// Whether an operation is a part of the refresh of this keeper.
@@ -69,24 +71,25 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         in context: InterceptorContext,
         isStale: (Credential) -> Bool,
         refresh: @escaping Refresh
-    ) async throws -> CredentialGrant<Credential> {
+    ) async throws -> Grant {
         let (credential, generation, isRefreshing) = state.withLock { state in
             (state.machine.credential, state.machine.generation, state.machine.isRefreshing)
         }
         if let credential, !isRefreshing, !isStale(credential) {
-            return CredentialGrant(credential: credential, generation: generation, isFresh: false)
+            return Grant(credential: credential, generation: generation, isFresh: false)
         }
-        switch await self.grant(after: generation, in: context, refresh: refresh) {
-        case .success(let grant):
-            // Not checked again: if new credentials are always stale, they would be fetched for ever.
-            guard grant.isFresh else { return grant }
-            var note = note(in: context)
-            note.fetched = grant.generation
-            context.notes.write(note, of: id)
-            return grant
-        case .failure(let refusal):
-            throw refusal.error
+        let grant: Grant
+        do {
+            grant = try await self.grant(after: generation, in: context, refresh: refresh).get()
+        } catch {
+            throw error.error
         }
+        // Not checked again: if new credentials are always stale, they would be fetched for ever.
+        guard grant.isFresh else { return grant }
+        var note = note(in: context)
+        note.fetched = grant.generation
+        context.notes.write(note, of: id)
+        return grant
     }
 
     /// Marks a request with the generation of its credential; `nil` stands for the present one.
@@ -137,21 +140,20 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         after generation: Int,
         in context: InterceptorContext,
         refresh: @escaping Refresh
-    ) async -> Outcome {
-        let (waiting, awaited) = (context.refreshing, id)
-        guard !waiting.isEmpty else { return await wait(after: generation, in: context, refresh: refresh) }
-        guard RefreshWaits.shared.withLock({ $0.begin(waiting, for: awaited) }) else { return .failure(.circular) }
-        defer { RefreshWaits.shared.withLock { $0.end(waiting, for: awaited) } }
-        return await wait(after: generation, in: context, refresh: refresh)
+    ) async -> Result<Grant, CredentialRefusal> {
+        let outcome = await RefreshWaits.wait(context.refreshing, for: id) {
+            await wait(after: generation, in: context, refresh: refresh)
+        }
+        return outcome ?? .failure(.circular)
     }
 
     private func wait(
         after generation: Int,
         in context: InterceptorContext,
         refresh: @escaping Refresh
-    ) async -> Outcome {
+    ) async -> Result<Grant, CredentialRefusal> {
         let now = now()
-        let id = state.withLock { state in
+        let number = state.withLock { state in
             state.nextID += 1
             return state.nextID
         }
@@ -163,7 +165,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
                 let answer: Machine.Answer = state.withLock { state in
                     // A cancellation before this point found no waiter to release; but it has set the flag.
                     if Task.isCancelled { return .refuse(.cancelled) }
-                    return state.machine.wish(waiter, id: id, after: generation, now: now)
+                    return state.machine.request(waiter, id: number, after: generation, now: now)
                 }
                 switch answer {
                 case .grant(let grant): continuation.resume(returning: .success(grant))
@@ -176,12 +178,9 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
                 }
             }
         } onCancel: {
-            state.withLock { $0.machine.withdraw(id) }?.continuation.resume(returning: .failure(.cancelled))
+            state.withLock { $0.machine.withdraw(number) }?.continuation.resume(returning: .failure(.cancelled))
         }
-        switch outcome {
-        case .success: context.report(.ended(isGranted: true))
-        case .failure: context.report(.ended(isGranted: false))
-        }
+        context.report(.ended(isGranted: (try? outcome.get()) != nil))
         return outcome
     }
 
@@ -227,10 +226,8 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
     /// Reports the outcome of a refresh to all its waiters; only the first outcome of a refresh has an effect.
     private func end(_ generation: Int, with result: Result<Credential, any Error>) {
         let now = now()
-        let former = state.withLock { ($0.machine.credential, $0.machine.failure) }
-        defer { withExtendedLifetime(former) {} }
-        switch state.withLock({ $0.machine.end(generation, with: result, now: now) }) {
-        case .none: break
+        switch change({ $0.end(generation, with: result, now: now) }) {
+        case nil: break
         case .release(let release): resume(release)
         case .refresh(let credential, let generation, for: let waiter): waiter.refresh(credential, generation)
         }
@@ -238,45 +235,5 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
 
     private func resume(_ release: Machine.Release) {
         for waiter in release.waiters { waiter.continuation.resume(returning: release.result) }
-    }
-}
-
-/// The graph of refreshes that wait for each other, which keeps a refresh from waiting for itself through others.
-///
-/// Two credentials of one client can cause that: the refresh of each sends a request that needs the other. The wait
-/// that would close the cycle is refused, because an error in one is better than a deadlock of both.
-struct RefreshWaits: Sendable {
-    private struct Wait: Hashable, Sendable {
-        let waiting: ObjectIdentifier
-        let awaited: ObjectIdentifier
-    }
-
-    /// The graph of the process: a cycle may lead through several clients.
-    static let shared = Locked(RefreshWaits())
-    private var counts: [Wait: Int] = [:]
-
-    /// Records that some refreshes wait for another; returns `false`, without recording it, if that one waits for them.
-    ///
-    /// - Complexity: O(n) in the number of waits.
-    mutating func begin(_ waiting: Set<ObjectIdentifier>, for awaited: ObjectIdentifier) -> Bool {
-        var reached: Set = [awaited]
-        var frontier = [awaited]
-        while let next = frontier.popLast() {
-            if waiting.contains(next) { return false }
-            for wait in counts.keys where wait.waiting == next && reached.insert(wait.awaited).inserted {
-                frontier.append(wait.awaited)
-            }
-        }
-        for refresh in waiting { counts[Wait(waiting: refresh, awaited: awaited), default: 0] += 1 }
-        return true
-    }
-
-    /// Removes one recorded wait.
-    mutating func end(_ waiting: Set<ObjectIdentifier>, for awaited: ObjectIdentifier) {
-        for refresh in waiting {
-            let wait = Wait(waiting: refresh, awaited: awaited)
-            guard let count = counts[wait] else { continue }
-            counts[wait] = count == 1 ? nil : count - 1
-        }
     }
 }

@@ -16,7 +16,7 @@
 struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
     typealias Grant = CredentialGrant<Credential>
 
-    /// The answer to a wish for a credential.
+    /// The answer to a request for a credential.
     enum Answer: Sendable {
         /// A credential.
         case grant(Grant)
@@ -32,28 +32,14 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
     struct Release: Sendable {
         let waiters: [Waiter]
         let result: Result<Grant, CredentialRefusal>
-
-        init(_ waiters: [Int: Waiter], _ result: Result<Grant, CredentialRefusal>) {
-            self.waiters = waiters.sorted { $0.key < $1.key }.map(\.value)
-            self.result = result
-        }
     }
 
     /// The action at the end of a refresh.
     enum Ending: Sendable {
-        /// Nothing: there are no waiters.
-        case none
-        /// Resume these.
+        /// Resume these; there may be none.
         case release(Release)
         /// Begin the next refresh, of this credential, for a waiter who is kept.
         case refresh(Credential?, generation: Int, for: Waiter)
-    }
-
-    private enum Phase: Sendable {
-        case idle
-        case refreshing([Int: Waiter])
-        /// The refresh of an older generation is running; these wait for the next one, which begins after it.
-        case superseded(Int, [Int: Waiter])
     }
 
     /// The present credential; `nil` before a login, and after a logout.
@@ -61,7 +47,10 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
     /// The number of the present credential.
     private(set) var generation = 0
     private let window: RefreshWindow?
-    private var phase = Phase.idle
+    /// The generation whose refresh is running; an older one than the present is superseded.
+    private var running: Int?
+    /// Those that wait for the running refresh, or, if that is superseded, for the next one.
+    private var waiters: [Int: Waiter] = [:]
     /// The first generation of the present credential.
     private(set) var origin = 0
     /// The generation of the last logout: an older one belongs to a former user.
@@ -77,39 +66,26 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
     }
 
     /// Whether the present credential is being replaced.
-    var isRefreshing: Bool {
-        switch phase {
-        case .idle: false
-        case .refreshing: true
-        case .superseded(_, let waiters): !waiters.isEmpty
-        }
-    }
+    var isRefreshing: Bool { running != nil && (running == generation || !waiters.isEmpty) }
 
-    /// Handles a wish for a credential of another generation.
+    /// Handles a request for a credential of another generation.
     ///
     /// - Parameters:
     ///   - waiter: The caller, who is kept if it has to wait.
-    ///   - id: The number with which the wish is withdrawn.
+    ///   - id: The number with which the request is withdrawn.
     ///   - generation: The generation that was rejected, or that is known to be.
     ///   - now: The time, from any beginning.
     /// - Returns: The answer.
-    mutating func wish(_ waiter: Waiter, id: Int, after generation: Int, now: Duration) -> Answer {
+    mutating func request(_ waiter: Waiter, id: Int, after generation: Int, now: Duration) -> Answer {
         if generation < logout { return .refuse(.loggedOut) }
-        switch phase {
-        case .refreshing(var waiters):
+        if !isRefreshing, let answer = present(insteadOf: generation) { return answer }
+        guard running == nil else {
             waiters[id] = waiter
-            phase = .refreshing(waiters)
             return .wait
-        case .superseded(let old, var waiters):
-            if waiters.isEmpty, let answer = present(insteadOf: generation) { return answer }
-            waiters[id] = waiter
-            phase = .superseded(old, waiters)
-            return .wait
-        case .idle:
-            if let answer = present(insteadOf: generation) { return answer }
-            if let refusal = begin([id: waiter], now: now) { return .refuse(refusal) }
-            return .refresh(credential, generation: self.generation)
         }
+        if let refusal = begin(now) { return .refuse(refusal) }
+        waiters[id] = waiter
+        return .refresh(credential, generation: self.generation)
     }
 
     /// The answer for a late request, or `nil` if a refresh is needed.
@@ -122,65 +98,47 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
     }
 
     /// Begins a refresh, or returns why it is refused.
-    private mutating func begin(_ waiters: [Int: Waiter], now: Duration) -> CredentialRefusal? {
+    private mutating func begin(_ now: Duration) -> CredentialRefusal? {
         if let window {
             beginnings.removeAll { now - $0 >= window.duration }
             guard beginnings.count < window.limit else { return .excessive(window, after: failure) }
             beginnings.append(now)
         }
-        phase = .refreshing(waiters)
+        running = generation
         return nil
     }
 
-    /// Handles the end of a refresh of a generation; its result is ignored if a credential was set meanwhile.
-    mutating func end(_ generation: Int, with result: Result<Credential, any Error>, now: Duration) -> Ending {
-        switch phase {
-        case .refreshing(let waiters) where generation == self.generation:
-            self.generation += 1
-            phase = .idle
-            switch result {
-            case .success(let credential):
-                take(credential)
-                return .release(grantPresent(to: waiters))
-            case .failure(let error):
-                failure = error
-                return .release(Release(waiters, .failure(.failed(error))))
-            }
-        case .superseded(generation, let waiters):
-            phase = .idle
-            guard let first = waiters.min(by: { $0.key < $1.key })?.value else { return .none }
-            if let refusal = begin(waiters, now: now) { return .release(Release(waiters, .failure(refusal))) }
+    /// Handles the end of a refresh of a generation; `nil` if that isn't running any more.
+    ///
+    /// Its result is ignored if a credential was set meanwhile.
+    mutating func end(_ generation: Int, with result: Result<Credential, any Error>, now: Duration) -> Ending? {
+        guard running == generation else { return nil }
+        running = nil
+        guard generation == self.generation else {
+            guard let first = waiters.min(by: { $0.key < $1.key })?.value else { return nil }
+            if let refusal = begin(now) { return .release(release(.failure(refusal))) }
             return .refresh(credential, generation: self.generation, for: first)
-        case .idle, .refreshing, .superseded:
-            return .none
+        }
+        self.generation += 1
+        switch result {
+        case .success(let credential):
+            take(credential)
+            return .release(grantPresent())
+        case .failure(let error):
+            failure = error
+            return .release(release(.failure(.failed(error))))
         }
     }
 
     /// Sets or removes the credential from outside; waiters get it, or are refused.
     ///
     /// It resets the window: earlier refreshes were of another credential.
-    mutating func set(_ credential: Credential?) -> Release? {
-        let waiters = supersede()
+    mutating func set(_ credential: Credential?) -> Release {
         generation += 1
         take(credential)
         beginnings = []
         if credential == nil { logout = generation }
-        return waiters.map { grantPresent(to: $0) }
-    }
-
-    /// Supersedes the running refresh, and returns its waiters; `nil` if there is no refresh, or a superseded one
-    /// without waiters.
-    private mutating func supersede() -> [Int: Waiter]? {
-        switch phase {
-        case .idle:
-            return nil
-        case .refreshing(let waiters):
-            phase = .superseded(generation, [:])
-            return waiters
-        case .superseded(let old, let waiters):
-            phase = .superseded(old, [:])
-            return waiters.isEmpty ? nil : waiters
-        }
+        return grantPresent()
     }
 
     private mutating func take(_ credential: Credential?) {
@@ -189,22 +147,16 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
         failure = nil
     }
 
-    private func grantPresent(to waiters: [Int: Waiter]) -> Release {
-        guard let credential else { return Release(waiters, .failure(.loggedOut)) }
-        return Release(waiters, .success(Grant(credential: credential, generation: generation, isFresh: true)))
+    private mutating func grantPresent() -> Release {
+        guard let credential else { return release(.failure(.loggedOut)) }
+        return release(.success(Grant(credential: credential, generation: generation, isFresh: true)))
     }
 
-    /// Withdraws a wish, and returns its waiter if it is still kept; the refresh continues for later requests.
-    mutating func withdraw(_ id: Int) -> Waiter? {
-        switch phase {
-        case .idle:
-            return nil
-        case .refreshing(var waiters):
-            defer { phase = .refreshing(waiters) }
-            return waiters.removeValue(forKey: id)
-        case .superseded(let old, var waiters):
-            defer { phase = .superseded(old, waiters) }
-            return waiters.removeValue(forKey: id)
-        }
+    private mutating func release(_ result: Result<Grant, CredentialRefusal>) -> Release {
+        defer { waiters = [:] }
+        return Release(waiters: waiters.sorted { $0.key < $1.key }.map(\.value), result: result)
     }
+
+    /// Withdraws a request, and returns its waiter if it is still kept; the refresh continues for later requests.
+    mutating func withdraw(_ id: Int) -> Waiter? { waiters.removeValue(forKey: id) }
 }

@@ -28,27 +28,6 @@ public final class RecoveryInterceptor: ChallengeAnswering {
     ///   - timeout: The maximum time of one run; a longer one is an error of code `refreshTimedOut` for all waiting
     ///     requests. `nil` sets no limit.
     ///   - clock: The clock of the window and the timeout.
-    ///   - recover: The task. It gets the first of the failures.
-    public convenience init(
-        where recovers: @escaping @Sendable (RequestError) -> Bool,
-        window: RefreshWindow? = .default,
-        timeout: Duration? = .seconds(30),
-        clock: any Clock<Duration> = ContinuousClock(),
-        _ recover: @escaping @Sendable (RequestError) async throws -> Void
-    ) {
-        self.init(where: recovers, window: window, timeout: timeout, clock: clock) { error, _ in
-            try await recover(error)
-        }
-    }
-
-    /// Makes an interceptor whose task gets a client for its requests.
-    ///
-    /// - Parameters:
-    ///   - recovers: Whether the task can handle a failure.
-    ///   - window: The limit of runs in a time; one more is an error of code `excessiveRefresh`. `nil` sets no limit.
-    ///   - timeout: The maximum time of one run; a longer one is an error of code `refreshTimedOut` for all waiting
-    ///     requests. `nil` sets no limit.
-    ///   - clock: The clock of the window and the timeout.
     ///   - recover: The task. It gets the first of the failures, and a client that bypasses this interceptor and the
     ///     limit of the queue.
     public init(
@@ -75,8 +54,7 @@ public final class RecoveryInterceptor: ChallengeAnswering {
 
     func answer(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
         guard !keeper.isRefreshed(by: context), recovers(error) else { return .pass }
-        return await keeper.decide(after: error, in: context) { [recover] _, client in try await recover(error, client)
-        }
+        return await keeper.decide(after: error, in: context) { [recover] in try await recover(error, $1) }
     }
 }
 

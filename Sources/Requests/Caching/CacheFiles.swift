@@ -3,21 +3,11 @@
 
 import Foundation
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
-
-/// The files of a cache: one for each record, in one directory, which several processes may share.
+/// The files of a cache: a folder for each resource, and a file in it for each record.
 ///
-/// There are no locks. A file is written under a unique name and then renamed, so that readers see all of it or
-/// nothing, and the last writer wins. Nothing waits for the disk: a file that is damaged by a system crash is
-/// recognised by its checksum. The time of a file's last use is its modification time.
-///
-/// Only regular files are opened: no symbolic link is followed, and a pipe doesn't block.
+/// Several processes may share them. There are no locks: readers see a file as a whole or not at all, and the last writer
+/// wins. Nothing waits for the disk: a file that is damaged by a system crash is recognised by its checksum. The time of a
+/// file's last use is its modification time.
 struct CacheFiles: Sendable {
     private let directory: String
 
@@ -26,15 +16,7 @@ struct CacheFiles: Sendable {
     /// - Throws: Any error that the file manager throws.
     init(directory: URL) throws {
         self.directory = directory.path
-        try makeDirectory()
-    }
-
-    private func makeDirectory() throws {
-        try FileManager.default.createDirectory(
-            atPath: directory,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700]
-        )
+        try PrivateFile.createFolder(self.directory)
     }
 
     /// The size on disk of a file with this number of bytes: whole blocks.
@@ -46,32 +28,28 @@ struct CacheFiles: Sendable {
 
     /// Loads the record of a key, and marks it as used; a damaged or foreign file is removed.
     func load(_ key: CacheKey, at now: Date) -> CacheRecord? {
-        let path = path(of: key)
-        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            if errno == ELOOP { unlink(path) }
+        guard let bytes = PrivateFile.contents(of: path(of: key)) else { return nil }
+        guard let record = CacheRecord(bytes: bytes, for: key) else {
+            remove(key)
             return nil
         }
-        defer { close(descriptor) }
-        guard let bytes = contents(of: descriptor), let record = CacheRecord(bytes: bytes, for: key) else {
-            unlink(path)
-            return nil
-        }
-        setTime(now, of: descriptor)
+        touch(key, at: now)
         return record
     }
 
-    /// Writes the bytes of a record; if that fails, returns `false`, and neither it nor the former record is left.
-    @discardableResult
-    func save(_ bytes: Data, as key: CacheKey, at now: Date) -> Bool {
-        let temporary = "\(directory)/\(key.name).\(UUID().uuidString)\(Self.unfinished)"
-        let path = path(of: key)
-        guard write(bytes, to: temporary, at: now), rename(temporary, path) == 0 else {
-            unlink(temporary)
-            unlink(path)
-            return false
+    /// Writes the bytes of a record; if that fails, neither it nor the former record is left.
+    func save(_ bytes: Data, as key: CacheKey, at now: Date) {
+        let folder = folder(of: key.resource)
+        do {
+            if access(folder, F_OK) != 0 {
+                // The first record of a resource. Systems that are low on space delete cache directories, too.
+                for path in [directory, folder] { try PrivateFile.createFolder(path) }
+            }
+            try PrivateFile.replace(path(of: key), with: bytes, isDurable: false)
+            touch(key, at: now)
+        } catch {
+            remove(key)
         }
-        return true
     }
 
     /// Records that a record was used.
@@ -82,68 +60,18 @@ struct CacheFiles: Sendable {
 
     /// Removes a record.
     func remove(_ key: CacheKey) {
-        unlink(path(of: key))
+        delete(path(of: key))
     }
 
-    private func path(of key: CacheKey) -> String { "\(directory)/\(key.name)\(Self.finished)" }
-
-    private func contents(of descriptor: Int32) -> Data? {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.isFile, let size = Int(exactly: status.st_size), size > 0 else {
-            return nil
-        }
-        var data = Data(count: size)
-        let count = data.withUnsafeMutableBytes { buffer in
-            Self.repeated(upTo: size) { read(descriptor, buffer.baseAddress?.advanced(by: $0), size - $0) }
-        }
-        return count == size ? data : nil
+    private func delete(_ path: String) {
+        unlink(path)
+        // Fails unless the folder is empty.
+        rmdir((path as NSString).deletingLastPathComponent)
     }
 
-    private func write(_ bytes: Data, to path: String, at now: Date) -> Bool {
-        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-        var descriptor = open(path, flags, 0o600)
-        if descriptor < 0, errno == ENOENT, (try? makeDirectory()) != nil {
-            // Systems that are low on space delete cache directories.
-            descriptor = open(path, flags, 0o600)
-        }
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        let count = bytes.withUnsafeBytes { buffer in
-            Self.repeated(upTo: buffer.count) {
-                Self.write(descriptor, buffer.baseAddress?.advanced(by: $0), buffer.count - $0)
-            }
-        }
-        setTime(now, of: descriptor)
-        return count == bytes.count
-    }
+    private func folder(of resource: String) -> String { "\(directory)/\(resource)" }
 
-    // The system's function, which is hidden by a method of the same name.
-    private static func write(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-        #if canImport(Darwin)
-        Darwin.write(descriptor, bytes, count)
-        #elseif canImport(Glibc)
-        Glibc.write(descriptor, bytes, count)
-        #elseif canImport(Musl)
-        Musl.write(descriptor, bytes, count)
-        #endif
-    }
-
-    // A call may do less than requested, and a signal may interrupt it.
-    private static func repeated(upTo count: Int, _ call: (Int) -> Int) -> Int {
-        var done = 0
-        while done < count {
-            let step = call(done)
-            if step < 0, errno == EINTR { continue }
-            guard step > 0 else { break }
-            done += step
-        }
-        return done
-    }
-
-    private func setTime(_ time: Date, of descriptor: Int32) {
-        var times = [timespec(time), timespec(time)]
-        futimens(descriptor, &times)
-    }
+    private func path(of key: CacheKey) -> String { "\(folder(of: key.resource))/\(key.name)\(Self.suffix)" }
 
     // MARK: All files
 
@@ -152,31 +80,31 @@ struct CacheFiles: Sendable {
         let path: String
         let size: Int
         let modified: TimeInterval
+        /// Whether it is being written, or was when its writer crashed.
+        let isUnfinished: Bool
     }
 
     /// The size of all files together, in bytes.
     ///
-    /// - Complexity: O(n) in their number, as for all following methods.
+    /// - Complexity: O(n) in their number, as for ``removeAll()`` and the sweep.
     func size() -> Int {
         entries().reduce(0) { $0 + $1.size }
     }
 
     /// The keys of all records of a resource.
     func keys(of resource: String) -> [CacheKey] {
-        names().filter { $0.hasPrefix("\(resource)-") && $0.hasSuffix(Self.finished) }
-            .map { CacheKey(name: String($0.dropLast(Self.finished.count))) }
+        names(of: resource).filter { $0.hasSuffix(Self.suffix) }
+            .map { CacheKey(resource: resource, name: String($0.dropLast(Self.suffix.count))) }
     }
 
-    /// Removes all records of these resources.
-    func remove(_ resources: Set<String>) {
-        for name in names() where resources.contains(String(name.prefix { $0 != "-" })) {
-            unlink("\(directory)/\(name)")
-        }
+    /// Removes all records of a resource.
+    func remove(_ resource: String) {
+        for name in names(of: resource) { delete("\(folder(of: resource))/\(name)") }
     }
 
     /// Removes all files of the cache.
     func removeAll() {
-        for name in names() { unlink("\(directory)/\(name)") }
+        for resource in resources() { remove(resource) }
     }
 
     /// Removes the least recently used files down to a target, if there are more bytes than the limit; returns the
@@ -186,38 +114,56 @@ struct CacheFiles: Sendable {
     func sweep(ifAbove limit: Int, downTo target: Int, at now: Date) -> Int {
         var entries = entries()
         let old = now.timeIntervalSince1970 - 3600
-        entries.removeAll { $0.path.hasSuffix(Self.unfinished) && $0.modified < old && unlink($0.path) == 0 }
+        for entry in entries where entry.isUnfinished && entry.modified < old { delete(entry.path) }
+        entries.removeAll { $0.isUnfinished && $0.modified < old }
         var size = entries.reduce(0) { $0 + $1.size }
         guard size > limit else { return size }
-        for entry in entries.sorted(by: { $0.modified < $1.modified }) {
-            guard size > target else { break }
-            unlink(entry.path)
+        for entry in entries.sorted(by: { $0.modified < $1.modified }) where size > target {
+            delete(entry.path)
             size -= entry.size
         }
         return size
     }
 
     private func entries() -> [Entry] {
-        names().compactMap { name in
-            let path = "\(directory)/\(name)"
-            var status = stat()
-            guard lstat(path, &status) == 0 else { return nil }
-            return Entry(path: path, size: Self.size(Int(status.st_size)), modified: status.modified)
+        resources().flatMap { resource in
+            names(of: resource).compactMap { name in
+                let path = "\(folder(of: resource))/\(name)"
+                var status = stat()
+                guard lstat(path, &status) == 0 else { return nil }
+                return Entry(
+                    path: path,
+                    size: Self.size(Int(status.st_size)),
+                    modified: status.modified,
+                    isUnfinished: !name.hasSuffix(Self.suffix)
+                )
+            }
         }
     }
 
-    /// The names of the cache's own files; other files in the directory are left alone.
-    private func names() -> [String] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-        return names.filter { name in
-            guard name.hasSuffix(Self.finished) || name.hasSuffix(Self.unfinished) else { return false }
-            let parts = name.prefix { $0 != "." }.split(separator: "-")
-            return parts.map(\.utf8.count) == [32, 64] && parts.joined().utf8.allSatisfy { $0.hexValue != nil }
+    /// The folders of the cache; other files in the directory are left alone.
+    private func resources() -> [String] {
+        Self.names(in: directory).filter { $0.utf8.count == 32 && $0.isHexadecimal }
+    }
+
+    /// The names of the cache's own files in a folder.
+    private func names(of resource: String) -> [String] {
+        Self.names(in: folder(of: resource)).filter { name in
+            name.hasSuffix(Self.suffix)
+                ? name.utf8.count == 64 + Self.suffix.utf8.count && name.dropLast(Self.suffix.count).isHexadecimal
+                : PartialFile.isName(name)
         }
     }
 
-    private static let finished = ".response"
-    private static let unfinished = ".partial"
+    private static func names(in folder: String) -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    }
+
+    private static let suffix = ".response"
+}
+
+extension StringProtocol {
+    fileprivate var isHexadecimal: Bool { utf8.allSatisfy { $0.hexValue != nil } }
 }
 
 extension timespec {
@@ -225,20 +171,6 @@ extension timespec {
         // Limited to the range that all file systems and systems support.
         let seconds = min(max(0, date.timeIntervalSince1970), 4_000_000_000)
         self.init(tv_sec: Int(seconds), tv_nsec: Int((seconds - seconds.rounded(.down)) * 1e9))
-    }
-
-    fileprivate var seconds: TimeInterval { TimeInterval(tv_sec) + TimeInterval(tv_nsec) / 1e9 }
-}
-
-extension stat {
-    fileprivate var isFile: Bool { st_mode & S_IFMT == S_IFREG }
-
-    fileprivate var modified: TimeInterval {
-        #if canImport(Darwin)
-        st_mtimespec.seconds
-        #else
-        st_mtim.seconds
-        #endif
     }
 }
 

@@ -9,7 +9,7 @@ import Foundation
 struct CacheKey: Sendable, Hashable {
     /// The digest of the address, independent of user and variant; used by invalidations.
     let resource: String
-    /// The digest of all parts, which begins with the ``resource``.
+    /// The digest of all parts.
     let name: String
 
     /// Makes the key of a request: its method, its address, and its user.
@@ -30,12 +30,12 @@ struct CacheKey: Sendable, Hashable {
         pieces.add("")
         for name in names { pieces.add(variantBy: name, of: request) }
         resource = Self.resource(address)
-        name = "\(resource)-\(pieces.digest)"
+        name = pieces.digest
     }
 
-    /// Reads the name of a key.
-    init(name: String) {
-        resource = String(name.prefix { $0 != "-" })
+    /// Makes a key of its parts.
+    init(resource: String, name: String) {
+        self.resource = resource
         self.name = name
     }
 
@@ -57,12 +57,6 @@ struct CacheKey: Sendable, Hashable {
             + "\(origin.host):\(origin.port ?? -1)" + (path.isEmpty ? "/" : path)
             + (url.query(percentEncoded: true).map { "?\($0)" } ?? "")
     }
-
-    /// Whether both are the same key.
-    static func == (lhs: CacheKey, rhs: CacheKey) -> Bool { lhs.name == rhs.name }
-
-    /// Hashes what is compared.
-    func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
 /// Each piece with its length, so that different lists of pieces are encoded differently.

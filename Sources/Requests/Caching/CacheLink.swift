@@ -64,14 +64,16 @@ struct CacheLink: Interceptor {
         let response = answer.map { _ in content }
         if let stored {
             if response.status == .notModified, !stored.validators.isEmpty {
-                let refreshed = cache.refresh(
-                    stored,
-                    with: response.head,
-                    for: request,
-                    requestedAt: requestedAt,
-                    isStoredElsewhere: answer.isStoredElsewhere,
-                    policy
-                )
+                guard stored.isMeant(by: response.head) else {
+                    // The server's response is another one, which only a request without conditions can get.
+                    var unconditional = outgoing
+                    for field in stored.validators { unconditional.headers.remove(field.name) }
+                    return try await send(unconditional, for: request, stored: nil, next: next)
+                }
+                let refreshed = cache.refreshed(stored, with: response.head, for: request)
+                if !answer.isStoredElsewhere {
+                    cache.store(refreshed, for: request, requestedAt: requestedAt, policy)
+                }
                 return HTTPResponse(head: refreshed.head, body: .data(refreshed.body), history: response.history)
             }
             if CacheRules.isFailure(response.status),

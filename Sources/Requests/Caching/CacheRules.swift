@@ -14,13 +14,13 @@ struct CacheRules: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - hasUser: Whether something identifies its user; by default each header field with a secret does.
+    ///   - hasUser: Whether something identifies its user.
     ///   - policy: Its use of the cache.
-    init(_ request: HTTPRequest, hasUser: Bool? = nil, _ policy: ResponseCache.Policy = .standard) {
+    init(_ request: HTTPRequest, hasUser: Bool, _ policy: ResponseCache.Policy) {
         self.request = request
         self.policy = policy
-        self.hasUser = hasUser ?? request.headers.contains(where: \.name.isSecret)
-        control = CacheControl(parsing: request.headers[.cacheControl] ?? "")
+        self.hasUser = hasUser
+        control = CacheControl(forCacheIn: request.headers)
     }
 
     // MARK: Using
@@ -29,9 +29,11 @@ struct CacheRules: Sendable {
     ///
     /// A caller that sends conditions, or asks for a range, has a copy of its own and should get the server's answer.
     /// Stored content is decoded.
-    var concernsCache: Bool {
+    var concernsCache: Bool { concernsCache(exceptFor: nil) }
+
+    private func concernsCache(exceptFor name: HTTPField.Name?) -> Bool {
         request.method == .get && request.body.isEmpty && request.decodesContent && !control.contains("no-store")
-            && !request.headers.contains { Self.ofCallersCopy.contains($0.name) }
+            && !request.headers.contains { $0.name != name && Self.ofCallersCopy.contains($0.name) }
     }
 
     /// Whether a stored response could be used.
@@ -77,9 +79,7 @@ struct CacheRules: Sendable {
 
     /// The range that the request asks for, if only that keeps a whole response from answering it.
     private var range: PartialRange? {
-        guard request.method == .get, request.body.isEmpty, !control.contains("no-store"),
-            !request.headers.contains(where: { $0.name != .range && Self.ofCallersCopy.contains($0.name) })
-        else { return nil }
+        guard concernsCache(exceptFor: .range) else { return nil }
         return request.headers[.range].flatMap(PartialRange.init)
     }
 
@@ -212,7 +212,7 @@ struct CacheRules: Sendable {
     /// The addresses whose responses are outdated by a successful request that changes something (RFC 9111, 4.4).
     ///
     /// Addresses that the response names count only on the same origin: a server can't decide about others.
-    func invalidated(by head: HTTPResponseHead) -> [URL] {
+    static func invalidated(by request: HTTPRequest, _ head: HTTPResponseHead) -> [URL] {
         guard !request.method.isSafe, head.status.category == .success || head.status.category == .redirection else {
             return []
         }

@@ -59,10 +59,10 @@ struct CacheState: Sendable {
         memory.remove(key)
     }
 
-    /// Removes all records of some resources.
-    mutating func remove(_ resources: Set<String>, at now: Date) {
-        removals.note(resources, at: now)
-        memory.removeAll { resources.contains($0.resource) }
+    /// Removes all records of a resource.
+    mutating func remove(_ resource: String, at now: Date) {
+        removals.note(resource, at: now)
+        memory.removeAll { $0.resource == resource }
     }
 
     /// Removes all records.
@@ -82,10 +82,10 @@ struct CacheRemovals: Sendable {
     private var everything: Date?
     private var resources: [String: Date] = [:]
 
-    /// Records that these resources were removed.
-    mutating func note(_ removed: Set<String>, at now: Date) {
+    /// Records that a resource was removed.
+    mutating func note(_ resource: String, at now: Date) {
         generation += 1
-        for resource in removed { resources[resource] = now }
+        resources[resource] = now
         guard resources.count > Self.limit else { return }
         // Without the individual resources, only the responses of running requests aren't stored.
         everything = resources.values.reduce(everything ?? .distantPast, max)

@@ -56,17 +56,13 @@ public final class ResponseCache: Sendable {
     ///   - identity: The identity of a user; by default all secrets in header fields, and all cookies.
     ///   - now: Returns the present time.
     ///   - filter: Returns the response to store; by default the whole response.
-    public init(
+    public convenience init(
         memoryLimit: Int = 16 << 20,
         identity: ResponseCache.Identity = .automatic,
         now: @escaping @Sendable () -> Date = { Date() },
         keeping filter: @escaping Filter = { response, _ in response }
     ) {
-        self.identity = identity
-        state = Locked(CacheState(memoryLimit: memoryLimit))
-        files = nil
-        self.filter = filter
-        self.now = now
+        self.init(nil, memoryLimit: memoryLimit, identity, now, filter)
     }
 
     /// Makes a cache on disk, with a cache in memory before it.
@@ -80,42 +76,41 @@ public final class ResponseCache: Sendable {
     ///   - identity: The identity of a user; by default all secrets in header fields, and all cookies.
     ///   - now: Returns the present time.
     ///   - filter: Returns the response to store; by default the whole response.
-    /// - Throws: ``DirectoryError`` if the directory doesn't exist and can't be created. A file that can't be read or
+    /// - Throws: ``FileError`` if the directory doesn't exist and can't be created. A file that can't be read or
     ///   written later is no error: its response is then not cached.
-    public init(
+    public convenience init(
         directory: URL,
         diskLimit: Int = 128 << 20,
         memoryLimit: Int = 16 << 20,
         identity: ResponseCache.Identity = .automatic,
         now: @escaping @Sendable () -> Date = { Date() },
         keeping filter: @escaping Filter = { response, _ in response }
-    ) throws(DirectoryError) {
-        self.identity = identity
+    ) throws(FileError) {
         guard directory.isFileURL else {
-            throw DirectoryError(directory: directory, reason: "isn't the address of a file")
+            throw FileError(.cannotWriteFile, directory, "it isn't the URL of a directory")
         }
+        let files: CacheFiles
         do {
             files = try CacheFiles(directory: directory)
         } catch {
-            throw DirectoryError(directory: directory, reason: "can't be made: \(error.localizedDescription)")
+            throw FileError(directory, writing: error)
         }
-        state = Locked(CacheState(memoryLimit: memoryLimit, diskLimit: diskLimit))
-        self.filter = filter
-        self.now = now
+        self.init(files, diskLimit: diskLimit, memoryLimit: memoryLimit, identity, now, filter)
     }
 
-    /// The reason why a cache can't be stored in a directory.
-    public struct DirectoryError: ExplainedError, Sendable, CustomStringConvertible, LocalizedError {
-        /// The directory.
-        public let directory: URL
-        /// The problem with it.
-        public let reason: String
-
-        /// The error, in a sentence.
-        public var description: String { "the directory “\(directory.redactedDescription)” \(reason)" }
-
-        /// The error, as a text for users.
-        public var errorDescription: String? { description }
+    private init(
+        _ files: CacheFiles?,
+        diskLimit: Int = 0,
+        memoryLimit: Int,
+        _ identity: ResponseCache.Identity,
+        _ now: @escaping @Sendable () -> Date,
+        _ filter: @escaping Filter
+    ) {
+        self.files = files
+        self.identity = identity
+        self.now = now
+        self.filter = filter
+        state = Locked(CacheState(memoryLimit: memoryLimit, diskLimit: diskLimit))
     }
 
     /// The approximate byte count in memory.
@@ -133,7 +128,7 @@ public final class ResponseCache: Sendable {
     ///
     /// - Parameter url: The address.
     /// - Returns: The responses, with their `Age`; empty if nothing is stored.
-    /// - Complexity: O(n) in the number of responses and files.
+    /// - Complexity: O(n) in the number of responses in memory, and of the files of the address.
     public func responses(for url: URL) -> [HTTPResponse<Data>] {
         let resource = CacheKey.resource(of: url)
         let time = now()
@@ -159,15 +154,10 @@ public final class ResponseCache: Sendable {
     ///
     /// Responses to running requests aren't stored either.
     ///
-    /// - Complexity: O(n) in the number of files.
+    /// - Complexity: O(n) in the number of responses in memory, and of the files of the address.
     public func remove(for url: URL) {
-        remove([url])
-    }
-
-    func remove(_ urls: [URL]) {
-        guard !urls.isEmpty else { return }
-        let resources = Set(urls.map(CacheKey.resource(of:)))
-        remove({ $0.remove(resources, at: $1) }, files: { $0.remove(resources) })
+        let resource = CacheKey.resource(of: url)
+        remove({ $0.remove(resource, at: $1) }, files: { $0.remove(resource) })
     }
 
     // Once before, so that responses that are just being stored aren't kept; and once after, since another thread may
@@ -194,13 +184,8 @@ extension ResponseCache {
     ///   - isRetry: Whether the former answer was rejected, which may be the stored one.
     ///   - policy: The request's use of the cache.
     /// - Returns: The answer of the cache.
-    func answer(
-        to request: HTTPRequest,
-        isRetry: Bool = false,
-        _ policy: ResponseCache.Policy = .standard
-    ) -> CacheAnswer {
-        let user = user(of: request)
-        let rules = CacheRules(request, hasUser: !user.isEmpty, policy)
+    func answer(to request: HTTPRequest, isRetry: Bool, _ policy: ResponseCache.Policy) -> CacheAnswer {
+        let (rules, user) = rules(for: request, policy)
         return rules.answer(with: rules.wantsStored ? find(request, of: user) : nil, at: now(), isRetry: isRetry)
     }
 
@@ -210,36 +195,26 @@ extension ResponseCache {
     func answer(
         insteadOfError stored: CachedResponse,
         for request: HTTPRequest,
-        _ policy: ResponseCache.Policy = .standard
+        _ policy: ResponseCache.Policy
     ) -> HTTPResponse<Data>? {
-        CacheRules(request, policy).answer(insteadOfError: stored, at: now())
+        rules(for: request, policy).rules.answer(insteadOfError: stored, at: now())
     }
 
-    /// The response after a validation with a 304, stored again with the fields of the 304.
-    ///
-    /// A 304 about another response leaves the stored one unchanged, to be validated again.
-    ///
-    /// - Parameters:
-    ///   - stored: The response that was validated.
-    ///   - head: The head of the 304.
-    ///   - request: The request that was passed to ``answer(to:)``, not the one that it returned.
-    ///   - requestedAt: The time at which that was sent.
-    ///   - isStoredElsewhere: Whether another request that shares the 304 has already stored it.
-    ///   - policy: The request's use of the cache.
-    /// - Returns: The whole response, for the caller.
-    func refresh(
+    private func rules(
+        for request: HTTPRequest,
+        _ policy: ResponseCache.Policy
+    ) -> (rules: CacheRules, user: [String]) {
+        let user = identity.parts(of: request)
+        return (CacheRules(request, hasUser: !user.isEmpty, policy), user)
+    }
+
+    /// The response after a validation with a 304 about it, to be stored again with the fields of the 304.
+    func refreshed(
         _ stored: CachedResponse,
         with head: HTTPResponseHead,
-        for request: HTTPRequest,
-        requestedAt: Date,
-        isStoredElsewhere: Bool = false,
-        _ policy: ResponseCache.Policy = .standard
+        for request: HTTPRequest
     ) -> HTTPResponse<Data> {
-        guard stored.isMeant(by: head) else {
-            let age = Freshness(of: stored, guessing: false, at: now()).age
-            return stored.response(from: request.url, age: age)
-        }
-        let response = HTTPResponse(
+        HTTPResponse(
             head: HTTPResponseHead(
                 status: stored.status,
                 headers: stored.headers(validatedBy: head.headers),
@@ -247,24 +222,22 @@ extension ResponseCache {
             ),
             body: stored.body
         )
-        if !isStoredElsewhere { store(response, for: request, requestedAt: requestedAt, policy) }
-        return response
     }
 
     /// Stores a response if that is allowed; otherwise does nothing, or removes responses that it shows to be outdated.
     ///
     /// - Parameters:
     ///   - response: The whole response.
-    ///   - request: The request that was passed to ``answer(to:)``, not the one that it returned.
+    ///   - request: The request that was passed to ``answer(to:isRetry:_:)``, not the one that it returned.
     ///   - requestedAt: The time at which that was sent.
     ///   - policy: The request's use of the cache.
     func store(
         _ response: HTTPResponse<Data>,
         for request: HTTPRequest,
         requestedAt: Date,
-        _ policy: ResponseCache.Policy = .standard
+        _ policy: ResponseCache.Policy
     ) {
-        let rules = CacheRules(request, policy)
+        let (rules, user) = rules(for: request, policy)
         // A response from another address, to which a transport was redirected, isn't the answer of this address.
         guard rules.concernsCache,
             response.url.map({ CacheKey.address(of: $0) == CacheKey.address(of: request.url) }) ?? true
@@ -277,24 +250,22 @@ extension ResponseCache {
                 requestedAt: requestedAt,
                 receivedAt: now()
             )
-            if rules.allowsStoring(cached) { return keep(cached, for: request) }
+            if rules.allowsStoring(cached) { return keep(cached, for: request, of: user) }
         }
-        if rules.replacesStored(response.status) { forget(request) }
+        if rules.replacesStored(response.status) { forget(CacheKey(request, user: user)) }
     }
 
     /// Removes responses that are outdated by a successful request that changes something (RFC 9111, 4.4).
     ///
     /// It does nothing for requests that change nothing, and for failed ones.
     func invalidate(after request: HTTPRequest, answeredWith head: HTTPResponseHead) {
-        remove(CacheRules(request).invalidated(by: head))
+        for url in CacheRules.invalidated(by: request, head) { remove(for: url) }
     }
 
     // MARK: Users
 
     /// The name of the stored response for a request; other users of its address have another one.
-    func name(of request: HTTPRequest) -> String { CacheKey(request, user: user(of: request)).name }
-
-    private func user(of request: HTTPRequest) -> [String] { identity.parts(of: request) }
+    func name(of request: HTTPRequest) -> String { CacheKey(request, user: identity.parts(of: request)).name }
 
     // MARK: Records
 
@@ -323,8 +294,7 @@ extension ResponseCache {
         return record
     }
 
-    private func keep(_ response: CachedResponse, for request: HTTPRequest) {
-        let user = user(of: request)
+    private func keep(_ response: CachedResponse, for request: HTTPRequest, of user: [String]) {
         let key = CacheKey(request, user: user)
         var records = [(key, CacheRecord.response(response))]
         if let names = response.varyingNames, !names.isEmpty {
@@ -340,7 +310,7 @@ extension ResponseCache {
 
     private func save(_ record: CacheRecord, for key: CacheKey) {
         guard let files else { return }
-        let bytes = record.bytes(for: key)
+        guard let bytes = record.bytes(for: key) else { return files.remove(key) }
         let size = CacheFiles.size(bytes.count)
         let (isAdmitted, hasRoom, disk) = state.withLock { state in
             let isAdmitted = state.disk.admits(size)
@@ -354,8 +324,7 @@ extension ResponseCache {
         files.save(bytes, as: key, at: now())
     }
 
-    private func forget(_ request: HTTPRequest) {
-        let key = CacheKey(request, user: user(of: request))
+    private func forget(_ key: CacheKey) {
         // Twice, since another thread may have read the file while it was still there.
         state.withLock { $0.forget(key) }
         files?.remove(key)

@@ -46,10 +46,11 @@ public final class Connectivity: Sendable {
     private struct State: Sendable {
         var status: Status
         var nextID = 0
-        var waiters: [Int: CheckedContinuation<Bool, Never>] = [:]
+        /// The calls of the operations that wait for a network.
+        var waiters: [Int: @Sendable () -> Void] = [:]
         var bulletin = Bulletin<Status>()
 
-        mutating func set(_ value: Status) -> [CheckedContinuation<Bool, Never>] {
+        mutating func set(_ value: Status) -> [@Sendable () -> Void] {
             if value != status { bulletin.post(value) }
             status = value
             guard value.isConnected else { return [] }
@@ -79,7 +80,7 @@ public final class Connectivity: Sendable {
     public var status: Status {
         get { state.withLock { $0.status } }
         set {
-            for waiter in state.withLock({ $0.set(newValue) }) { waiter.resume(returning: true) }
+            for resume in state.withLock({ $0.set(newValue) }) { resume() }
             tell()
         }
     }
@@ -126,29 +127,24 @@ public final class Connectivity: Sendable {
             return state.nextID
         }
         let timer = Locked<DelayedAction?>(nil)
-        let isConnected = await withTaskCancellationHandler {
-            await withCheckedContinuation { waiter in
-                let answer: Bool? = state.withLock { state in
-                    if state.status.isConnected { return true }
-                    // A cancellation before this point found no waiter to release; but it has set the flag.
-                    if Task.isCancelled { return false }
-                    state.waiters[id] = waiter
-                    return nil
+        defer { timer.withLock { $0 }?.cancel() }
+        let isCancelled =
+            (try? await Suspension.wait { resume in
+                let isConnected = state.withLock { state in
+                    if !state.status.isConnected { state.waiters[id] = resume }
+                    return state.status.isConnected
                 }
-                if let answer { return waiter.resume(returning: answer) }
-                guard let limit else { return }
-                let action = DelayedAction(after: limit, on: clock) { self.giveUp(id) }
-                timer.withLock { $0 = action }
-            }
-        } onCancel: {
-            giveUp(id)
-        }
-        timer.withLock { $0 }?.cancel()
-        return isConnected
-    }
-
-    private func giveUp(_ id: Int) {
-        state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(returning: false)
+                if isConnected {
+                    resume()
+                } else if let limit {
+                    let action = DelayedAction(after: limit, on: clock, resume)
+                    timer.withLock { $0 = action }
+                }
+                return {}
+            }) == nil
+        // A network removes the waiter, a limit doesn't.
+        let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
+        return waiter == nil && !isCancelled
     }
 }
 
@@ -192,13 +188,14 @@ extension Connectivity {
     /// The state that the system reports: whether an interface is up that isn't the loopback and has an address that
     /// others can reach.
     ///
+    /// The kind of the interface is always `other`.
     /// The kernel reports every change, from the first use on until the process ends. If the process isn't allowed to
     /// observe it, as in some sandboxes, there is assumed to be a network. A machine that has only its loopback has no
     /// network, also for requests to itself.
     public static let system: Connectivity = {
         let connectivity = Connectivity()
         _ = NetworkInterfaces.observe {
-            if let status = NetworkInterfaces.status() { connectivity.status = status }
+            if let hasNetwork = NetworkInterfaces.haveNetwork() { connectivity.isConnected = hasNetwork }
         }
         return connectivity
     }()

@@ -13,40 +13,25 @@ struct CookieFile: Sendable {
 
     /// A record that may be invalid, without making the others unreadable.
     private struct AnyRecord: Codable {
-        let record: Record?
+        let kept: CookieStore.Kept?
 
         init(from decoder: any Decoder) throws {
-            record = try? Record(from: decoder)
+            kept = (try? CookieStore.Kept(from: decoder)).flatMap { $0.cookie.isAcceptable ? $0 : nil }
         }
 
-        func encode(to encoder: any Encoder) throws { try record?.encode(to: encoder) }
+        func encode(to encoder: any Encoder) throws { try kept?.encode(to: encoder) }
     }
 
     private static let version = 1
-
-    /// One cookie; spelled out, so that the file doesn't change with the type.
-    struct Record: Codable {
-        let name: String
-        let value: String
-        let domain: String
-        let isHostOnly: Bool
-        let path: String
-        let created: Date
-        let expires: Date
-        let isSecure: Bool
-        let isHTTPOnly: Bool
-        let sameSite: String?
-        let use: Int
-    }
 
     let url: URL
 
     /// Reads the cookies of the file, and the reasons why others are skipped; empty if the file doesn't exist but can be
     /// created.
     ///
-    /// - Throws: ``CookieJar/FileError`` for a file that can't be read or isn't a cookie file.
-    func read() throws(CookieJar.FileError) -> (cookies: [CookieStore.Kept], skipped: [CookieJar.FileError]) {
-        guard url.isFileURL else { throw CookieJar.FileError(.unreadable, url, "it isn't the URL of a file") }
+    /// - Throws: ``FileError`` for a file that can't be read or isn't a cookie file.
+    func read() throws(FileError) -> (cookies: [CookieStore.Kept], skipped: [FileError]) {
+        guard url.isFileURL else { throw FileError(.cannotReadFile, url, "it isn't the URL of a file") }
         let data: Data
         do {
             data = try Data(contentsOf: url)
@@ -54,22 +39,21 @@ struct CookieFile: Sendable {
             var isFolder: ObjCBool = false
             let folder = url.deletingLastPathComponent().path
             guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
-                throw CookieJar.FileError(.unreadable, url, "there is no folder for it")
+                throw FileError(.cannotReadFile, url, "its folder doesn't exist")
             }
             return ([], [])
         } catch {
-            throw CookieJar.FileError(.unreadable, url, error.localizedDescription)
+            throw FileError(.cannotReadFile, url, error.localizedDescription)
         }
         guard let content = try? JSONDecoder().decode(Content<AnyRecord>.self, from: data) else {
-            throw CookieJar.FileError(.damaged, url, "it holds something else")
+            throw FileError(.damaged, url, "it isn't a cookie file")
         }
         guard content.version == Self.version else {
-            throw CookieJar.FileError(.damaged, url, "it is of version \(content.version), which isn't known")
+            throw FileError(.damaged, url, "its version \(content.version) is unknown")
         }
-        let kept = content.cookies.map { $0.record?.kept }
-        let skipped = kept.indices.filter { kept[$0] == nil }
-            .map { CookieJar.FileError(.damaged, url, "record \($0 + 1) isn't a valid cookie, and is skipped") }
-        return (kept.compactMap(\.self), skipped)
+        let skipped = content.cookies.indices.filter { content.cookies[$0].kept == nil }
+            .map { FileError(.damaged, url, "record \($0 + 1) isn't a valid cookie, and is skipped") }
+        return (content.cookies.compactMap(\.kept), skipped)
     }
 
     /// Replaces the file by one with these cookies.
@@ -77,110 +61,48 @@ struct CookieFile: Sendable {
     /// A reader at the same time, in this process or another, sees the old file or the new one, and after a crash one
     /// of them exists.
     ///
-    /// - Throws: ``CookieJar/FileError`` if it can't be written; then the old one still exists.
-    func replace(with cookies: [CookieStore.Kept]) throws(CookieJar.FileError) {
-        let temporary = url.deletingLastPathComponent()
-            .appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
+    /// - Throws: ``FileError`` if it can't be written; then the old one still exists.
+    func replace(with cookies: [CookieStore.Kept]) throws(FileError) {
         do {
-            let content = Content(cookies: cookies.compactMap(Record.init))
-            try Self.create(temporary, with: try JSONEncoder().encode(content))
-            try Self.check(rename(temporary.path, url.path))
+            let bytes = try JSONEncoder().encode(Content(cookies: cookies))
+            try PrivateFile.replace(url.path, with: bytes, isDurable: true)
         } catch {
-            unlink(temporary.path)
-            throw CookieJar.FileError(.unwritable, url, error.localizedDescription)
+            throw FileError(.cannotWriteFile, url, error.localizedDescription)
         }
-    }
-
-    /// Makes a file that only its owner can read from its first moment on, and flushes it to the disk.
-    private static func create(_ file: URL, with data: Data) throws {
-        let descriptor = open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        try check(descriptor)
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        try handle.write(contentsOf: data)
-        try handle.synchronize()
-        try handle.close()
-    }
-
-    private static func check(_ result: Int32) throws {
-        guard result < 0 else { return }
-        throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
     }
 }
 
-extension CookieFile.Record {
-    fileprivate init?(_ kept: CookieStore.Kept) {
-        let cookie = kept.cookie
-        guard let expires = cookie.expires else { return nil }
-        self.init(
-            name: cookie.name,
-            value: cookie.value,
-            domain: cookie.domain,
-            isHostOnly: cookie.isHostOnly,
-            path: cookie.path,
-            created: cookie.created,
-            expires: expires,
-            isSecure: cookie.isSecure,
-            isHTTPOnly: cookie.isHTTPOnly,
-            sameSite: cookie.sameSite?.rawValue,
-            use: kept.use
-        )
+extension CookieStore.Kept: Codable {
+    private enum Key: CodingKey {
+        case use
     }
 
-    /// The cookie; `nil` if the rules of cookies would have refused it.
-    fileprivate var kept: CookieStore.Kept? {
-        guard Cookie(name, value).isWhole, name.utf8.count + value.utf8.count <= CookieStore.largestCookie,
-            CookieAddress.isHost(domain), isHostOnly || !PublicSuffixes.system.contains(domain),
-            path.utf8.first == UInt8(ascii: "/"), path.isFieldValue
-        else { return nil }
-        let cookie = CookieJar.StoredCookie(
-            name: name,
-            value: value,
-            domain: domain,
-            isHostOnly: isHostOnly,
-            path: path,
-            created: created,
-            expires: expires,
-            isSecure: isSecure,
-            isHTTPOnly: isHTTPOnly,
-            sameSite: sameSite.flatMap(SetCookie.SameSite.init)
-        )
-        return CookieStore.Kept(cookie: cookie, use: use)
+    init(from decoder: any Decoder) throws {
+        cookie = try CookieJar.StoredCookie(from: decoder)
+        use = try decoder.container(keyedBy: Key.self).decode(Int.self, forKey: .use)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try cookie.encode(to: encoder)
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(use, forKey: .use)
     }
 }
 
-extension CookieJar {
-    /// The reason why the file of a ``CookieJar`` can't be read or written.
-    public struct FileError: ExplainedError, Sendable, CustomStringConvertible, LocalizedError {
-        /// The kind of error.
-        public enum Code: String, Sendable, Hashable {
-            /// The file, or the folder that it is to be in, can't be read.
-            case unreadable
-            /// The file isn't a cookie file, or is incomplete.
-            case damaged
-            /// The file can't be written.
-            case unwritable
-        }
+extension CookieJar.StoredCookie {
+    /// Whether the rules of cookies would accept a cookie that was read from a file.
+    fileprivate var isAcceptable: Bool {
+        cookie.isWhole && name.utf8.count + value.utf8.count <= CookieStore.largestCookie && expires != nil
+            && CookieAddress.isHost(domain) && (isHostOnly || !PublicSuffixes.system.contains(domain))
+            && path.utf8.first == UInt8(ascii: "/") && path.isFieldValue
+    }
+}
 
-        /// The kind of error.
-        public let code: Code
-        /// The file.
-        public let file: URL
-        /// The system's message, or the problem with the content; never the content itself.
-        public let reason: String
+extension SetCookie.SameSite: Codable {}
 
-        /// Makes the error.
-        public init(_ code: Code, _ file: URL, _ reason: String) {
-            self.code = code
-            self.file = file
-            self.reason = reason
-        }
-
-        /// The error, in a sentence.
-        public var description: String {
-            "the file of cookies “\(file.lastPathComponent)” is \(code.rawValue): \(reason)"
-        }
-
-        /// The error, as a text for users.
-        public var errorDescription: String? { description }
+extension KeyedDecodingContainer {
+    /// Decodes an unknown value as `nil`, for the cookie that has it.
+    func decodeIfPresent(_ type: SetCookie.SameSite.Type, forKey key: Key) throws -> SetCookie.SameSite? {
+        try decodeIfPresent(String.self, forKey: key).flatMap(SetCookie.SameSite.init)
     }
 }

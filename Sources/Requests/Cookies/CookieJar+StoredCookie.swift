@@ -5,7 +5,7 @@ import Foundation
 
 extension CookieJar {
     /// A cookie as a ``CookieJar`` stores it: the attributes that a server set, its scope and its expiry.
-    public struct StoredCookie: Sendable, Hashable {
+    public struct StoredCookie: Sendable, Hashable, Codable {
         /// The name.
         public let name: String
         /// The value, as it was sent.
@@ -17,7 +17,7 @@ extension CookieJar {
         /// The path below which the cookie counts.
         public let path: String
         /// The time at which the cookie was first set; a new value doesn't change it.
-        public let created: Date
+        public private(set) var created: Date
         /// The time at which the cookie expires; `nil` for a session cookie, which ends with the jar.
         public let expires: Date?
         /// Whether the cookie is sent over TLS only.
@@ -65,18 +65,9 @@ extension CookieJar {
 
         /// The cookie with the creation time of the one that it replaces.
         func replacing(_ old: CookieJar.StoredCookie) -> CookieJar.StoredCookie {
-            CookieJar.StoredCookie(
-                name: name,
-                value: value,
-                domain: domain,
-                isHostOnly: isHostOnly,
-                path: path,
-                created: old.created,
-                expires: expires,
-                isSecure: isSecure,
-                isHTTPOnly: isHTTPOnly,
-                sameSite: sameSite
-            )
+            var cookie = self
+            cookie.created = old.created
+            return cookie
         }
     }
 }
@@ -116,21 +107,21 @@ extension [CookieJar.StoredCookie] {
 extension CookieJar.StoredCookie {
     /// Makes a stored cookie of a host's cookie, if the host may set it (RFC 6265, 5.3, and its successor's prefixes).
     ///
-    /// - Throws: ``SetCookie/Rejection`` for a cookie that isn't stored. An expired cookie isn't an error: it removes an
-    ///   older one.
-    init(_ cookie: SetCookie, from address: CookieAddress, at now: Date) throws(SetCookie.Rejection) {
+    /// - Throws: ``InvalidValue`` for a cookie that isn't stored. An expired cookie isn't an error: it removes an older
+    ///   one.
+    init(_ cookie: SetCookie, from address: CookieAddress, at now: Date) throws(InvalidValue) {
         let name = cookie.name
         guard cookie.cookie.isWhole else {
-            throw SetCookie.Rejection(name, "has no name, or a separator or a control character in it")
+            throw InvalidValue(.cookie, "has no name, or contains a separator or a control character", excerpt: name)
         }
         guard name.utf8.count + cookie.value.utf8.count <= CookieStore.largestCookie else {
-            throw SetCookie.Rejection(name, "is larger than \(CookieStore.largestCookie) bytes")
+            throw InvalidValue(.cookie, "is larger than \(CookieStore.largestCookie) bytes", excerpt: name)
         }
         let (domain, isHostOnly) = try Self.domain(of: cookie, from: address)
         guard address.isSecure || !cookie.isSecure else {
-            throw SetCookie.Rejection(name, "is for TLS only, and was set without")
+            throw InvalidValue(.cookie, "is secure, and was set without TLS", excerpt: name)
         }
-        if let reason = cookie.breaksPromise { throw SetCookie.Rejection(name, reason) }
+        if let reason = cookie.violation { throw InvalidValue(.cookie, reason, excerpt: name) }
         let limit = now.addingTimeInterval(CookieStore.longestLife)
         self.init(
             name: name,
@@ -150,20 +141,19 @@ extension CookieJar.StoredCookie {
     private static func domain(
         of cookie: SetCookie,
         from address: CookieAddress
-    ) throws(SetCookie.Rejection) -> (String, isHostOnly: Bool) {
+    ) throws(InvalidValue) -> (String, isHostOnly: Bool) {
         let domain = (cookie.domain ?? "").lowercasedASCII
         guard !domain.isEmpty else { return (address.host, true) }
         if domain == address.host {
             return (domain, isHostOnly: address.isNumeric || PublicSuffixes.system.contains(domain))
         }
         guard address.isBelow(domain) else {
-            throw SetCookie.Rejection(
-                cookie.name,
-                "is for “\(domain.shortened())”, which isn't the host's to speak for"
-            )
+            let reason = "is for “\(domain.shortened())”, which doesn't include the host"
+            throw InvalidValue(.cookie, reason, excerpt: cookie.name)
         }
         guard !PublicSuffixes.system.contains(domain) else {
-            throw SetCookie.Rejection(cookie.name, "is for all of “\(domain.shortened())”")
+            let reason = "is for “\(domain.shortened())”, which is a public suffix"
+            throw InvalidValue(.cookie, reason, excerpt: cookie.name)
         }
         return (domain, false)
     }
@@ -179,13 +169,13 @@ extension SetCookie {
     }
 
     /// The violation of a name prefix by the attributes: a server that sees the name relies on them.
-    fileprivate var breaksPromise: String? {
+    fileprivate var violation: String? {
         let name = name.lowercasedASCII.utf8
         if name.starts(with: "__secure-".utf8) {
-            return isSecure ? nil : "is called secure, and isn't"
+            return isSecure ? nil : "has the prefix “__Secure-”, and must be secure"
         }
         guard name.starts(with: "__host-".utf8) else { return nil }
         let isOfHost = isSecure && (domain ?? "").isEmpty && path == "/"
-        return isOfHost ? nil : "is called the host's own, and isn't secure, without a domain, and of the path “/”"
+        return isOfHost ? nil : "has the prefix “__Host-”, and must be secure, have the path “/”, and no domain"
     }
 }

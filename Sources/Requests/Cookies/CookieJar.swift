@@ -38,7 +38,7 @@ public final class CookieJar: CookieStorage {
     /// The invalid records of the file, one error each, which were skipped when it was read; empty for most jars.
     ///
     /// The valid ones were read. The next write of the file leaves the others out.
-    public let skippedRecords: [CookieJar.FileError]
+    public let skippedRecords: [FileError]
     // Serial: newer revisions are written later.
     private let disk = DispatchQueue(label: "Requests.CookieJar", qos: .utility)
 
@@ -62,10 +62,10 @@ public final class CookieJar: CookieStorage {
     /// - Parameters:
     ///   - file: The file, in an existing folder; it needn't exist yet.
     ///   - now: Returns the present time, for the expiry of cookies.
-    /// - Throws: ``CookieJar/FileError`` if there is a file that can't be read, isn't a cookie file, or is of a newer
+    /// - Throws: ``FileError`` if there is a file that can't be read, isn't a cookie file, or is of a newer
     ///   version. The file is left unchanged; to start over, remove it. Neither a missing file is an error nor an invalid
     ///   record, which is skipped: see ``skippedRecords``.
-    public init(file: URL, now: @escaping @Sendable () -> Date = { Date() }) throws(CookieJar.FileError) {
+    public init(file: URL, now: @escaping @Sendable () -> Date = { Date() }) throws(FileError) {
         self.now = now
         self.file = CookieFile(url: file)
         let content = try CookieFile(url: file).read()
@@ -93,28 +93,25 @@ public final class CookieJar: CookieStorage {
     public func store(_ cookies: [SetCookie], from url: URL) {
         guard let address = CookieAddress(url) else { return }
         let now = now()
-        let believed = cookies.compactMap { try? CookieJar.StoredCookie($0, from: address, at: now) }
+        let accepted = cookies.compactMap { try? CookieJar.StoredCookie($0, from: address, at: now) }
         change { store in
-            for cookie in believed { try? store.insert(cookie, isSecure: address.isSecure, at: now) }
+            for cookie in accepted { try? store.insert(cookie, isSecure: address.isSecure, at: now) }
         }
     }
 
     /// Stores a cookie as if a response from this address had set it.
     ///
-    /// - Throws: ``SetCookie/Rejection`` for a cookie that the address can't set; ``store(_:from:)`` skips it. An expired
+    /// - Throws: ``InvalidValue`` for a cookie that the address can't set; ``store(_:from:)`` skips it. An expired
     ///   cookie isn't an error, and removes the one that it would replace.
-    public func set(_ cookie: SetCookie, for url: URL) throws(SetCookie.Rejection) {
+    public func set(_ cookie: SetCookie, for url: URL) throws(InvalidValue) {
         guard let address = CookieAddress(url) else {
-            throw SetCookie.Rejection(cookie.name, "is for an address without a host that could have cookies")
+            throw InvalidValue(.cookie, "is for an address whose host can't have cookies", excerpt: cookie.name)
         }
         let now = now()
-        let believed = try CookieJar.StoredCookie(cookie, from: address, at: now)
-        let outcome = change { store -> Result<Void, SetCookie.Rejection> in
-            Result { () throws(SetCookie.Rejection) in
-                try store.insert(believed, isSecure: address.isSecure, at: now)
-            }
+        let accepted = try CookieJar.StoredCookie(cookie, from: address, at: now)
+        try change { (store) throws(InvalidValue) in
+            try store.insert(accepted, isSecure: address.isSecure, at: now)
         }
-        try outcome.get()
     }
 
     /// Removes the cookies that a closure selects.
@@ -135,33 +132,30 @@ public final class CookieJar: CookieStorage {
     /// A jar writes automatically soon after each change. Call this before the program ends, or to learn why the file
     /// can't be written: in the background that is no error, and is retried with the next change.
     ///
-    /// - Throws: ``CookieJar/FileError`` if the file can't be written.
-    public func save() throws(CookieJar.FileError) {
+    /// - Throws: ``FileError`` if the file can't be written.
+    public func save() throws(FileError) {
         try disk.sync { write() }.get()
     }
 
-    private func change<Outcome: Sendable>(_ change: (inout CookieStore) -> Outcome) -> Outcome {
-        let (outcome, isSaveDue) = state.withLock { state in
-            let outcome = change(&state.store)
-            guard file != nil, !state.isSaveDue, state.store.revision != state.savedRevision else {
-                return (outcome, false)
-            }
+    private func change<Failure: Error>(_ change: (inout CookieStore) throws(Failure) -> Void) throws(Failure) {
+        let isSaveDue = try state.withLock { (state) throws(Failure) in
+            try change(&state.store)
+            guard file != nil, !state.isSaveDue, state.store.revision != state.savedRevision else { return false }
             state.isSaveDue = true
-            return (outcome, true)
+            return true
         }
         if isSaveDue { disk.async { _ = self.write() } }
-        return outcome
     }
 
     /// Writes the newest cookies; called on the queue of the disk.
-    private func write() -> Result<Void, CookieJar.FileError> {
+    private func write() -> Result<Void, FileError> {
         let (store, savedRevision) = state.withLock { state in
             state.isSaveDue = false
             return (state.store, state.savedRevision)
         }
         guard let file, store.revision != savedRevision else { return .success(()) }
         let now = now()
-        return Result { () throws(CookieJar.FileError) in
+        return Result { () throws(FileError) in
             try file.replace(with: store.kept(at: now))
             state.withLock { $0.savedRevision = store.revision }
         }

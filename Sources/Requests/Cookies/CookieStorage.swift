@@ -55,29 +55,6 @@ extension Cookie {
     }
 }
 
-extension SetCookie {
-    /// The reason why a cookie isn't stored, with its name.
-    public struct Rejection: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
-        /// The beginning of the cookie's name, with control characters escaped; its value may be a secret, and isn't
-        /// included.
-        public let name: String
-        /// The reason.
-        public let reason: String
-
-        /// Makes the error; the name is shortened here.
-        public init(_ name: String, _ reason: String) {
-            self.name = name.shortened()
-            self.reason = reason
-        }
-
-        /// The error, in a sentence.
-        public var description: String { "the cookie “\(name)” \(reason)" }
-
-        /// The error, as a text for users.
-        public var errorDescription: String? { description }
-    }
-}
-
 /// The cookies of an `HTTPCookieStorage`, which may be shared with a `URLSession` or a web view.
 ///
 /// ```swift

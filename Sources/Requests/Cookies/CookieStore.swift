@@ -29,8 +29,6 @@ struct CookieStore: Sendable {
     private typealias Domain = [CookieJar.StoredCookie.ID: Entry]
 
     private var domains: [String: Domain] = [:]
-    /// The number of secure cookies of each name in each domain: an unencrypted connection must not shadow them.
-    private var secureDomains: [String: [String: Int]] = [:]
     private var ticks = 0
     /// The number of cookies.
     private(set) var count = 0
@@ -65,19 +63,17 @@ struct CookieStore: Sendable {
 
     /// Stores a cookie; an expired one removes that of the same name, domain and path.
     ///
-    /// - Throws: ``SetCookie/Rejection`` for one over an unencrypted connection that a server could take for one over TLS.
-    mutating func insert(_ cookie: CookieJar.StoredCookie, isSecure: Bool, at now: Date) throws(SetCookie.Rejection) {
-        guard isSecure || !shadowsSecureOne(cookie) else {
-            throw SetCookie.Rejection(cookie.name, "would take the place of one for TLS only, and was set without")
+    /// - Throws: ``InvalidValue`` for one over an unencrypted connection that a server could take for one over TLS.
+    mutating func insert(_ cookie: CookieJar.StoredCookie, isSecure: Bool, at now: Date) throws(InvalidValue) {
+        guard isSecure || !entries.contains(where: { cookie.shadows($0.cookie) }) else {
+            throw InvalidValue(.cookie, "would shadow a secure cookie, and was set without TLS", excerpt: cookie.name)
         }
         let old = domains[cookie.domain]?[cookie.id]
         if let old { remove(old.cookie) }
         guard !cookie.hasEnded(at: now) else { return }
         ticks += 1
         let kept = old.map { cookie.replacing($0.cookie) } ?? cookie
-        add(Entry(cookie: kept, order: old?.order ?? ticks, use: ticks))
-        if let entries = domains[cookie.domain], entries.count > Self.mostInDomain { evict(from: entries, at: now) }
-        if count > Self.most { evict(at: now) }
+        add(Entry(cookie: kept, order: old?.order ?? ticks, use: ticks), at: now)
     }
 
     /// Removes these cookies, unless they have been set again.
@@ -94,12 +90,18 @@ struct CookieStore: Sendable {
 
     private var entries: some Sequence<Entry> { domains.values.lazy.flatMap(\.values) }
 
-    private mutating func add(_ entry: Entry) {
+    /// Adds a cookie, and evicts others if there are too many.
+    private mutating func add(_ entry: Entry, at now: Date) {
         let cookie = entry.cookie
         domains[cookie.domain, default: [:]][cookie.id] = entry
         count += 1
         if cookie.expires != nil { revision += 1 }
-        if cookie.isSecure { secureDomains[cookie.name, default: [:]][cookie.domain, default: 0] += 1 }
+        let neighbors = domains[cookie.domain, default: [:]].values
+        if neighbors.count > Self.mostInDomain { evict(1, of: neighbors, at: now) }
+        guard count > Self.most else { return }
+        // A tenth at once, so that they aren't sorted each time.
+        let expired = entries.count { $0.cookie.hasEnded(at: now) }
+        evict(expired > 0 ? expired : Self.most / 10, of: entries, at: now)
     }
 
     private mutating func remove(_ cookie: CookieJar.StoredCookie) {
@@ -107,36 +109,16 @@ struct CookieStore: Sendable {
         if domains[cookie.domain]?.isEmpty == true { domains[cookie.domain] = nil }
         count -= 1
         if cookie.expires != nil { revision += 1 }
-        guard cookie.isSecure, let left = secureDomains[cookie.name]?[cookie.domain] else { return }
-        secureDomains[cookie.name]?[cookie.domain] = left > 1 ? left - 1 : nil
-        if secureDomains[cookie.name]?.isEmpty == true { secureDomains[cookie.name] = nil }
     }
 
-    private func shadowsSecureOne(_ cookie: CookieJar.StoredCookie) -> Bool {
-        (secureDomains[cookie.name] ?? [:]).keys.contains { domain in
-            (domains[domain] ?? [:]).values.contains { cookie.shadows($0.cookie) }
-        }
-    }
-
-    /// One goes that has ended; else the one of those that aren't secure that wasn't needed for longest; else of all.
+    /// Evicts expired cookies; else the least recently used insecure ones; else the least recently used.
     ///
-    /// An open connection therefore can't drive out what came over TLS.
-    private mutating func evict(from domain: Domain, at now: Date) {
+    /// Neither an unencrypted connection nor many hosts can therefore evict a login over TLS.
+    private mutating func evict(_ number: Int, of entries: some Sequence<Entry>, at now: Date) {
         func rank(_ entry: Entry) -> (Int, Int, Int) {
             (entry.cookie.hasEnded(at: now) ? 0 : 1, entry.cookie.isSecure ? 1 : 0, entry.use)
         }
-        if let last = domain.values.min(by: { rank($0) < rank($1) }) { remove(last.cookie) }
-    }
-
-    /// Removes what has ended, and then a tenth, so that it isn't looked for each time.
-    ///
-    /// Cookies that aren't secure go first, of which those that weren't needed for longest: many hosts can't drive out a
-    /// login that way.
-    private mutating func evict(at now: Date) {
-        for cookie in entries.map(\.cookie) where cookie.hasEnded(at: now) { remove(cookie) }
-        guard count > Self.most else { return }
-        let inOrder = entries.sorted { ($0.cookie.isSecure ? 1 : 0, $0.use) < ($1.cookie.isSecure ? 1 : 0, $1.use) }
-        for entry in inOrder.prefix(count - Self.most * 9 / 10) { remove(entry.cookie) }
+        for entry in entries.sorted(by: { rank($0) < rank($1) }).prefix(number) { remove(entry.cookie) }
     }
 }
 
@@ -144,7 +126,7 @@ extension CookieStore {
     /// The stored form of a cookie that outlives the session.
     struct Kept: Sendable, Equatable {
         let cookie: CookieJar.StoredCookie
-        /// The one that was needed last.
+        /// The sequence number of the last use.
         let use: Int
     }
 
@@ -155,16 +137,13 @@ extension CookieStore {
             .map { Kept(cookie: $0.cookie, use: $0.use) }
     }
 
-    /// Takes what was kept, as far as it hasn't ended, and as many as there may be.
+    /// Restores saved cookies that haven't expired, up to the limits.
     init(_ kept: [Kept], at now: Date) {
         // Only the order of the uses counts: the numbers are those of a file, and may be any.
         let inOrder = kept.enumerated().sorted { ($0.element.use, $0.offset) < ($1.element.use, $1.offset) }
         for (use, (order, kept)) in inOrder.enumerated() where !kept.cookie.hasEnded(at: now) {
             remove(kept.cookie)
-            add(Entry(cookie: kept.cookie, order: order, use: use))
-            let domain = domains[kept.cookie.domain] ?? [:]
-            if domain.count > Self.mostInDomain { evict(from: domain, at: now) }
-            if count > Self.most { evict(at: now) }
+            add(Entry(cookie: kept.cookie, order: order, use: use), at: now)
         }
         (ticks, revision) = (kept.count, 0)
     }

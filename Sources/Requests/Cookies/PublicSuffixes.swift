@@ -19,7 +19,7 @@ struct PublicSuffixes: Sendable {
 
     /// The system's list, as the package `publicsuffix` of Linux distributions and `libpsl` have it; else the short list.
     ///
-    /// It is read once, when the first cookie comes that is for more than its host.
+    /// It is read once, when the first cookie with a `Domain` arrives.
     static let system =
         files.lazy.compactMap { try? String(contentsOfFile: $0, encoding: .utf8) }.first
         .map { PublicSuffixes(parsing: $0) } ?? short

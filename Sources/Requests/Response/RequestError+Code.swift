@@ -118,13 +118,14 @@ extension RequestError {
     }
 }
 
-// MARK: - Download error
+// MARK: - File error
 
 extension RequestError.Code {
-    init(_ error: DownloadError) {
+    init(_ error: FileError) {
         switch error.code {
         case .fileExists: self = .fileExists
         case .cannotWriteFile: self = .cannotWriteFile
+        case .cannotReadFile, .damaged: self = .other
         case .diskFull: self = .diskFull
         }
     }

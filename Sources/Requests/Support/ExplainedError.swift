@@ -1,6 +1,16 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
+/// An error whose text for users is its description.
+public protocol DescribedError: LocalizedError, CustomStringConvertible {}
+
+extension DescribedError {
+    /// The error, as a text for users.
+    public var errorDescription: String? { description }
+}
+
 /// An error that says why, without a secret, so that the error of a request can repeat it.
 ///
 /// Of an error of another kind only the type and the code are repeated: what it says may be a secret.

@@ -3,26 +3,23 @@
 
 /// Values up to a total cost; the least recently used ones are evicted for new ones.
 ///
-/// - Complexity: O(1) for all methods about one value.
+/// - Complexity: O(1) on average for all methods about one value.
 struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// A value with its neighbours: a list in an array, without a reference for each value.
-    private struct Node: Sendable {
-        let key: Key
-        var value: Value
-        var cost: Int
-        var newer: Int?
-        var older: Int?
+    private struct Entry: Sendable {
+        let value: Value
+        let cost: Int
+        /// The number of the last use.
+        var use: Int
     }
 
     /// The maximum total cost.
     let limit: Int
     /// The present total cost.
     private(set) var cost = 0
-    private var nodes: [Node?] = []
-    private var vacant: [Int] = []
-    private var positions: [Key: Int] = [:]
-    private var newest: Int?
-    private var oldest: Int?
+    private var entries: [Key: Entry] = [:]
+    /// The keys in the order of their uses; only the last use of a key counts.
+    private var uses = FIFO<(key: Key, use: Int)>()
+    private var lastUse = 0
 
     /// Makes an empty store; with a limit of 0 it stays empty.
     init(limit: Int) {
@@ -30,28 +27,26 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     /// The number of values.
-    var count: Int { positions.count }
+    var count: Int { entries.count }
 
     /// Whether there is a value, without using it.
-    func contains(_ key: Key) -> Bool { positions[key] != nil }
+    func contains(_ key: Key) -> Bool { entries[key] != nil }
 
     /// The values whose keys fulfil a condition, without using them.
     ///
     /// - Complexity: O(n) in the number of values.
     func values(where condition: (Key) -> Bool) -> [Key: Value] {
-        var values: [Key: Value] = [:]
-        for (key, position) in positions where condition(key) { values[key] = nodes[position]?.value }
-        return values
+        entries.filter { condition($0.key) }.mapValues(\.value)
     }
 
     /// The value of a key, which marks it as used.
     mutating func value(for key: Key) -> Value? {
-        guard let position = positions[key], let node = nodes[position] else { return nil }
-        if newest != position {
-            unlink(position)
-            link(position)
+        guard let entry = entries[key] else { return nil }
+        if entry.use != lastUse {
+            let use = use(of: key)
+            entries[key]?.use = use
         }
-        return node.value
+        return entry.value
     }
 
     /// Stores a value, which replaces the former one of the key.
@@ -60,25 +55,23 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     mutating func insert(_ value: Value, for key: Key, cost: Int) {
         remove(key)
         guard cost <= limit / 4 else { return }
-        while self.cost + cost > limit, let oldest { remove(at: oldest) }
-        let node = Node(key: key, value: value, cost: cost)
-        let position = vacant.popLast() ?? nodes.count
-        if position == nodes.count { nodes.append(node) } else { nodes[position] = node }
-        positions[key] = position
+        while self.cost + cost > limit, let oldest = uses.popFirst() {
+            if entries[oldest.key]?.use == oldest.use { remove(oldest.key) }
+        }
+        entries[key] = Entry(value: value, cost: cost, use: use(of: key))
         self.cost += cost
-        link(position)
     }
 
     /// Removes a value, if there is one.
     mutating func remove(_ key: Key) {
-        if let position = positions[key] { remove(at: position) }
+        if let entry = entries.removeValue(forKey: key) { cost -= entry.cost }
     }
 
     /// Removes all values whose keys fulfil the condition.
     ///
     /// - Complexity: O(n) in the number of values.
     mutating func removeAll(where condition: (Key) -> Bool) {
-        for (key, position) in positions where condition(key) { remove(at: position) }
+        for key in entries.keys where condition(key) { remove(key) }
     }
 
     /// Removes all values.
@@ -86,25 +79,16 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         self = LeastRecentlyUsed(limit: limit)
     }
 
-    private mutating func remove(at position: Int) {
-        guard let node = nodes[position] else { return }
-        unlink(position)
-        nodes[position] = nil
-        vacant.append(position)
-        positions[node.key] = nil
-        cost -= node.cost
-    }
-
-    private mutating func link(_ position: Int) {
-        nodes[position]?.older = newest
-        nodes[position]?.newer = nil
-        if let newest { nodes[newest]?.newer = position } else { oldest = position }
-        newest = position
-    }
-
-    private mutating func unlink(_ position: Int) {
-        guard let node = nodes[position] else { return }
-        if let newer = node.newer { nodes[newer]?.older = node.older } else { newest = node.older }
-        if let older = node.older { nodes[older]?.newer = node.newer } else { oldest = node.newer }
+    /// Records a use, and returns its number.
+    private mutating func use(of key: Key) -> Int {
+        lastUse += 1
+        uses.append((key, lastUse))
+        // Most of them are outdated.
+        if uses.count > 2 * entries.count + 64 {
+            uses = FIFO()
+            for (key, entry) in entries.sorted(by: { $0.value.use < $1.value.use }) { uses.append((key, entry.use)) }
+            uses.append((key, lastUse))
+        }
+        return lastUse
     }
 }

@@ -3,14 +3,6 @@
 
 import Foundation
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
-
 /// A file that is written beside its destination, and moved there when it is complete.
 ///
 /// Under its final name, the file is either complete or absent. Only its owner can read it, from its first moment on.
@@ -21,8 +13,7 @@ import Musl
 /// One caller writes at a time. ``discard()`` may be called from anywhere, also during a write: the descriptor is
 /// closed once, and never during a write, whose bytes might otherwise land in another file that got its number.
 final class PartialFile: Sendable {
-    /// Writes bytes to a descriptor; returns the number of written bytes, or the negated error number of the system.
-    typealias Writer = @Sendable (Int32, UnsafeRawBufferPointer) -> Int
+    typealias Writer = PrivateFile.Writer
 
     /// The location of the file until it is moved.
     let url: URL
@@ -77,32 +68,34 @@ final class PartialFile: Sendable {
     ///   - destination: The final location.
     ///   - writer: Writes the bytes; the system by default.
     /// - Returns: The file, empty.
-    /// - Throws: ``DownloadError``. A file at the destination is not an error yet.
+    /// - Throws: ``FileError``. A file at the destination is not an error yet.
     static func create(
         beside destination: URL,
-        writer: @escaping Writer = PartialFile.write
-    ) throws(DownloadError) -> PartialFile {
+        writer: @escaping Writer = Platform.write
+    ) throws(FileError) -> PartialFile {
         guard destination.isFileURL else {
-            throw DownloadError(.cannotWriteFile, destination, "it isn't the URL of a file")
+            throw FileError(.cannotWriteFile, destination, "it isn't the URL of a file")
         }
         let folder = destination.deletingLastPathComponent()
         let url = folder.appendingPathComponent(name(for: destination.lastPathComponent), isDirectory: false)
-        let descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw DownloadError(destination, errno: errno) }
-        _ = lock(descriptor)
-        return PartialFile(url, descriptor: descriptor, length: 0, writer: writer)
+        do throws(POSIXError) {
+            let descriptor = try PrivateFile.create(url.path)
+            _ = lock(descriptor)
+            return PartialFile(url, descriptor: descriptor, length: 0, writer: writer)
+        } catch {
+            throw FileError(destination, errno: error.code.rawValue)
+        }
     }
 
     /// Makes the folder of a file, and those above it.
     ///
-    /// - Throws: ``DownloadError``. An existing folder is not an error.
-    static func createFolder(of destination: URL) throws(DownloadError) {
+    /// - Throws: ``FileError``. An existing folder is not an error.
+    static func createFolder(of destination: URL) throws(FileError) {
         let folder = destination.deletingLastPathComponent()
         do {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         } catch {
-            let isFull = (error as? CocoaError)?.code == .fileWriteOutOfSpace
-            throw DownloadError(isFull ? .diskFull : .cannotWriteFile, destination, error.localizedDescription)
+            throw FileError(destination, writing: error)
         }
     }
 
@@ -110,13 +103,13 @@ final class PartialFile: Sendable {
     ///
     /// - Returns: The file, or `nil` if it is missing, in use, or not a file of this user that this type could have
     ///   made.
-    static func resume(_ url: URL, writer: @escaping Writer = PartialFile.write) -> PartialFile? {
+    static func resume(_ url: URL, writer: @escaping Writer = Platform.write) -> PartialFile? {
         guard url.isFileURL, isName(url.lastPathComponent) else { return nil }
         let descriptor = open(url.path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         var status = stat()
         // A file with a second name could be read there, and wasn't made by this type.
-        guard lock(descriptor), fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+        guard lock(descriptor), fstat(descriptor, &status) == 0, status.isFile,
             status.st_nlink == 1, status.st_uid == geteuid(), isStill(url, status),
             lseek(descriptor, 0, Int32(SEEK_END)) >= 0
         else {
@@ -139,28 +132,17 @@ final class PartialFile: Sendable {
     ///
     /// If that fails, the bytes that were written before count: see ``length``.
     ///
-    /// - Throws: ``DownloadError``, also if the file was moved or discarded.
-    func append(_ bytes: Data) throws(DownloadError) {
+    /// - Throws: ``FileError``, also if the file was moved or discarded.
+    func append(_ bytes: Data) throws(FileError) {
         try use { descriptor, length in
-            bytes.withUnsafeBytes { buffer in
-                var rest = buffer[...]
-                while !rest.isEmpty {
-                    let count = writer(descriptor, UnsafeRawBufferPointer(rebasing: rest))
-                    if count == -Int(EINTR) { continue }
-                    // Without progress and without an error, the loop would never end.
-                    guard 0 < count, count <= rest.count else { return count < 0 ? Int32(-count) : EIO }
-                    length += Int64(count)
-                    rest = rest.dropFirst(count)
-                }
-                return 0
-            }
+            PrivateFile.write(bytes, to: descriptor, by: writer) { length += Int64($0) }
         }
     }
 
     /// Truncates the file, so that the next bytes follow there; by default to nothing, which starts it over.
     ///
-    /// - Throws: ``DownloadError``, also if the file is shorter than that.
-    func truncate(to position: Int64 = 0) throws(DownloadError) {
+    /// - Throws: ``FileError``, also if the file is shorter than that.
+    func truncate(to position: Int64 = 0) throws(FileError) {
         try use { descriptor, length in
             guard 0 <= position, position <= length else { return EINVAL }
             guard ftruncate(descriptor, off_t(position)) == 0 else { return errno }
@@ -175,12 +157,12 @@ final class PartialFile: Sendable {
     /// - Parameters:
     ///   - destination: The final location. On another volume, the bytes are first copied beside it.
     ///   - overwrite: Whether an existing file is replaced. A symbolic link is replaced itself, not its target.
-    /// - Throws: ``DownloadError``; then the file is still at its former location, and can be moved elsewhere.
-    func move(to destination: URL, overwrite: Bool = false) throws(DownloadError) {
+    /// - Throws: ``FileError``; then the file is still at its former location, and can be moved elsewhere.
+    func move(to destination: URL, overwrite: Bool = false) throws(FileError) {
         guard destination.isFileURL else {
-            throw DownloadError(.cannotWriteFile, destination, "it isn't the URL of a file")
+            throw FileError(.cannotWriteFile, destination, "it isn't the URL of a file")
         }
-        try use(for: destination) { _, _ throws(DownloadError) in
+        try use(for: destination) { _, _ throws(FileError) in
             let from = url.path
             let to = destination.path
             let number = overwrite ? (rename(from, to) == 0 ? 0 : errno) : Self.renameWithoutReplacing(from, to)
@@ -194,21 +176,20 @@ final class PartialFile: Sendable {
     }
 
     /// Makes a copy of the file on another volume.
-    private func copy(to destination: URL, overwrite: Bool) throws(DownloadError) {
+    private func copy(to destination: URL, overwrite: Bool) throws(FileError) {
         let copy = try PartialFile.create(beside: destination, writer: writer)
         do {
             let source = try FileHandle(forReadingFrom: url)
             defer { try? source.close() }
             while let bytes = try source.nextPiece() {
                 // It may take long, and be discarded meanwhile.
-                guard !state.withLock({ $0.isOver }) else { throw DownloadError(destination, errno: ECANCELED) }
+                guard !state.withLock({ $0.isOver }) else { throw FileError(destination, errno: ECANCELED) }
                 try copy.append(bytes)
             }
             try copy.move(to: destination, overwrite: overwrite)
         } catch {
             copy.discard()
-            throw error as? DownloadError
-                ?? DownloadError(.cannotWriteFile, destination, error.localizedDescription)
+            throw error as? FileError ?? FileError(destination, writing: error)
         }
     }
 
@@ -249,10 +230,10 @@ final class PartialFile: Sendable {
     /// Runs a closure with the descriptor, which stays open meanwhile; the closure returns an error number, or 0.
     private func use(
         for file: URL? = nil,
-        _ call: (_ descriptor: Int32, _ length: inout Int64) throws(DownloadError) -> Int32
-    ) throws(DownloadError) {
+        _ call: (_ descriptor: Int32, _ length: inout Int64) throws(FileError) -> Int32
+    ) throws(FileError) {
         let (use, start) = state.withLock { ($0.use(), $0.length) }
-        guard let descriptor = use else { throw DownloadError(file ?? destination, errno: EBADF) }
+        guard let descriptor = use else { throw FileError(file ?? destination, errno: EBADF) }
         var length = start
         defer {
             let (last, waiters) = state.withLock { [length] in $0.stopUse(length: length) }
@@ -260,19 +241,11 @@ final class PartialFile: Sendable {
             for waiter in waiters { waiter.signal() }
         }
         let number = try call(descriptor, &length)
-        guard number == 0 else { throw DownloadError(file ?? destination, errno: number) }
+        guard number == 0 else { throw FileError(file ?? destination, errno: number) }
     }
 }
 
 // MARK: - Names
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
 
 extension PartialFile {
     /// The hidden name of a partial file: that of the destination, as far as there is room, and a unique identifier.
@@ -324,27 +297,12 @@ extension PartialFile {
         return lstat(url.path, &named) == 0 && named.st_ino == status.st_ino && named.st_dev == status.st_dev
     }
 
-    /// Writes with the system's call.
-    static let write: Writer = { descriptor, bytes in
-        #if canImport(Darwin)
-        let count = Darwin.write(descriptor, bytes.baseAddress, bytes.count)
-        #elseif canImport(Glibc)
-        let count = Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-        #elseif canImport(Musl)
-        let count = Musl.write(descriptor, bytes.baseAddress, bytes.count)
-        #endif
-        return count < 0 ? -Int(errno) : count
-    }
-
     /// Renames a file, unless the new name is taken; returns the error number of the system, or 0.
     ///
     /// A hard link fails if its name is taken, even by a symbolic link. On file systems without hard links (FAT, some
     /// network ones), an empty file reserves the name, and is then replaced.
     static func renameWithoutReplacing(_ from: String, _ to: String) -> Int32 {
-        #if canImport(Darwin)
-        if renamex_np(from, to, UInt32(RENAME_EXCL)) == 0 { return 0 }
-        guard errno == ENOTSUP || errno == EINVAL else { return errno }
-        #endif
+        if let result = Platform.renameExclusively(from, to) { return result }
         if link(from, to) == 0 {
             unlink(from)
             return 0
@@ -356,15 +314,15 @@ extension PartialFile {
 
     /// Reserves a name with an empty file, and replaces that by the file.
     static func replacePlaceholder(_ from: String, _ to: String) -> Int32 {
-        let placeholder = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard placeholder >= 0 else { return errno }
-        close(placeholder)
-        guard rename(from, to) == 0 else {
-            let number = errno
-            unlink(to)
-            return number
+        do throws(POSIXError) {
+            close(try PrivateFile.create(to))
+        } catch {
+            return error.code.rawValue
         }
-        return 0
+        guard rename(from, to) != 0 else { return 0 }
+        let number = errno
+        unlink(to)
+        return number
     }
 }
 

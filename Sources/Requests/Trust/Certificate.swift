@@ -21,10 +21,10 @@ public struct Certificate: Sendable, Hashable {
 
     /// Takes a certificate as DER.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` if it isn't one.
-    public init(der: Data) throws(TrustPolicy.InvalidPiece) {
+    /// - Throws: ``InvalidValue`` if it isn't one.
+    public init(der: Data) throws(InvalidValue) {
         guard let key = Self.publicKeyInfo(in: [UInt8](der)) else {
-            throw TrustPolicy.InvalidPiece(.certificate, "isn't an X.509 certificate in DER")
+            throw InvalidValue(.certificate, "isn't an X.509 certificate in DER")
         }
         self.der = der
         publicKeyInfo = Data(key)
@@ -32,62 +32,59 @@ public struct Certificate: Sendable, Hashable {
 
     /// Takes a certificate as PEM text (RFC 7468), which must be the only one.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` if the text has no certificate, several, or something else.
-    public init(pem: String) throws(TrustPolicy.InvalidPiece) {
+    /// - Throws: ``InvalidValue`` if the text has no certificate, several, or something else.
+    public init(pem: String) throws(InvalidValue) {
         self = try Self.single(Self.all(pem: pem))
     }
 
     /// Takes a certificate as PEM or as DER.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` if it is neither, or if there are several.
-    public init(_ data: Data) throws(TrustPolicy.InvalidPiece) {
+    /// - Throws: ``InvalidValue`` if it is neither, or if there are several.
+    public init(_ data: Data) throws(InvalidValue) {
         self = try Self.single(Self.all(data))
     }
 
     /// Reads a certificate from a file, PEM or DER.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` if the file can't be read, is neither, or has several.
-    public init(contentsOf file: URL) throws(TrustPolicy.InvalidPiece) {
+    /// - Throws: ``InvalidValue`` if the file can't be read, is neither, or has several.
+    public init(contentsOf file: URL) throws(InvalidValue) {
         self = try Self.single(Self.all(contentsOf: file))
     }
 
     /// The certificates of a PEM text, such as a bundle of authorities.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` if the text has no certificate, or something else.
-    public static func all(pem: String) throws(TrustPolicy.InvalidPiece) -> [Certificate] {
+    /// - Throws: ``InvalidValue`` if the text has no certificate, or something else.
+    public static func all(pem: String) throws(InvalidValue) -> [Certificate] {
         var certificates: [Certificate] = []
         for block in try PEMBlock.all(in: pem, of: .certificate) {
             guard ["CERTIFICATE", "X509 CERTIFICATE"].contains(block.label) else {
-                throw TrustPolicy.InvalidPiece(
-                    .certificate,
-                    "comes with a PEM block of another kind: \(block.label.shortened())"
-                )
+                throw InvalidValue(.certificate, "comes with the PEM block \(block.label.shortened())")
             }
             certificates.append(try Certificate(der: block.bytes))
         }
-        guard !certificates.isEmpty else { throw TrustPolicy.InvalidPiece(.certificate, "isn't PEM text") }
+        guard !certificates.isEmpty else { throw InvalidValue(.certificate, "isn't PEM text") }
         return certificates
     }
 
     /// The certificates of a file: a bundle in PEM, or one in DER.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` if the file can't be read, or is neither.
-    public static func all(contentsOf file: URL) throws(TrustPolicy.InvalidPiece) -> [Certificate] {
+    /// - Throws: ``InvalidValue`` if the file can't be read, or is neither.
+    public static func all(contentsOf file: URL) throws(InvalidValue) -> [Certificate] {
         guard file.isFileURL, let data = try? Data(contentsOf: file) else {
-            throw TrustPolicy.InvalidPiece(.certificate, "isn't in a file that can be read")
+            throw InvalidValue(.certificate, "isn't in a file that can be read")
         }
         return try all(data)
     }
 
-    private static func all(_ data: Data) throws(TrustPolicy.InvalidPiece) -> [Certificate] {
+    private static func all(_ data: Data) throws(InvalidValue) -> [Certificate] {
         // Text never begins as a SEQUENCE of any length: PEM begins with a hyphen or words, and 0x30 is the digit 0.
         if data.first == DERWalker.sequence, let certificate = try? Certificate(der: data) { return [certificate] }
         return try all(pem: String(decoding: data, as: UTF8.self))
     }
 
-    private static func single(_ certificates: [Certificate]) throws(TrustPolicy.InvalidPiece) -> Certificate {
+    private static func single(_ certificates: [Certificate]) throws(InvalidValue) -> Certificate {
         guard certificates.count == 1, let certificate = certificates.first else {
-            throw TrustPolicy.InvalidPiece(.certificate, "is one of several in one place")
+            throw InvalidValue(.certificate, "is one of several, and only one is expected")
         }
         return certificate
     }

@@ -27,14 +27,14 @@ public struct ClientIdentity: Sendable, Hashable {
 
     /// Takes PEM text with a certificate, those of the authorities between it and a root, if any, and the private key.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` if one of the two is missing or malformed, or if there are several keys.
-    public init(pem: String, password: String? = nil) throws(TrustPolicy.InvalidPiece) {
+    /// - Throws: ``InvalidValue`` if one of the two is missing or malformed, or if there are several keys.
+    public init(pem: String, password: String? = nil) throws(InvalidValue) {
         let blocks = try PEMBlock.all(in: pem, of: .identity)
         let certificates = blocks.filter { $0.label.hasSuffix("CERTIFICATE") }
         let keys = blocks.filter { $0.label.hasSuffix("PRIVATE KEY") }
-        guard !certificates.isEmpty else { throw TrustPolicy.InvalidPiece(.identity, "has no certificate") }
+        guard !certificates.isEmpty else { throw InvalidValue(.identity, "has no certificate") }
         guard keys.count == 1, let key = keys.first else {
-            throw TrustPolicy.InvalidPiece(.identity, keys.isEmpty ? "has no private key" : "has several private keys")
+            throw InvalidValue(.identity, keys.isEmpty ? "has no private key" : "has several private keys")
         }
         var chain = ""
         for certificate in certificates { chain += try Certificate(der: certificate.bytes).pem }
@@ -43,24 +43,24 @@ public struct ClientIdentity: Sendable, Hashable {
 
     /// Takes a PKCS#12 container, such as a `.p12` file has.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` if it isn't one.
-    public init(pkcs12: Data, password: String? = nil) throws(TrustPolicy.InvalidPiece) {
+    /// - Throws: ``InvalidValue`` if it isn't one.
+    public init(pkcs12: Data, password: String? = nil) throws(InvalidValue) {
         // RFC 7292, 4: a SEQUENCE that begins with the version 3. It is BER, with lengths in many forms; the TLS
         // library, which can open it, checks the rest.
         let length = pkcs12.dropFirst().first ?? 0
         let contents = pkcs12.dropFirst(length > 0x80 ? 2 + Int(length & 0x7F) : 2)
         guard pkcs12.first == DERWalker.sequence, contents.starts(with: [DERWalker.integer, 1, 3]) else {
-            throw TrustPolicy.InvalidPiece(.identity, "isn't PKCS#12")
+            throw InvalidValue(.identity, "isn't PKCS#12")
         }
         try self.init(.pkcs12(pkcs12), password: password)
     }
 
     /// Reads an identity from a file, PEM or PKCS#12.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` if the file can't be read, or is neither.
-    public init(contentsOf file: URL, password: String? = nil) throws(TrustPolicy.InvalidPiece) {
+    /// - Throws: ``InvalidValue`` if the file can't be read, or is neither.
+    public init(contentsOf file: URL, password: String? = nil) throws(InvalidValue) {
         guard file.isFileURL, let data = try? Data(contentsOf: file) else {
-            throw TrustPolicy.InvalidPiece(.identity, "isn't in a file that can be read")
+            throw InvalidValue(.identity, "isn't in a file that can be read")
         }
         if data.first == DERWalker.sequence {
             try self.init(pkcs12: data, password: password)
@@ -69,10 +69,10 @@ public struct ClientIdentity: Sendable, Hashable {
         }
     }
 
-    private init(_ content: Content, password: String?) throws(TrustPolicy.InvalidPiece) {
+    private init(_ content: Content, password: String?) throws(InvalidValue) {
         // It is passed to C, where it would end there, and only a part would be used.
         guard password?.utf8.contains(0) != true else {
-            throw TrustPolicy.InvalidPiece(.identity, "has a password with a NUL")
+            throw InvalidValue(.identity, "has a password with a NUL")
         }
         self.content = content
         self.password = password
@@ -97,43 +97,36 @@ struct PEMBlock: Sendable, Hashable {
 
     /// The blocks of a text, in their order; the text between them is ignored, as usual.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` if a block has no end, or no base64 in it. A text without blocks is no error.
-    static func all(
-        in text: String,
-        of piece: TrustPolicy.InvalidPiece.Piece
-    ) throws(TrustPolicy.InvalidPiece) -> [PEMBlock] {
+    /// - Throws: ``InvalidValue`` if a block has no end, or no base64 in it. A text without blocks is no error.
+    static func all(in text: String, of kind: InvalidValue.Kind) throws(InvalidValue) -> [PEMBlock] {
         var blocks: [PEMBlock] = []
         var open: (label: String, lines: [Substring])?
         // A carriage return and a line feed are one character, so all line ends are accepted.
         for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
             if let label = line.boundary("BEGIN") {
-                guard open == nil else { throw TrustPolicy.InvalidPiece(piece, "has a PEM block within another") }
+                guard open == nil else { throw InvalidValue(kind, "has a PEM block within another") }
                 open = (label, [])
             } else if let label = line.boundary("END") {
                 guard let (begun, lines) = open, begun == label else {
-                    throw TrustPolicy.InvalidPiece(piece, "has the end of a PEM block that hasn't begun")
+                    throw InvalidValue(kind, "has the end of a PEM block that hasn't begun")
                 }
-                blocks.append(try PEMBlock(label: label, lines: lines, of: piece))
+                blocks.append(try PEMBlock(label: label, lines: lines, of: kind))
                 open = nil
             } else {
                 open?.lines.append(line)
             }
         }
-        guard open == nil else { throw TrustPolicy.InvalidPiece(piece, "has a PEM block without an end") }
+        guard open == nil else { throw InvalidValue(kind, "has a PEM block without an end") }
         return blocks
     }
 
-    private init(
-        label: String,
-        lines: [Substring],
-        of piece: TrustPolicy.InvalidPiece.Piece
-    ) throws(TrustPolicy.InvalidPiece) {
+    private init(label: String, lines: [Substring], of kind: InvalidValue.Kind) throws(InvalidValue) {
         // Old encrypted keys have fields before the content, and an empty line between (RFC 1421, 4.4).
         let isHeaded = lines.first?.contains(":") == true
         let content = isHeaded ? lines.drop { !$0.isEmpty } : lines[...]
         let base64 = content.joined().filter { !$0.isWhitespace }
         guard let bytes = Data(base64Encoded: base64), !bytes.isEmpty else {
-            throw TrustPolicy.InvalidPiece(piece, "has a PEM block that isn't base64")
+            throw InvalidValue(kind, "has a PEM block that isn't base64")
         }
         self.label = label
         self.bytes = bytes

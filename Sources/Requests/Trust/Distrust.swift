@@ -4,64 +4,47 @@
 import Foundation
 
 /// The reason why a connection isn't trusted, or a server doesn't trust the client.
-enum Distrust: Sendable, Hashable, CaseIterable {
-    case wrongPin
-    case rejected
-    case wrongHost
-    case expired
-    case notYetValid
-    case revoked
-    case selfSigned
-    case unknownAuthority
-    case noAuthorities
-    case badCertificate
-    case unchecked
-    case oldProtocol
-    case noTLS
-    case ownCertificateUnusable
-    case ownCertificateRequired
-    case ownCertificateRejected
-    case noAgreement
-
+struct Distrust: Sendable, Hashable {
     /// The reason as a text; the libraries that report it don't always have one.
-    var reason: String {
-        switch self {
-        case .wrongPin: "the server's key isn't one of those that are pinned"
-        case .rejected: "the evaluator of the trust policy refuses the server's certificate"
-        case .wrongHost: "the server's certificate is for another host"
-        case .expired: "the server's certificate has expired"
-        case .notYetValid: "the server's certificate isn't valid yet"
-        case .revoked: "the server's certificate was revoked"
-        case .selfSigned: "the server's certificate is self-signed"
-        case .unknownAuthority: "the server's certificate is of an unknown authority"
-        case .noAuthorities: "there are no authorities to check the server's certificate by"
-        case .badCertificate: "the server's certificate isn't good"
-        case .unchecked: "the server's certificate wasn't checked"
-        case .oldProtocol: "the two sides have no version of TLS in common"
-        case .noTLS: "the server doesn't speak TLS"
-        case .ownCertificateUnusable: "the client certificate or its key can't be used"
-        case .ownCertificateRequired: "the server requires a client certificate"
-        case .ownCertificateRejected: "the server rejects the client certificate"
-        case .noAgreement: "the TLS handshake failed; the server may require a client certificate"
-        }
-    }
-
+    let reason: String
     /// The nearest code of Foundation.
-    var urlCode: URLError.Code {
-        switch self {
-        case .wrongPin, .rejected, .wrongHost, .revoked, .selfSigned, .badCertificate, .unchecked:
-            .serverCertificateUntrusted
-        case .expired: .serverCertificateHasBadDate
-        case .notYetValid: .serverCertificateNotYetValid
-        case .unknownAuthority, .noAuthorities: .serverCertificateHasUnknownRoot
-        case .oldProtocol, .noTLS, .noAgreement: .secureConnectionFailed
-        case .ownCertificateRequired: .clientCertificateRequired
-        case .ownCertificateUnusable, .ownCertificateRejected: .clientCertificateRejected
-        }
-    }
-}
+    let urlCode: URLError.Code
 
-// MARK: - Distrust
+    private init(_ reason: String, _ urlCode: URLError.Code = .serverCertificateUntrusted) {
+        self.reason = reason
+        self.urlCode = urlCode
+    }
+
+    static let wrongPin = Self("the server's key isn't one of those that are pinned")
+    static let rejected = Self("the evaluator of the trust policy refuses the server's certificate")
+    static let wrongHost = Self("the server's certificate is for another host")
+    static let expired = Self("the server's certificate has expired", .serverCertificateHasBadDate)
+    static let notYetValid = Self("the server's certificate isn't valid yet", .serverCertificateNotYetValid)
+    static let revoked = Self("the server's certificate was revoked")
+    static let selfSigned = Self("the server's certificate is self-signed")
+    static let badCertificate = Self("the server's certificate is invalid")
+    static let unchecked = Self("the server's certificate wasn't checked")
+    static let oldProtocol = Self("the two sides have no version of TLS in common", .secureConnectionFailed)
+    static let noTLS = Self("the server doesn't speak TLS", .secureConnectionFailed)
+    static let ownCertificateRejected = Self("the server rejects the client certificate", .clientCertificateRejected)
+    static let ownCertificateRequired = Self("the server requires a client certificate", .clientCertificateRequired)
+    static let unknownAuthority = Self(
+        "the server's certificate is of an unknown authority",
+        .serverCertificateHasUnknownRoot
+    )
+    static let noAuthorities = Self(
+        "there are no authorities to check the server's certificate by",
+        .serverCertificateHasUnknownRoot
+    )
+    static let ownCertificateUnusable = Self(
+        "the client certificate or its key can't be used",
+        .clientCertificateRejected
+    )
+    static let noAgreement = Self(
+        "the TLS handshake failed; the server may require a client certificate",
+        .secureConnectionFailed
+    )
+}
 
 extension RequestError {
     /// Makes the error of an untrusted connection.

@@ -15,19 +15,26 @@ enum HostPattern: Sendable, Hashable {
 
     /// Reads a host's name or address, or a name with `*` for its first label.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` for a text that can't match the host of an address: its rule would silently never
+    /// - Throws: ``InvalidValue`` for a text that can't match the host of an address: its rule would silently never
     ///   apply.
-    init(_ text: String) throws(TrustPolicy.InvalidPiece) {
+    init(_ text: String) throws(InvalidValue) {
         let isWildcard = text.hasPrefix("*.")
         let name = Self.canonical((isWildcard ? String(text.dropFirst(2)) : text).wireHost)
         let isAddress = Self.address(name) != nil
         guard isAddress || name.isHostName else {
-            throw TrustPolicy.InvalidPiece(.host, "is no name of a host (without scheme and port)", excerpt: text)
+            throw InvalidValue(.host, "is no name of a host (without scheme and port)", excerpt: text)
         }
         guard !isWildcard || !isAddress else {
-            throw TrustPolicy.InvalidPiece(.host, "has a wildcard in an address", excerpt: text)
+            throw InvalidValue(.host, "has a wildcard in an address", excerpt: text)
         }
         self = isWildcard ? .below(name) : .host(name)
+    }
+
+    /// The patterns of a host, in the order of their precedence: its own, that of its domain, and that of all.
+    static func all(matching host: String) -> [HostPattern] {
+        let host = canonical(host)
+        let domain = host.firstIndex(of: ".").map { HostPattern.below(String(host[host.index(after: $0)...])) }
+        return [.host(host), domain, .any].compactMap(\.self)
     }
 
     /// The canonical form of a name for comparison: in lower case, without the dot of the root; an address in its usual
@@ -53,18 +60,6 @@ enum HostPattern: Sendable, Hashable {
             return nil
         }
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-    }
-}
-
-extension Dictionary where Key == HostPattern {
-    /// The value for a host: its own, or else that of its domain, or else that of all.
-    func value(for host: String) -> Value? {
-        let host = HostPattern.canonical(host)
-        if let value = self[.host(host)] { return value }
-        if let dot = host.firstIndex(of: "."), let value = self[.below(String(host[host.index(after: dot)...]))] {
-            return value
-        }
-        return self[.any]
     }
 }
 

@@ -30,14 +30,18 @@ extension TrustPolicy {
     /// The requirements for a connection to a host; `nil` for the defaults.
     func trust(for host: String) -> HostTrust? {
         guard let rules else { return nil }
+        let found = HostPattern.all(matching: host).compactMap { rules.hosts[$0] }
+        func rule<Value>(_ property: KeyPath<HostRules, Value?>) -> Value? {
+            found.lazy.compactMap { $0[keyPath: property] }.first
+        }
         return HostTrust(
-            authorities: rules.hostAuthorities.value(for: host) ?? rules.authorities,
-            pins: rules.pins.value(for: host),
-            evaluator: rules.evaluators.value(for: host),
-            requiresStaple: rules.stapledHosts.value(for: host) == true,
-            identity: rules.identities.value(for: host),
+            authorities: rule(\.authorities) ?? rules.authorities,
+            pins: rule(\.pins),
+            evaluator: rule(\.evaluator),
+            requiresStaple: rule(\.requiresStaple) == true,
+            identity: rule(\.identity),
             minimumVersion: rules.minimumVersion,
-            acceptsAnyCertificate: rules.insecureHosts.value(for: host) == true
+            acceptsAnyCertificate: rule(\.acceptsAnyCertificate) == true
         )
     }
 }
@@ -97,24 +101,24 @@ public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
 
     /// Takes a digest.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` if it isn't 32 bytes.
-    public init(sha256: Data) throws(TrustPolicy.InvalidPiece) {
-        guard sha256.count == 32 else { throw TrustPolicy.InvalidPiece(.pin, "isn't the 32 bytes of a SHA-256") }
+    /// - Throws: ``InvalidValue`` if it isn't 32 bytes.
+    public init(sha256: Data) throws(InvalidValue) {
+        guard sha256.count == 32 else { throw InvalidValue(.pin, "isn't the 32 bytes of a SHA-256") }
         self.sha256 = Data(sha256)
     }
 
     /// Takes a digest as text: base64 behind `sha256/`, as most tools print it.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` if it isn't 32 bytes in such a form.
-    public init(_ text: String) throws(TrustPolicy.InvalidPiece) {
+    /// - Throws: ``InvalidValue`` if it isn't 32 bytes in such a form.
+    public init(_ text: String) throws(InvalidValue) {
         guard text.hasPrefix("sha256/") else {
-            throw TrustPolicy.InvalidPiece(.pin, "doesn't begin with sha256/", excerpt: text)
+            throw InvalidValue(.pin, "doesn't begin with sha256/", excerpt: text)
         }
         // libcurl's own form has two slashes; base64 of a digest may begin with one, but then it would be too long.
         let base64 = text.dropFirst("sha256/".count)
         let digests = [base64, base64.hasPrefix("/") ? base64.dropFirst() : base64].map { Data(base64Encoded: "\($0)") }
         guard let digest = digests.first(where: { $0?.count == 32 }) ?? nil else {
-            throw TrustPolicy.InvalidPiece(.pin, "isn't the base64 of 32 bytes behind sha256/", excerpt: text)
+            throw InvalidValue(.pin, "isn't the base64 of 32 bytes behind sha256/", excerpt: text)
         }
         sha256 = digest
     }

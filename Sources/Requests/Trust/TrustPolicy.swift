@@ -29,13 +29,18 @@ public struct TrustPolicy: Sendable, Hashable {
     /// The rules of a policy.
     struct Rules: Sendable, Hashable {
         var authorities = HostTrust.Authorities()
-        var hostAuthorities: [HostPattern: HostTrust.Authorities] = [:]
-        var evaluators: [HostPattern: TrustPolicy.Evaluator] = [:]
-        var stapledHosts: [HostPattern: Bool] = [:]
-        var pins: [HostPattern: Set<PublicKeyPin>] = [:]
-        var identities: [HostPattern: ClientIdentity] = [:]
         var minimumVersion = TrustPolicy.TLSVersion.tls12
-        var insecureHosts: [HostPattern: Bool] = [:]
+        var hosts: [HostPattern: HostRules] = [:]
+    }
+
+    /// The rules for some hosts; those that are `nil` are left to the rules for more hosts.
+    struct HostRules: Sendable, Hashable {
+        var authorities: HostTrust.Authorities?
+        var evaluator: TrustPolicy.Evaluator?
+        var requiresStaple: Bool?
+        var pins: Set<PublicKeyPin>?
+        var identity: ClientIdentity?
+        var acceptsAnyCertificate: Bool?
     }
 
     // Behind one reference, with a stored hash: a policy is part of every request, and is a key of look-ups.
@@ -86,16 +91,13 @@ public struct TrustPolicy: Sendable, Hashable {
     ///   - certificates: The authorities; without any, connections to these hosts fail.
     ///   - hosts: The hosts: names, addresses, and names with `*` for their first label.
     /// - Returns: The policy.
-    /// - Throws: ``TrustPolicy/InvalidPiece`` if there is no host, or one is invalid.
+    /// - Throws: ``InvalidValue`` if there is no host, or one is invalid.
     public func trustingOnly(
         _ certificates: [Certificate],
         forHosts hosts: [String]
-    ) throws(TrustPolicy.InvalidPiece) -> TrustPolicy {
-        let patterns = try Self.patterns(hosts)
+    ) throws(InvalidValue) -> TrustPolicy {
         let authorities = HostTrust.Authorities(includesSystem: false, certificates: certificates)
-        return changed { rules in
-            for pattern in patterns { rules.hostAuthorities[pattern] = authorities }
-        }
+        return try changed(forHosts: hosts) { $0.authorities = authorities }
     }
 
     /// Returns a policy that calls a closure for connections to these hosts, after all other checks.
@@ -104,15 +106,12 @@ public struct TrustPolicy: Sendable, Hashable {
     ///   - evaluator: The closure; a host has one, the last.
     ///   - hosts: The hosts: names, addresses, and names with `*` for their first label.
     /// - Returns: The policy.
-    /// - Throws: ``TrustPolicy/InvalidPiece`` if there is no host, or one is invalid.
+    /// - Throws: ``InvalidValue`` if there is no host, or one is invalid.
     public func evaluating(
         with evaluator: TrustPolicy.Evaluator,
         forHosts hosts: [String]
-    ) throws(TrustPolicy.InvalidPiece) -> TrustPolicy {
-        let patterns = try Self.patterns(hosts)
-        return changed { rules in
-            for pattern in patterns { rules.evaluators[pattern] = evaluator }
-        }
+    ) throws(InvalidValue) -> TrustPolicy {
+        try changed(forHosts: hosts) { $0.evaluator = evaluator }
     }
 
     /// Returns a policy that requires these hosts to prove that their certificate isn't revoked (OCSP stapling, RFC
@@ -124,12 +123,9 @@ public struct TrustPolicy: Sendable, Hashable {
     ///
     /// - Parameter hosts: The hosts: names, addresses, and names with `*` for their first label.
     /// - Returns: The policy.
-    /// - Throws: ``TrustPolicy/InvalidPiece`` if there is no host, or one is invalid.
-    public func requiringStapledStatus(forHosts hosts: [String]) throws(TrustPolicy.InvalidPiece) -> TrustPolicy {
-        let patterns = try Self.patterns(hosts)
-        return changed { rules in
-            for pattern in patterns { rules.stapledHosts[pattern] = true }
-        }
+    /// - Throws: ``InvalidValue`` if there is no host, or one is invalid.
+    public func requiringStapledStatus(forHosts hosts: [String]) throws(InvalidValue) -> TrustPolicy {
+        try changed(forHosts: hosts) { $0.requiresStaple = true }
     }
 
     /// Returns a policy that requires one of these keys in the certificate chain of these hosts, after all other
@@ -144,38 +140,32 @@ public struct TrustPolicy: Sendable, Hashable {
     ///   - pins: The pins; at least one.
     ///   - hosts: The hosts of the keys: names, addresses, and names with `*` for their first label.
     /// - Returns: The policy.
-    /// - Throws: ``TrustPolicy/InvalidPiece`` if there is no pin or no host, or if a host is invalid.
+    /// - Throws: ``InvalidValue`` if there is no pin or no host, or if a host is invalid.
     public func pinning(
         _ pins: [PublicKeyPin],
         forHosts hosts: [String]
-    ) throws(TrustPolicy.InvalidPiece) -> TrustPolicy {
-        guard !pins.isEmpty else { throw TrustPolicy.InvalidPiece(.pin, "is missing") }
-        let patterns = try Self.patterns(hosts)
-        return changed { rules in
-            for pattern in patterns { rules.pins[pattern, default: []].formUnion(pins) }
-        }
+    ) throws(InvalidValue) -> TrustPolicy {
+        guard !pins.isEmpty else { throw InvalidValue(.pin, "is missing") }
+        return try changed(forHosts: hosts) { $0.pins = ($0.pins ?? []).union(pins) }
     }
 
     /// Returns a policy that presents a client certificate to every host that asks for one.
     ///
     /// A request that was redirected to another origin doesn't present it, as it doesn't send its credentials.
     public func presenting(_ identity: ClientIdentity) -> TrustPolicy {
-        changed { $0.identities[.any] = identity }
+        changed { $0.hosts[.any, default: HostRules()].identity = identity }
     }
 
     /// Returns a policy that presents a client certificate to these hosts, if they ask for one.
     ///
     /// A request that was redirected to another origin doesn't present it, as it doesn't send its credentials.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` if there is no host, or one is invalid.
+    /// - Throws: ``InvalidValue`` if there is no host, or one is invalid.
     public func presenting(
         _ identity: ClientIdentity,
         toHosts hosts: [String]
-    ) throws(TrustPolicy.InvalidPiece) -> TrustPolicy {
-        let patterns = try Self.patterns(hosts)
-        return changed { rules in
-            for pattern in patterns { rules.identities[pattern] = identity }
-        }
+    ) throws(InvalidValue) -> TrustPolicy {
+        try changed(forHosts: hosts) { $0.identity = identity }
     }
 
     /// Returns a policy that requires this version of TLS, or a newer one.
@@ -189,14 +179,11 @@ public struct TrustPolicy: Sendable, Hashable {
     /// It is for servers on a developer's machine, with self-signed certificates. A better way is to make an authority
     /// of your own and add it with ``adding(_:)``. Pins for these hosts are still checked.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` if there is no host, or one is invalid.
+    /// - Throws: ``InvalidValue`` if there is no host, or one is invalid.
     public func insecurelyAcceptingAnyCertificate(
         forHosts hosts: [String]
-    ) throws(TrustPolicy.InvalidPiece) -> TrustPolicy {
-        let patterns = try Self.patterns(hosts)
-        return changed { rules in
-            for pattern in patterns { rules.insecureHosts[pattern] = true }
-        }
+    ) throws(InvalidValue) -> TrustPolicy {
+        try changed(forHosts: hosts) { $0.acceptsAnyCertificate = true }
     }
 
     private func changed(_ change: (inout Rules) -> Void) -> TrustPolicy {
@@ -205,11 +192,14 @@ public struct TrustPolicy: Sendable, Hashable {
         return TrustPolicy(rules)
     }
 
-    private static func patterns(_ hosts: [String]) throws(TrustPolicy.InvalidPiece) -> [HostPattern] {
-        guard !hosts.isEmpty else { throw TrustPolicy.InvalidPiece(.host, "is missing") }
-        var patterns: [HostPattern] = []
-        for host in hosts { patterns.append(try HostPattern(host)) }
-        return patterns
+    private func changed(
+        forHosts hosts: [String],
+        _ change: (inout HostRules) -> Void
+    ) throws(InvalidValue) -> TrustPolicy {
+        guard !hosts.isEmpty else { throw InvalidValue(.host, "is missing") }
+        var rules = rules ?? Rules()
+        for host in hosts { change(&rules.hosts[try HostPattern(host), default: HostRules()]) }
+        return TrustPolicy(rules)
     }
 
     /// Whether two policies have the same requirements.
@@ -224,65 +214,16 @@ public struct TrustPolicy: Sendable, Hashable {
 }
 
 extension TrustPolicy {
-    /// The reason why a piece of a ``TrustPolicy`` can't be made, with the piece.
-    ///
-    /// A pin with a typing error, or a host that no address can have, would silently protect nothing. They are therefore
-    /// refused when the policy is made, and not when a connection is made.
-    public struct InvalidPiece: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
-        /// A piece of a policy.
-        public enum Piece: String, Sendable, Hashable {
-            /// A certificate.
-            case certificate
-            /// The pin of a public key.
-            case pin
-            /// The name of a host, or the pattern of such names.
-            case host
-            /// A client's certificate and key.
-            case identity = "client identity"
-        }
-
-        /// The invalid piece.
-        public let piece: Piece
-        /// The reason.
-        public let reason: String
-        /// The beginning of a pin or a host, with control characters escaped; never of other pieces, which may be secrets.
-        public let excerpt: String
-
-        /// Makes the error; the excerpt is shortened here.
-        public init(_ piece: Piece, _ reason: String, excerpt: String = "") {
-            self.piece = piece
-            self.reason = reason
-            self.excerpt = excerpt.shortened()
-        }
-
-        /// The error, in a sentence.
-        public var description: String {
-            "the \(piece.rawValue)\(excerpt.isEmpty ? "" : " “\(excerpt)”") \(reason)"
-        }
-
-        /// The error, as a text for users.
-        public var errorDescription: String? { description }
-    }
-}
-
-extension TrustPolicy {
     /// The minimum version of TLS that a policy requires.
     ///
     /// Versions before 1.2 aren't available: they are deprecated (RFC 8996), and no server should need them.
     public struct TLSVersion: Sendable, Hashable, CustomStringConvertible {
-        private enum Version: String, Sendable {
-            case tls12 = "TLS 1.2"
-            case tls13 = "TLS 1.3"
-        }
-
-        private let version: Version
+        /// The name of the version.
+        public let description: String
 
         /// TLS 1.2 (RFC 5246).
-        public static let tls12 = TrustPolicy.TLSVersion(version: .tls12)
+        public static let tls12 = TrustPolicy.TLSVersion(description: "TLS 1.2")
         /// TLS 1.3 (RFC 8446).
-        public static let tls13 = TrustPolicy.TLSVersion(version: .tls13)
-
-        /// The name of the version.
-        public var description: String { version.rawValue }
+        public static let tls13 = TrustPolicy.TLSVersion(description: "TLS 1.3")
     }
 }

@@ -15,7 +15,7 @@ import Testing
         var completions: [Int: Int] = [:]
         for _ in 0..<Scale.races {
             let desk = RefreshDesk()
-            let interceptor = AuthenticationInterceptor(desk.authenticator)
+            let interceptor = AuthenticationInterceptor(desk.authenticator, origins: sampleOrigins)
             let queue = TestQueue { $0.interceptors = [interceptor] }
             let probe = Probe(adding: TextRequest(life: census.life()), to: queue)
             await desk.calls.first(1)
@@ -38,7 +38,12 @@ import Testing
                 calls.record(token)
                 return "new"
             }
-            let interceptor = AuthenticationInterceptor(authenticator, credential: "old", window: nil)
+            let interceptor = AuthenticationInterceptor(
+                authenticator,
+                credential: "old",
+                origins: sampleOrigins,
+                window: nil
+            )
             let transport = InMemoryTransport { request in
                 .status(request.headers[.authorization] == "Bearer new" ? .ok : .unauthorized)
             }
@@ -54,5 +59,34 @@ import Testing
         }
         #expect(completions == [2: Scale.races])
         await census.extinction()
+    }
+
+    /// A credential that uses its interceptor when it is deallocated, which must not be under a lock.
+    private final class Session: Sendable {
+        let end: @Sendable () -> Void
+
+        init(_ end: @escaping @Sendable () -> Void) {
+            self.end = end
+        }
+
+        deinit { end() }
+    }
+
+    private struct SessionAuthenticator: Authenticator {
+        func apply(_ session: Session, to request: inout HTTPRequest) {}
+        func refresh(_ session: Session?) async throws -> Session { Session {} }
+    }
+
+    @Test func credentialMayUseItsInterceptorWhenItIsReplaced() async {
+        let (interceptor, ends) = (AuthenticationInterceptor(SessionAuthenticator()), Recorder<Void>())
+        for _ in 0..<2 {
+            Thread.detachNewThread {
+                for _ in 0..<Scale.races * 20 { interceptor.setCredential(Session { _ = interceptor.credential }) }
+                ends.record(())
+            }
+        }
+
+        #expect(await ends.first(2).count == 2)
+        interceptor.setCredential(nil)
     }
 }

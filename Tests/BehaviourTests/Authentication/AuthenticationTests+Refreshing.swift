@@ -32,7 +32,7 @@ extension AuthenticationTests {
         // Every place is taken by a request that waits for the refresh.
         let queue = TestQueue(transport, width: 1) {
             $0.baseURL = URL(string: "https://example.com/v1")
-            $0.interceptors = [AuthenticationInterceptor(Login(), credential: "old")]
+            $0.interceptors = [AuthenticationInterceptor(Login(), credential: "old", origins: sampleOrigins)]
         }
 
         let probes = (0..<5).map { _ in Probe(adding: WireRequest(http: HTTPRequest("recipes")), to: queue) }
@@ -53,7 +53,7 @@ extension AuthenticationTests {
             }
         }
         let queue = TestQueue(InMemoryTransport { _ in .status(.forbidden) }) {
-            $0.interceptors = [AuthenticationInterceptor(Login())]
+            $0.interceptors = [AuthenticationInterceptor(Login(), origins: sampleOrigins)]
         }
 
         let error = await Probe(adding: WireRequest(), to: queue).ended().first?.error
@@ -66,7 +66,7 @@ extension AuthenticationTests {
         struct Sealed: Authenticator {
             func apply(_ token: String, to request: inout HTTPRequest) {}
         }
-        let queue = TestQueue { $0.interceptors = [AuthenticationInterceptor(Sealed())] }
+        let queue = TestQueue { $0.interceptors = [AuthenticationInterceptor(Sealed(), origins: sampleOrigins)] }
 
         let error = await Probe(adding: WireRequest(), to: queue).ended().first?.error
 
@@ -86,7 +86,7 @@ extension AuthenticationTests {
             }
         }
         let queue = TestQueue(transport, width: 8) {
-            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old")]
+            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old", origins: sampleOrigins)]
         }
         waiting.withLock { $0 = queue }
 
@@ -104,7 +104,7 @@ extension AuthenticationTests {
             return try await queue.fetch(WireRequest(http: HTTPRequest("https://example.com/token")))
         }
         let queue = TestQueue(InMemoryTransport { _ in .status(.unauthorized) }, width: 8) {
-            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old")]
+            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old", origins: sampleOrigins)]
         }
         waiting.withLock { $0 = queue }
 
@@ -122,7 +122,9 @@ extension AuthenticationTests {
             let queue = try #require(waiting.withLock { $0 })
             return try await queue.addRequest(TextRequest(), coalescing: true).value()
         }
-        let queue = TestQueue(width: 8) { $0.interceptors = [AuthenticationInterceptor(authenticator)] }
+        let queue = TestQueue(width: 8) {
+            $0.interceptors = [AuthenticationInterceptor(authenticator, origins: sampleOrigins)]
+        }
         waiting.withLock { $0 = queue }
 
         let probe = Probe(adding: TextRequest(), to: queue, coalescing: true)
@@ -150,8 +152,8 @@ extension AuthenticationTests {
             _ = try await queue.fetch(TextRequest())
         }
         let interceptors = [
-            AuthenticationInterceptor(Named(name: "X-A", renew: { try await renew(1) })),
-            AuthenticationInterceptor(Named(name: "X-B", renew: { try await renew(0) })),
+            AuthenticationInterceptor(Named(name: "X-A", renew: { try await renew(1) }), origins: sampleOrigins),
+            AuthenticationInterceptor(Named(name: "X-B", renew: { try await renew(0) }), origins: sampleOrigins),
         ]
         let both = interceptors.map { interceptor in TestQueue(width: 4) { $0.interceptors = [interceptor] } }
         queues.withLock { $0 = both }
@@ -167,7 +169,7 @@ extension AuthenticationTests {
     @Test func cancelledWaiterEndsAtOnceAndTheRefreshContinues() async {
         let (desk, sent) = (RefreshDesk(), Recorder<String?>())
         let queue = TestQueue(server(accepting: "new", sent, rejectingAfter: 2), width: 2) {
-            $0.interceptors = [AuthenticationInterceptor(desk.authenticator, credential: "old")]
+            $0.interceptors = [AuthenticationInterceptor(desk.authenticator, credential: "old", origins: sampleOrigins)]
         }
         let probes = [Probe(adding: TextRequest(), to: queue), Probe(adding: TextRequest(), to: queue)]
         await sent.first(2)
@@ -183,7 +185,7 @@ extension AuthenticationTests {
 
     @Test func logoutFailsWaitersAndDiscardsTheRefresh() async {
         let (desk, sent) = (RefreshDesk(), Recorder<String?>())
-        let interceptor = AuthenticationInterceptor(desk.authenticator, credential: "old")
+        let interceptor = AuthenticationInterceptor(desk.authenticator, credential: "old", origins: sampleOrigins)
         let queue = TestQueue(server(accepting: "new", sent), width: 2) { $0.interceptors = [interceptor] }
         let rejected = Probe(adding: TextRequest(), to: queue)
         await desk.calls.first(1)
@@ -198,7 +200,7 @@ extension AuthenticationTests {
 
     @Test func logoutFailsRequestsThatWaitToBeSent() async {
         let desk = RefreshDesk()
-        let interceptor = AuthenticationInterceptor(desk.authenticator)
+        let interceptor = AuthenticationInterceptor(desk.authenticator, origins: sampleOrigins)
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport) { $0.interceptors = [interceptor] }
         let probe = Probe(adding: TextRequest(), to: queue)
@@ -215,7 +217,7 @@ extension AuthenticationTests {
     @Test func aCredentialThatIsSetDuringARefreshIsRefreshedAfterIt() async {
         let desk = RefreshDesk()
         let sent = Recorder<String?>()
-        let authentication = AuthenticationInterceptor(desk.authenticator, credential: "old")
+        let authentication = AuthenticationInterceptor(desk.authenticator, credential: "old", origins: sampleOrigins)
         let queue = TestQueue(server(accepting: "new", sent)) { $0.interceptors = [authentication] }
         let first = Probe(adding: TextRequest(identifier: "1"), to: queue)
         await desk.calls.first(1)
@@ -236,7 +238,7 @@ extension AuthenticationTests {
 
     @Test func loginDuringARefreshResumesAllWaiters() async {
         let desk = RefreshDesk()
-        let interceptor = AuthenticationInterceptor(desk.authenticator, credential: "old")
+        let interceptor = AuthenticationInterceptor(desk.authenticator, credential: "old", origins: sampleOrigins)
         let queue = TestQueue(server(accepting: "login")) { $0.interceptors = [interceptor] }
         let probe = Probe(adding: TextRequest(), to: queue)
         await desk.calls.first(1)

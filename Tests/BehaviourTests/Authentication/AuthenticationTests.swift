@@ -41,7 +41,7 @@ import Testing
         }
         let server = server(accepting: "new", sent, rejectingAfter: allAreSentBefore ? count : 0)
         let queue = TestQueue(server, width: count) {
-            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old")]
+            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old", origins: sampleOrigins)]
         }
 
         let results = await results(count, on: queue)
@@ -59,7 +59,7 @@ import Testing
             throw SampleError(name: "session is over")
         }
         let queue = TestQueue(server(accepting: "new", sent, rejectingAfter: count), width: count) {
-            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old")]
+            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old", origins: sampleOrigins)]
         }
 
         let errors = await results(count, on: queue).compactMap(\.error)
@@ -78,7 +78,7 @@ import Testing
             return "new"
         }
         let queue = TestQueue(server(accepting: "new")) {
-            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old")]
+            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old", origins: sampleOrigins)]
         }
 
         #expect(await results(1, on: queue).first?.error?.code == .authenticationFailed)
@@ -88,7 +88,7 @@ import Testing
     @Test func hundredRequestsWithoutACredentialLogInOnce() async {
         let (desk, sent) = (RefreshDesk(), Recorder<String?>())
         let queue = TestQueue(server(accepting: "first", sent), width: 100) {
-            $0.interceptors = [AuthenticationInterceptor(desk.authenticator)]
+            $0.interceptors = [AuthenticationInterceptor(desk.authenticator, origins: sampleOrigins)]
         }
 
         async let results = results(100, on: queue)
@@ -104,7 +104,7 @@ import Testing
     @Test func aStaleCredentialIsRefreshedBeforeItIsSent() async {
         let sent = Recorder<String?>()
         let authenticator = TokenAuthenticator(isStale: { $0 == "old" }, renew: { _ in "new" })
-        let interceptor = AuthenticationInterceptor(authenticator, credential: "old")
+        let interceptor = AuthenticationInterceptor(authenticator, credential: "old", origins: sampleOrigins)
         let queue = TestQueue(server(accepting: "new", sent)) { $0.interceptors = [interceptor] }
 
         let results = await results(1, on: queue)
@@ -117,7 +117,7 @@ import Testing
     @Test func newCredentialThatIsStaleIsSentNonetheless() async {
         let authenticator = TokenAuthenticator(isStale: { _ in true }, renew: { _ in "new" })
         let queue = TestQueue(server(accepting: "new")) {
-            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old")]
+            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old", origins: sampleOrigins)]
         }
 
         #expect(await results(1, on: queue).first?.value == "in")
@@ -131,7 +131,7 @@ import Testing
         }
         let transport = ManualTransport()
         let queue = TestQueue(transport, width: 2) {
-            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old")]
+            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old", origins: sampleOrigins)]
         }
         let probes = [Probe(adding: TextRequest(), to: queue), Probe(adding: TextRequest(), to: queue)]
         try await transport.awaitTransfer(count: 2)
@@ -159,7 +159,7 @@ import Testing
             return "new"
         }
         let queue = TestQueue(server(accepting: "another")) {
-            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old")]
+            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old", origins: sampleOrigins)]
         }
 
         let error = await results(1, on: queue).first?.error
@@ -175,7 +175,7 @@ import Testing
             return "wrong"
         }
         let queue = TestQueue(server(accepting: "right")) {
-            $0.interceptors = [AuthenticationInterceptor(authenticator)]
+            $0.interceptors = [AuthenticationInterceptor(authenticator, origins: sampleOrigins)]
         }
 
         #expect(await results(1, on: queue).first?.error?.code == .unacceptableStatus)
@@ -191,6 +191,7 @@ import Testing
         let interceptor = AuthenticationInterceptor(
             authenticator,
             credential: "old",
+            origins: sampleOrigins,
             window: RefreshWindow(limit: 2, duration: .seconds(30)),
             clock: clock
         )
@@ -208,7 +209,7 @@ import Testing
     @Test func aBodyThatCannotBeSentAgainHasTheCredentialRefreshedForTheNext() async throws {
         let desk = RefreshDesk()
         let queue = TestQueue(server(accepting: "new")) {
-            $0.interceptors = [AuthenticationInterceptor(desk.authenticator, credential: "old")]
+            $0.interceptors = [AuthenticationInterceptor(desk.authenticator, credential: "old", origins: sampleOrigins)]
         }
         let stream = BodyStream(InputStream(data: Data("once".utf8)))
         let request = WireRequest(http: HTTPRequest(url: home, method: .put, body: .stream(stream)))
@@ -245,15 +246,48 @@ import Testing
         #expect(desk.calls.count == 0)
     }
 
+    @Test func credentialGoesNowhereWithoutABaseURLAndOrigins() async {
+        let (desk, sent) = (RefreshDesk(), Recorder<String?>())
+        let queue = TestQueue(server(accepting: "old", sent)) {
+            $0.interceptors = [AuthenticationInterceptor(desk.authenticator, credential: "old")]
+        }
+
+        let error = await results(1, on: queue).first?.error
+
+        #expect(error?.code == .authenticationFailed && error?.reason?.contains("origins") == true)
+        #expect(sent.count == 0 && desk.calls.count == 0)
+    }
+
+    @Test(arguments: [nil, URL(string: "https://api.example.com/v1")])
+    func onlyTheNamedOriginsGetTheCredential(baseURL: URL?) async throws {
+        let (desk, sent) = (RefreshDesk(), Recorder<String?>())
+        let origins = try ["https://a.example", "https://b.example:8443/path"].map { try #require(URL(string: $0)) }
+        let queue = TestQueue(server(accepting: "old", sent)) {
+            $0.baseURL = baseURL
+            $0.interceptors = [AuthenticationInterceptor(desk.authenticator, credential: "old", origins: origins)]
+        }
+
+        let addresses = [
+            "https://a.example/1", "https://A.example:443", "https://b.example:8443", "https://b.example",
+            "http://a.example", "https://api.example.com/v1", "https://a.example.evil.example",
+        ]
+        for address in addresses {
+            _ = await Probe(adding: WireRequest(http: HTTPRequest("\(raw: address)")), to: queue).ended()
+        }
+
+        #expect(sent.elements.map { $0 != nil } == [true, true, true, false, false, false, false])
+        #expect(desk.calls.count == 0)
+    }
+
     @Test func aRequestThatIsExcludedIsNotAuthenticated() async {
         let (desk, sent) = (RefreshDesk(), Recorder<String?>())
-        let interceptor = AuthenticationInterceptor(desk.authenticator, credential: "old") {
+        let interceptor = AuthenticationInterceptor(desk.authenticator, credential: "old", origins: sampleOrigins) {
             $0.url.path != "/login"
         }
         let queue = TestQueue(server(accepting: "old", sent)) { $0.interceptors = [interceptor] }
 
         for path in ["login", "recipes"] {
-            _ = await Probe(adding: WireRequest(http: HTTPRequest("https://a.com/\(path)")), to: queue).ended()
+            _ = await Probe(adding: WireRequest(http: HTTPRequest("https://example.com/\(path)")), to: queue).ended()
         }
 
         #expect(sent.elements == [nil, "Bearer old"])
@@ -276,7 +310,9 @@ import Testing
                 : .status(request.headers["X-Key"] == "new" ? .ok : .unauthorized)
         }
         let queue = TestQueue(transport) {
-            $0.interceptors = [AuthenticationInterceptor(KeyAuthenticator(calls: calls), credential: "old")]
+            $0.interceptors = [
+                AuthenticationInterceptor(KeyAuthenticator(calls: calls), credential: "old", origins: sampleOrigins)
+            ]
         }
 
         let error = await results(1, on: queue).first?.error
@@ -293,7 +329,9 @@ import Testing
             func refresh(_ key: String?) async throws -> String { "new" }
         }
         let transport = InMemoryTransport { _ in .status(.ok) }
-        let queue = TestQueue(transport) { $0.interceptors = [AuthenticationInterceptor(Broken())] }
+        let queue = TestQueue(transport) {
+            $0.interceptors = [AuthenticationInterceptor(Broken(), origins: sampleOrigins)]
+        }
 
         let error = await results(1, on: queue).first?.error
 

@@ -86,7 +86,7 @@ import Testing
                 ? .failure(RequestError(.offline, phase: .sending)) : .status(.ok, body: Data("in".utf8))
         }
         let queue = TestQueue(transport) {
-            $0.interceptors = [RecoveryInterceptor(where: { $0.code == .offline }) { _ in runs.record(()) }]
+            $0.interceptors = [RecoveryInterceptor(where: { $0.code == .offline }) { _, _ in runs.record(()) }]
         }
 
         #expect(await results(1, on: queue).first?.value == "in")

@@ -55,7 +55,11 @@ import Testing
         transport: InMemoryTransport = transport(),
         credential: String? = "old"
     ) -> HTTPClient {
-        let interceptor = AuthenticationInterceptor(door.authenticator(), credential: credential)
+        let interceptor = AuthenticationInterceptor(
+            door.authenticator(),
+            credential: credential,
+            origins: sampleOrigins
+        )
         let client = HTTPClient(maxConcurrentRequests: width, transport: transport) {
             $0.interceptors = [interceptor]
         }
@@ -106,7 +110,7 @@ import Testing
             if request.url.path == "/login" { isKnown.withLock { $0 = true } }
             return isKnown.withLock { $0 } ? .status(.ok, body: Data("in".utf8)) : .status(.forbidden)
         }
-        let authentication = AuthenticationInterceptor(door.authenticator(), credential: "old")
+        let authentication = AuthenticationInterceptor(door.authenticator(), credential: "old", origins: sampleOrigins)
         let recovery = RecoveryInterceptor.recover(on: [.forbidden]) { _ in
             recoveries.record(())
             // The login finds only a stale credential.
@@ -140,7 +144,9 @@ import Testing
         }
         let recovery = RecoveryInterceptor.recover(on: [.forbidden]) { _ in _ = try await door.fetch("/login") }
         let client = HTTPClient(maxConcurrentRequests: 1, transport: transport) {
-            $0.interceptors = [AuthenticationInterceptor(door.authenticator(), credential: "old"), recovery]
+            $0.interceptors = [
+                AuthenticationInterceptor(door.authenticator(), credential: "old", origins: sampleOrigins), recovery,
+            ]
         }
         door.open(to: client)
 
@@ -202,7 +208,7 @@ import Testing
         let (desk, door) = (RefreshDesk(), Door())
         weak var weakClient: HTTPClient?
         let operations = {
-            let interceptor = AuthenticationInterceptor(desk.authenticator, credential: "old")
+            let interceptor = AuthenticationInterceptor(desk.authenticator, credential: "old", origins: sampleOrigins)
             let client = HTTPClient(maxConcurrentRequests: 1, transport: Self.transport()) {
                 $0.interceptors = [interceptor]
             }
@@ -267,7 +273,7 @@ import Testing
                 : try await queue.fetch(token, session: transport)
         }
         var options = RequestOptions()
-        options.interceptors = [AuthenticationInterceptor(authenticator, credential: "old")]
+        options.interceptors = [AuthenticationInterceptor(authenticator, credential: "old", origins: sampleOrigins)]
 
         let operations = (0..<20).map { number in
             queue.addRequest(TextRequest(identifier: "\(number)", options: options), session: transport)

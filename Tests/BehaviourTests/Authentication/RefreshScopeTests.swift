@@ -26,7 +26,9 @@ import Testing
     ) -> HTTPClient {
         let client = HTTPClient(baseURL: server, maxConcurrentRequests: width, transport: Self.transport)
         let authenticator = TokenAuthenticator { [unowned client] _ in try await refresh(client) }
-        client.environment.interceptors = [AuthenticationInterceptor(authenticator, credential: "old", clock: clock)]
+        client.environment.interceptors = [
+            AuthenticationInterceptor(authenticator, credential: "old", origins: sampleOrigins, clock: clock)
+        ]
         return client
     }
 
@@ -127,7 +129,7 @@ import Testing
                 await gate.wait()
                 return "new"
             }
-            let interceptor = AuthenticationInterceptor(authenticator, credential: "old")
+            let interceptor = AuthenticationInterceptor(authenticator, credential: "old", origins: sampleOrigins)
             let queue = TestQueue(RefreshScopeTests.transport) {
                 $0.baseURL = server
                 $0.interceptors = [interceptor]

@@ -103,7 +103,11 @@ import Testing
     }
 
     @Test func aCredentialThatAnInterceptorAddedStaysWithItsOrigin() async {
-        let credential = AuthenticationInterceptor(TokenAuthenticator { _ in "fresh" }, credential: "fetched")
+        let credential = AuthenticationInterceptor(
+            TokenAuthenticator { _ in "fresh" },
+            credential: "fetched",
+            origins: sampleOrigins
+        )
 
         let before = await sent([credential, .adapting { $0.host = "mirror.example" }])
         let after = await sent([.adapting { $0.host = "mirror.example" }, credential])

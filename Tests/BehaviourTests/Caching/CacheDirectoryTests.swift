@@ -35,10 +35,7 @@ import Testing
         await trial.send(Self.get(number).cachePolicy(.returnCacheDataDontLoad)).text
     }
 
-    private var files: [URL] {
-        let files = try? FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)
-        return files ?? []
-    }
+    private var files: [URL] { TemporaryFolder.files(in: directory) }
 
     /// Loads a response, and returns its file.
     private func file(_ number: Int = 1, of trial: CacheTrial) async throws -> URL {
@@ -112,6 +109,23 @@ import Testing
         #expect(await stored(1, in: trial) == "content")
     }
 
+    #if os(Linux)
+    @Test func changeOfAResourceDoesNotListTheWholeCache() async throws {
+        let trial = try trial()
+        for number in 1...3 { await trial.load(for: Self.get(number)) }
+        let watch = try #require(DirectoryWatch(directory))
+
+        for method in [HTTPMethod.post, .put, .delete] { await trial.send(Self.get(1).method(method)) }
+
+        #expect(await stored(1, in: trial) == nil)
+        #expect(await stored(2, in: trial) == "content")
+        #expect(watch.listings == 0)
+        // The watch works.
+        _ = trial.cache.diskSize
+        #expect(watch.listings > 0)
+    }
+    #endif
+
     // MARK: Damage
 
     @Test func damagedFileIsAMissAndIsRemoved() async throws {
@@ -126,14 +140,23 @@ import Testing
             return changed
         }
         for damaged in truncated + changed + [bytes + [0]] {
-            try damaged.write(to: file)
+            try write(damaged, to: file)
             guard await stored(1, in: trial) == nil, files.isEmpty else {
                 Issue.record("\(Array(damaged)) was read or left")
                 return
             }
         }
-        try bytes.write(to: file)
+        try write(bytes, to: file)
         #expect(await stored(1, in: trial) == "content")
+    }
+
+    /// Writes a file, whose folder may have been removed with the former one.
+    private func write(_ bytes: Data, to file: URL) throws {
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(),
+            withIntermediateDirectories: true
+        )
+        try bytes.write(to: file)
     }
 
     @Test func fileUnderTheNameOfAnotherIsRemoved() async throws {
@@ -195,7 +218,7 @@ import Testing
             #expect(await stored(1, in: trial) == nil)
             await trial.load(for: Self.get(1))
         }
-        #expect(files.count == 1)
+        #expect(files.isEmpty && FileManager.default.fileExists(atPath: file.path))
     }
 
     @Test func directoryThatWasDeletedIsMadeAgain() async throws {
@@ -212,18 +235,22 @@ import Testing
 
     @Test func foreignFilesAreLeftAlone() async throws {
         let trial = try trial(blocks: 16)
-        let name = try await file(of: trial).deletingPathExtension().lastPathComponent
+        let file = try await file(of: trial)
+        let name = file.deletingPathExtension().lastPathComponent
+        let resource = file.deletingLastPathComponent().lastPathComponent
         let names = [
-            "notes.txt", "a.response", "-.response", ".response", "\(name).txt", name,
-            "\(String(repeating: "x", count: 32))-\(String(repeating: "0", count: 64)).response",
+            "notes.txt", "a.response", "-.response", ".response", "\(name).txt", name, "\(name).response",
+            "\(resource)/notes.txt", "\(resource)/\(name)", "\(resource)/\(resource).response",
+            "other/\(name).response",
+            "\(resource)/\(String(repeating: "x", count: 64)).response",
         ]
-        for name in names { try Data("mine".utf8).write(to: directory.appending(path: name)) }
+        for name in names { try write(Data("mine".utf8), to: directory.appending(path: name)) }
 
         for number in 1...20 { await trial.load(for: Self.get(number)) }
         trial.cache.remove(for: Self.get(1).url)
         trial.cache.removeAll()
 
-        #expect(Set(files.map(\.lastPathComponent)) == Set(names))
+        #expect(Set(files.map(\.path)) == Set(names.map { directory.appending(path: $0).path }))
         #expect(trial.cache.diskSize == 0)
     }
 
@@ -291,9 +318,10 @@ import Testing
 
     @Test func filesOfACrashedWriterAreRemoved() async throws {
         let trial = try trial()
-        let name = try await file(of: trial).deletingPathExtension().lastPathComponent
-        for (id, age) in [("old", 3601.0), ("new", 3599)] {
-            let url = directory.appending(path: "\(name).\(id).partial")
+        let file = try await file(of: trial)
+        let names = [3601.0, 3599].map { (".\(file.lastPathComponent).\(UUID()).partial", $0) }
+        for (name, age) in names {
+            let url = file.deletingLastPathComponent().appending(path: name)
             try Data("part".utf8).write(to: url)
             let date = CacheSample.start - age
             try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: url.path)
@@ -302,7 +330,7 @@ import Testing
         // The first file of a run looks at the directory.
         await (try self.trial()).load(for: Self.get(2))
 
-        #expect(files.filter { $0.pathExtension == "partial" }.map(\.lastPathComponent) == ["\(name).new.partial"])
+        #expect(files.filter { $0.pathExtension == "partial" }.map(\.lastPathComponent) == [names[1].0])
     }
 
     @Test func addressIsRemovedForAllItsUsers() async throws {
@@ -316,3 +344,30 @@ import Testing
         #expect(files.map(\.lastPathComponent) == [other.lastPathComponent])
     }
 }
+
+#if os(Linux)
+/// Counts how often a directory is listed, as the kernel reports it (inotify(7)).
+private final class DirectoryWatch {
+    private let descriptor: Int32
+
+    init?(_ directory: URL) {
+        descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
+        guard descriptor >= 0, inotify_add_watch(descriptor, directory.path, UInt32(IN_ACCESS)) >= 0 else { return nil }
+    }
+
+    deinit { close(descriptor) }
+
+    /// The number of listings since the last look; those of folders in the directory, whose events have a name, don't count.
+    var listings: Int {
+        var (bytes, count) = ([UInt8](repeating: 0, count: 65_536), 0)
+        let end = read(descriptor, &bytes, bytes.count)
+        var start = 0
+        while start + 16 <= end {
+            let length = bytes[start + 12..<start + 16].reversed().reduce(0) { $0 << 8 | Int($1) }
+            if length == 0 { count += 1 }
+            start += 16 + length
+        }
+        return count
+    }
+}
+#endif

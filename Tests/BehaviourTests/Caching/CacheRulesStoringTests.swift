@@ -36,6 +36,9 @@ import Testing
             ([], [.cacheControl: "no-store, must-understand"], true),
             ([], [.cacheControl: "max-age=60, must-understand"], true),
             ([], [.cacheControl: "private"], true),
+            // A semicolon is invalid, and the stricter reading counts (RFC 9111, 4.2.1).
+            ([], [.cacheControl: "private; no-store"], false),
+            ([], [.cacheControl: "max-age=60; private"], true),
             ([], [.cacheControl: "private=\"set-cookie\""], true),
             ([], [.cacheControl: "no-cache"], true),
             ([], [.vary: "Accept"], true),

@@ -43,14 +43,41 @@ import Testing
             (nil, "\"1\"", true), ("\"1\"", "\"2\"", false), ("W/\"1\"", "\"2\"", false),
         ] as [(String?, String?, Bool)]
     )
-    func validationConcernsTheTagThatItNames(ours: String?, theirs: String?, isMeant: Bool) async {
+    func validationConcernsTheTagThatItNames(ours: String?, theirs: String?, isMeant: Bool) async throws {
         var stored: HTTPHeaders = [.lastModified: "Sun, 06 Nov 1994 08:00:00 GMT", .cacheControl: "no-cache"]
         var fields: HTTPHeaders = [.cacheControl: "max-age=60"]
         (stored[.eTag], fields[.eTag]) = (ours, theirs)
-        await trial.load(stored)
+        let transport = InMemoryTransport { [stored, fields] request in
+            guard request.headers.contains(.ifModifiedSince) else {
+                return .status(.ok, headers: stored, body: Data("content".utf8))
+            }
+            return .status(.notModified, headers: fields)
+        }
+        let client = HTTPClient(transport: transport) { $0.cache = ResponseCache() }
 
-        #expect(await trial.send(CacheSample.get(), .status(.notModified, headers: fields)).text == "content")
-        #expect(await trial.send().word == (isMeant ? "fresh" : "revalidate"))
+        for _ in 1...2 {
+            let response = try await client.send(CacheSample.get())
+            #expect(response.status == .ok && response.body == Data("content".utf8))
+        }
+
+        // A response with another tag than the stored one is requested without conditions.
+        let areConditional = transport.requests.map { $0.headers.contains(.ifModifiedSince) }
+        #expect(areConditional == (isMeant ? [false, true] : [false, true, false]))
+    }
+
+    @Test func responseWithAnotherTagThanTheStoredOneReplacesIt() async throws {
+        let transport = InMemoryTransport.answering([
+            .status(.ok, headers: [.eTag: "\"1\""], body: Data("old".utf8)),
+            .status(.notModified, headers: [.eTag: "\"2\""]),
+            .status(.ok, headers: [.eTag: "\"2\"", .cacheControl: "max-age=60"], body: Data("new".utf8)),
+        ])
+        let client = HTTPClient(transport: transport) { $0.cache = ResponseCache() }
+
+        for text in ["old", "new", "new"] {
+            #expect(try await client.send(CacheSample.get()).body == Data(text.utf8))
+        }
+
+        #expect(transport.requests.map { $0.headers[.ifNoneMatch] } == [nil, "\"1\"", nil])
     }
 
     @Test func secretsAndFieldsOfTheConnectionAreNotStored() async {

@@ -159,6 +159,15 @@ import Testing
         #expect(try await client.fetch(Get<String>("a").caching(.for(.seconds(60)))) == "2")
     }
 
+    @Test func standardPolicyOverridesThatOfTheUnderlyingRequest() async throws {
+        let (client, transport) = client()
+        let plain = HTTPRequest(url: home.appending(path: "a"))
+        let request = Get<String>(plain.caching(.none), decoding: .text).caching(.standard)
+
+        #expect(try await texts([request, request], on: client) == ["1", "1"])
+        #expect(transport.requests.count == 1)
+    }
+
     @Test func theLastPolicyCounts() async throws {
         let (client, _) = client("")
         let request = Get<String>("a").caching(.none).caching(.for(.seconds(60)))

@@ -53,6 +53,25 @@ import Testing
         await operation.end()
     }
 
+    @Test func guessedLifetimeOfARequestWithoutAUserCountsIfTheServerFails() async throws {
+        let headers: HTTPHeaders = [
+            .cacheControl: "stale-if-error=60", .lastModified: HTTPDate(CacheSample.start - 100_000_000).rawValue,
+        ]
+        let transport = InMemoryTransport.answering([
+            .status(.ok, headers: headers, body: Data("old".utf8)), .status(.badGateway),
+        ])
+        let clock = ManualDate(CacheSample.start)
+        let cache = ResponseCache(identity: .cookies(ignoring: ["_ga"]), now: { clock.now })
+        let client = HTTPClient(transport: transport) { $0.cache = cache }
+        let request = CacheSample.get([.cookie: "_ga=1"])
+
+        #expect(try await text(of: request, from: client) == "old")
+        // A day is guessed, and the response has been stale for half a minute.
+        clock.advance(by: 24 * 60 * 60 + 30)
+        #expect(try await text(of: request, from: client) == "old")
+        #expect(transport.requests.count == 2)
+    }
+
     @Test func staleResponseIsUsedWhileItIsValidatedOnce() async throws {
         let client = makeClient()
         try await fill(client, [.cacheControl: "max-age=60, stale-while-revalidate=60", .eTag: "\"1\""], "old")

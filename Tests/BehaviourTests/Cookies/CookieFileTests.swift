@@ -122,7 +122,7 @@ import Testing
     func damagedFileIsAnErrorAndLeftAlone(content: String) throws {
         try content.write(to: file, atomically: true, encoding: .utf8)
 
-        let error = #expect(throws: CookieJar.FileError.self) { try jar() }
+        let error = #expect(throws: FileError.self) { try jar() }
 
         #expect(error?.code == .damaged)
         #expect(try String(contentsOf: file, encoding: .utf8) == content)
@@ -172,8 +172,8 @@ import Testing
             try #require(URL(string: "https://h/cookies.json")),
         ]
         for place in places {
-            let error = #expect(throws: CookieJar.FileError.self) { try CookieJar(file: place) }
-            #expect(error?.code == .unreadable)
+            let error = #expect(throws: FileError.self) { try CookieJar(file: place) }
+            #expect(error?.code == .cannotReadFile)
         }
     }
 
@@ -182,8 +182,8 @@ import Testing
         try FileManager.default.removeItem(at: folder)
         jar.receive("a=1; Max-Age=60", from: "https://h/")
 
-        let error = #expect(throws: CookieJar.FileError.self) { try jar.save() }
-        #expect(error?.code == .unwritable)
+        let error = #expect(throws: FileError.self) { try jar.save() }
+        #expect(error?.code == .cannotWriteFile)
         #expect(jar.sent(to: "https://h/") == "a=1")
 
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -201,11 +201,11 @@ import Testing
         let jar = jar()
         let url = try #require(URL(string: "https://h/"))
 
-        let error = #expect(throws: SetCookie.Rejection.self) { try jar.set(cookie, for: url) }
+        let error = #expect(throws: InvalidValue.self) { try jar.set(cookie, for: url) }
         jar.store([cookie], from: url)
 
         #expect(error?.description.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } == true)
-        #expect(error?.name.utf8.count ?? 0 <= 80)
+        #expect(error?.excerpt.utf8.count ?? 0 <= 80)
         #expect(jar.cookies.isEmpty)
     }
 
@@ -224,17 +224,17 @@ import Testing
 
     @Test(
         arguments: [
-            ("https://example.com/", SetCookie("a", "b") { $0.domain = "com" }, "all of “com”"),
+            ("https://example.com/", SetCookie("a", "b") { $0.domain = "com" }, "“com”, which is a public suffix"),
             ("https://example.com/", SetCookie("a", "b") { $0.domain = "evil.org" }, "“evil.org”"),
             ("http://example.com/", SetCookie("a", "b") { $0.isSecure = true }, "TLS"),
-            ("https://example.com/", SetCookie("__Host-a", "b") { _ in }, "host's own"),
-            ("file:///x", SetCookie("a", "b") { _ in }, "without a host"),
+            ("https://example.com/", SetCookie("__Host-a", "b") { _ in }, "__Host-"),
+            ("file:///x", SetCookie("a", "b") { _ in }, "host can't have cookies"),
         ] as [(String, SetCookie, String)]
     )
     func refusalSaysWhy(address: String, cookie: SetCookie, reason: String) throws {
         let url = try #require(URL(string: address))
 
-        let error = #expect(throws: SetCookie.Rejection.self) { try jar().set(cookie, for: url) }
+        let error = #expect(throws: InvalidValue.self) { try jar().set(cookie, for: url) }
 
         let text = error.map(String.init(describing:)) ?? ""
         #expect(text.contains(reason))

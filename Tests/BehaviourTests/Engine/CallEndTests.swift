@@ -68,7 +68,7 @@ import Testing
                 refreshes.record(())
                 return "new"
             }
-            return [AuthenticationInterceptor(authenticator, credential: "old")]
+            return [AuthenticationInterceptor(authenticator, credential: "old", origins: sampleOrigins)]
         }
         let queue = TestQueue(transport) { $0.baseURL = home }
         let operation = queue.addRequest(request)

@@ -108,7 +108,7 @@ import Testing
         timeout: Duration? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) -> AuthenticationInterceptor<TokenAuthenticator> {
-        AuthenticationInterceptor(authenticator, window: window, timeout: timeout, clock: clock)
+        AuthenticationInterceptor(authenticator, origins: sampleOrigins, window: window, timeout: timeout, clock: clock)
     }
 
     @Test func refreshThatTakesTooLongFailsWithItsTimeout() async {

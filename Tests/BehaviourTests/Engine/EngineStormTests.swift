@@ -112,7 +112,7 @@ import Testing
             maxConcurrentRequests: width,
             transport: InMemoryTransport(recordsRequests: false) { server.answer($0) }
         ) {
-            $0.interceptors = [Busy(), AuthenticationInterceptor(Login(), window: nil)]
+            $0.interceptors = [Busy(), AuthenticationInterceptor(Login(), origins: sampleOrigins, window: nil)]
             $0.retry = RetryPolicy(limit: 2, backoff: .constant(.milliseconds(1)))
             $0.cache = ResponseCache()
             $0.hostLimiter = HostLimiter(limit: 6)

@@ -105,7 +105,7 @@ import Testing
         }
         let queue = TestQueue(transport) {
             $0.baseURL = URL(string: "https://example.com")
-            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old")]
+            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old", origins: sampleOrigins)]
         }
         let operation = queue.addRequest(HTTPRequest("pay").method(.post).body(.text("100 €")))
         await operation.end()
@@ -127,7 +127,9 @@ import Testing
         }
         let queue = TestQueue(transport) {
             $0.baseURL = URL(string: "https://example.com")
-            $0.interceptors = [AuthenticationInterceptor(TokenAuthenticator { _ in "new" }, credential: "old")]
+            $0.interceptors = [
+                AuthenticationInterceptor(TokenAuthenticator { _ in "new" }, credential: "old", origins: sampleOrigins)
+            ]
             $0.retry = RetryPolicy(limit: 3, backoff: .none)
         }
         await queue.addRequest(HTTPRequest("pay").method(.post).body(.text("100 €"))).end()

@@ -171,7 +171,7 @@ import Testing
         let authenticator = TokenAuthenticator { _ in "new" }
         let queue = TestQueue(transport) {
             $0.monitors = [log]
-            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old")]
+            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old", origins: sampleOrigins)]
         }
 
         await queue.addRequest(request).end()
@@ -192,7 +192,7 @@ import Testing
         let (log, desk) = (Log(), RefreshDesk())
         let queue = TestQueue {
             $0.monitors = [log]
-            $0.interceptors = [AuthenticationInterceptor(desk.authenticator)]
+            $0.interceptors = [AuthenticationInterceptor(desk.authenticator, origins: sampleOrigins)]
         }
         let operation = queue.addRequest(request)
         _ = await log.events.first(3)

@@ -114,7 +114,11 @@ import Testing
     }
 
     @Test func noObjectShowsASecret() async throws {
-        let interceptor = AuthenticationInterceptor(TokenAuthenticator { _ in Self.marker }, credential: Self.marker)
+        let interceptor = AuthenticationInterceptor(
+            TokenAuthenticator { _ in Self.marker },
+            credential: Self.marker,
+            origins: sampleOrigins
+        )
         let jar = CookieJar()
         jar.store([SetCookie("a", Self.marker)], from: home)
         let foundations = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)

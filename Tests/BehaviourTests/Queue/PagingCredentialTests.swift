@@ -92,7 +92,13 @@ import Testing
             $0.headers["X-Plain"] = "plain"
             $0.secretHeaders = ["X-Mine"]
             $0.query = ["api_key": "key"]
-            $0.interceptors.append(AuthenticationInterceptor(TokenAuthenticator { _ in "token" }, credential: "token"))
+            $0.interceptors.append(
+                AuthenticationInterceptor(
+                    TokenAuthenticator { _ in "token" },
+                    credential: "token",
+                    origins: sampleOrigins
+                )
+            )
         }
         let request = HTTPRequest("https://api.example.com/v1/items")
             .headers {

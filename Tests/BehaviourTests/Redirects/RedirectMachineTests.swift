@@ -223,7 +223,7 @@ import Testing
             answers: [.redirect(to: location, status: .temporaryRedirect), .status(.unauthorized)]
         ) {
             $0.baseURL = Self.start
-            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old")]
+            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old", origins: sampleOrigins)]
         }
 
         #expect(run.sent.first?.headers[.authorization] == "Bearer old")

@@ -100,14 +100,18 @@ import Testing
                 _ = await Gate().wait()
                 throw CancellationError()
             }
-            let interceptor = AuthenticationInterceptor(authenticator, timeout: duration)
+            let interceptor = AuthenticationInterceptor(authenticator, origins: sampleOrigins, timeout: duration)
             let queue = TestQueue { $0.interceptors = [interceptor] }
             let code = await code(TextRequest(), on: queue, after: duration)
             #expect(code == (isOver(duration) ? .refreshTimedOut : .cancelled))
         },
         Use("window of refreshes") { duration in
             let window = RefreshWindow(limit: 1, duration: duration)
-            let interceptor = AuthenticationInterceptor(TokenAuthenticator { _ in "token" }, window: window)
+            let interceptor = AuthenticationInterceptor(
+                TokenAuthenticator { _ in "token" },
+                origins: sampleOrigins,
+                window: window
+            )
             let queue = TestQueue(InMemoryTransport { _ in .status(.unauthorized) }) { $0.interceptors = [interceptor] }
             let codes = [
                 await code(TextRequest(), on: queue, after: .zero), await code(TextRequest(), on: queue, after: .zero),
@@ -355,6 +359,7 @@ import Testing
         Use("limit of refreshes") { count in
             let interceptor = AuthenticationInterceptor(
                 TokenAuthenticator { _ in "token" },
+                origins: sampleOrigins,
                 window: RefreshWindow(limit: count, duration: .seconds(60))
             )
             let queue = TestQueue { $0.interceptors = [interceptor] }

@@ -206,7 +206,10 @@ import Testing
         }
         let refused = TokenAuthenticator { _ in throw RequestError(.other, phase: .building) }
         return HTTPClient(baseURL: home, transport: transport) {
-            $0.interceptors = [AuthenticationInterceptor(refused).scoped { _ in true }, .adapting { adapt(&$0) }]
+            $0.interceptors = [
+                AuthenticationInterceptor(refused, origins: sampleOrigins).scoped { _ in true },
+                .adapting { adapt(&$0) },
+            ]
             $0.headers[.authorization] = "Key k"
         }
     }

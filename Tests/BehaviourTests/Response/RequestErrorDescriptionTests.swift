@@ -66,15 +66,15 @@ import Testing
 
     /// Errors of the library, which give their reason in every context.
     private static let own: [any Error & CustomStringConvertible] = [
-        TrustPolicy.InvalidPiece(.pin, "isn't in Base64", excerpt: "x"), InvalidRequest(.url, "is missing"),
-        CookieJar.FileError(.damaged, URL(filePath: "/a/jar"), "it has no beginning"),
-        SetCookie.Rejection("a", "is too long"),
-        DownloadError(.diskFull, URL(filePath: "/a/film"), "No space left"),
+        InvalidValue(.pin, "isn't in Base64", excerpt: "x"), InvalidRequest(.url, "is missing"),
+        FileError(.damaged, URL(filePath: "/a/jar"), "it has no beginning"),
+        InvalidValue(.cookie, "is too long", excerpt: "a"),
+        FileError(.diskFull, URL(filePath: "/a/film"), "No space left"),
         RequestError.OversizedElement(.line, limit: 7),
     ]
 
     @Test func anErrorOfTheLibraryIsRepeatedWithItsReason() throws {
-        let directory = #expect(throws: ResponseCache.DirectoryError.self) {
+        let directory = #expect(throws: FileError.self) {
             try ResponseCache(directory: URL(string: "https://example.com/")!)
         }
 
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test func aFileIsNamed() {
-        let error = DownloadError(.cannotWriteFile, URL(filePath: "/home/ada/film.mov"), "Permission denied")
+        let error = FileError(.cannotWriteFile, URL(filePath: "/home/ada/film.mov"), "Permission denied")
 
         #expect(
             "\(RequestError(error))"

@@ -32,7 +32,7 @@ import Testing
         let pem = CertificateSample.all.map(\.pem).joined(separator: "# next\n")
 
         #expect(try Certificate.all(pem: pem).map { PublicKeyPin($0).description } == CertificateSample.all.map(\.pin))
-        #expect(throws: TrustPolicy.InvalidPiece.self) { try Certificate(pem: pem) }
+        #expect(throws: InvalidValue.self) { try Certificate(pem: pem) }
     }
 
     @Test(arguments: [
@@ -45,16 +45,16 @@ import Testing
         CertificateSample.ecKey, CertificateSample.ec.pem + CertificateSample.ecKey,
     ])
     func invalidCertificateIsRefused(pem: String) {
-        let error = #expect(throws: TrustPolicy.InvalidPiece.self) { try Certificate(pem: pem) }
-        #expect(error?.piece == .certificate)
+        let error = #expect(throws: InvalidValue.self) { try Certificate(pem: pem) }
+        #expect(error?.kind == .certificate)
     }
 
     @Test func fileThatIsNotThereIsRefused() {
-        let error = #expect(throws: TrustPolicy.InvalidPiece.self) {
+        let error = #expect(throws: InvalidValue.self) {
             try Certificate(contentsOf: URL(fileURLWithPath: "/nowhere"))
         }
         #expect(error?.description == "the certificate isn't in a file that can be read")
-        #expect(throws: TrustPolicy.InvalidPiece.self) {
+        #expect(throws: InvalidValue.self) {
             try Certificate(contentsOf: #require(URL(string: "https://example.com/")))
         }
     }
@@ -84,11 +84,11 @@ import Testing
         "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
     ])
     func invalidPinIsRefused(text: String) {
-        #expect(throws: TrustPolicy.InvalidPiece.self) { try PublicKeyPin(text) }
+        #expect(throws: InvalidValue.self) { try PublicKeyPin(text) }
     }
 
     @Test(arguments: [0, 31, 33])
     func digestOfAnotherLengthIsRefused(count: Int) {
-        #expect(throws: TrustPolicy.InvalidPiece.self) { try PublicKeyPin(sha256: Data(count: count)) }
+        #expect(throws: InvalidValue.self) { try PublicKeyPin(sha256: Data(count: count)) }
     }
 }

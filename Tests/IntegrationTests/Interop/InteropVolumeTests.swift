@@ -34,7 +34,7 @@ extension OverLoopback {
 
                 let error = await #expect(throws: RequestError.self) { try await operation.value() }
 
-                #expect(error?.code == .diskFull && error?.underlying is DownloadError)
+                #expect(error?.code == .diskFull && error?.underlying is FileError)
                 guard isKept else { return }
                 // The part that fitted can be resumed when there is more space.
                 let token = try #require(operation.resumeToken)

@@ -21,13 +21,13 @@ import Testing
     private static func apply(_ input: Input, to machine: inout Machine) -> String {
         switch input {
         case .wish(let waiter, let generation, let time):
-            describe(machine.wish(waiter, id: waiter, after: generation, now: .seconds(time)))
+            describe(machine.request(waiter, id: waiter, after: generation, now: .seconds(time)))
         case .refreshed(let generation, let credential):
             describe(machine.end(generation, with: .success(credential), now: .zero))
         case .failed(let generation):
             describe(machine.end(generation, with: .failure(SampleError()), now: .zero))
         case .set(let credential):
-            describe(machine.set(credential))
+            describeChange(machine.set(credential))
         case .withdraw(let id):
             machine.withdraw(id).map { "released \($0)" } ?? "no waiter"
         }
@@ -42,17 +42,21 @@ import Testing
         }
     }
 
-    private static func describe(_ ending: Machine.Ending) -> String {
+    private static func describe(_ ending: Machine.Ending?) -> String {
         switch ending {
-        case .none: "nothing"
+        case nil: "nothing"
         case .release(let release): describe(release)
         case .refresh(let credential, let generation, for: let waiter):
             "refresh \(credential ?? "none") of \(generation) for \(waiter)"
         }
     }
 
-    private static func describe(_ release: Machine.Release?) -> String {
-        release.map { "\($0.waiters): \(describe($0.result))" } ?? "nothing"
+    private static func describe(_ release: Machine.Release) -> String {
+        "\(release.waiters): \(describe(release.result))"
+    }
+
+    private static func describeChange(_ release: Machine.Release) -> String {
+        release.waiters.isEmpty ? "nothing" : describe(release)
     }
 
     private static func describe(_ result: Result<Machine.Grant, CredentialRefusal>) -> String {
@@ -234,7 +238,7 @@ import Testing
             switch Int.random(in: 0..<10, using: &fuzz) {
             case 0...4:
                 let generation = max(0, machine.generation - Int.random(in: 0..<3, using: &fuzz))
-                switch machine.wish(step, id: step, after: generation, now: .seconds(step / 3)) {
+                switch machine.request(step, id: step, after: generation, now: .seconds(step / 3)) {
                 case .grant(let grant):
                     if grant.generation <= generation { flaws.append("\(step): old") }
                 case .refuse:
@@ -257,7 +261,7 @@ import Testing
                     now: .seconds(step / 3)
                 )
                 switch ending {
-                case .none:
+                case nil:
                     if refreshing == nil, !waiting.isEmpty { flaws.append("\(step): end") }
                 case .release(let ended):
                     if former == nil || refreshing != nil { flaws.append("\(step): end") }
@@ -269,7 +273,7 @@ import Testing
                     refreshing = (generation, true)
                 }
             case 7:
-                if let ended = machine.set(Bool.random(using: &fuzz) ? step : nil) { release(ended, at: step) }
+                release(machine.set(Bool.random(using: &fuzz) ? step : nil), at: step)
                 if !waiting.isEmpty { flaws.append("\(step): set") }
                 refreshing?.isWanted = false
             default:

@@ -80,9 +80,9 @@ import Testing
     }
 
     @Test func nothingCanBeReadFromIt() throws {
-        let name = try key("https://api.example.com/a?token=hunter2", [.authorization: "Bearer hunter2"]).name
+        let key = try key("https://api.example.com/a?token=hunter2", [.authorization: "Bearer hunter2"])
 
-        #expect(name.utf8.count == 97)
-        #expect(name.split(separator: "-").allSatisfy { $0.allSatisfy(\.isHexDigit) })
+        #expect(key.resource.utf8.count == 32 && key.name.utf8.count == 64)
+        #expect([key.resource, key.name].allSatisfy { $0.allSatisfy(\.isHexDigit) })
     }
 }

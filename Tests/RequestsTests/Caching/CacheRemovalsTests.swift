@@ -13,7 +13,7 @@ import Testing
     @Test func responseRequestedBeforeARemovalIsOutdated() {
         var removals = CacheRemovals()
 
-        removals.note(["a"], at: start)
+        removals.note("a", at: start)
 
         #expect(removals.outdate("a", askedAt: start - 1, now: start + 1))
         #expect(!removals.outdate("a", askedAt: start, now: start + 1))
@@ -41,7 +41,7 @@ import Testing
     @Test func manyRemovalsAreForgottenOnTheSafeSide() {
         var removals = CacheRemovals()
 
-        for index in 0...1000 { removals.note(["\(index)"], at: start + TimeInterval(index)) }
+        for index in 0...1000 { removals.note("\(index)", at: start + TimeInterval(index)) }
 
         #expect(removals.outdate("another", askedAt: start + 999, now: start + 2000))
         #expect(!removals.outdate("0", askedAt: start + 1000, now: start + 2000))

@@ -39,8 +39,26 @@ extension ResponseCache {
         return String(decoding: response.body, as: UTF8.self)
     }
 
-    func store(_ response: HTTPResponse<Data>, for request: HTTPRequest) {
-        store(response, for: request, requestedAt: now())
+    func answer(to request: HTTPRequest) -> CacheAnswer { answer(to: request, isRetry: false, .standard) }
+
+    func answer(insteadOfError stored: CachedResponse, for request: HTTPRequest) -> HTTPResponse<Data>? {
+        answer(insteadOfError: stored, for: request, .standard)
+    }
+
+    func store(_ response: HTTPResponse<Data>, for request: HTTPRequest, requestedAt: Date? = nil) {
+        store(response, for: request, requestedAt: requestedAt ?? now(), .standard)
+    }
+
+    /// Stores a response again after a 304.
+    func refresh(
+        _ stored: CachedResponse,
+        with head: HTTPResponseHead,
+        for request: HTTPRequest,
+        requestedAt: Date
+    ) -> HTTPResponse<Data> {
+        let response = refreshed(stored, with: head, for: request)
+        store(response, for: request, requestedAt: requestedAt)
+        return response
     }
 }
 

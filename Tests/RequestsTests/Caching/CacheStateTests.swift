@@ -46,9 +46,9 @@ import Testing
 
     static let removals: [@Sendable (inout CacheState) -> Void] = [
         { $0.removeAll(at: CacheSample.start) },
-        { $0.remove([key.resource], at: CacheSample.start) },
+        { $0.remove(key.resource, at: CacheSample.start) },
         // Of another resource: removals aren't distinguished by resource.
-        { $0.remove(["another"], at: CacheSample.start) },
+        { $0.remove("another", at: CacheSample.start) },
     ]
 
     @Test(arguments: removals.indices) mutating func recordReadDuringARemovalIsDiscarded(index: Int) {

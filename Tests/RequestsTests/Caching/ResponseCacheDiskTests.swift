@@ -87,6 +87,10 @@ import Testing
         for file in directory.files {
             let bytes = try Data(contentsOf: file)
             for count in [0, 1, bytes.count / 2, bytes.count - 1] {
+                try? FileManager.default.createDirectory(
+                    at: file.deletingLastPathComponent(),
+                    withIntermediateDirectories: true
+                )
                 try bytes.prefix(count).write(to: file)
 
                 #expect(cache.answer(to: CacheSample.get()).word == "miss")
@@ -120,10 +124,10 @@ import Testing
         let file = TemporaryFolder(isMade: false)
         try Data().write(to: file.url)
 
-        #expect(throws: ResponseCache.DirectoryError.self) { try ResponseCache(directory: file.url) }
-        #expect(throws: ResponseCache.DirectoryError.self) {
+        #expect(throws: FileError.self) { try ResponseCache(directory: file.url) }
+        #expect(throws: FileError.self) {
             try ResponseCache(directory: file.url.appendingPathComponent("below"))
         }
-        #expect(throws: ResponseCache.DirectoryError.self) { try ResponseCache(directory: CacheSample.url) }
+        #expect(throws: FileError.self) { try ResponseCache(directory: CacheSample.url) }
     }
 }

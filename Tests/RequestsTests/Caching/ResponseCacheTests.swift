@@ -151,21 +151,6 @@ import Testing
         #expect(cache.content(for: CacheSample.get([], .returnCacheDataElseLoad)) == nil)
     }
 
-    @Test(arguments: Place.allCases) func aValidationOfAnotherTagChangesNothing(place: Place) throws {
-        let cache = try cache(place)
-        cache.store(CacheSample.response([.eTag: "\"1\""]), for: CacheSample.get())
-        clock.advance(by: 5)
-        guard case .revalidate(_, let stored) = cache.answer(to: CacheSample.get()) else {
-            throw CacheTestError.unexpected("no validation")
-        }
-
-        let head = HTTPResponseHead(status: 304, headers: [.eTag: "\"2\"", .cacheControl: "max-age=60"])
-        let response = cache.refresh(stored, with: head, for: CacheSample.get(), requestedAt: clock.now)
-
-        #expect(response.headers == [.eTag: "\"1\"", .age: "5"])
-        #expect(cache.answer(to: CacheSample.get()).request?.headers[.ifNoneMatch] == "\"1\"")
-    }
-
     @Test(arguments: Place.allCases) func theTimeOfTheRequestCountsAsAge(place: Place) throws {
         let cache = try cache(place)
         let start = clock.now

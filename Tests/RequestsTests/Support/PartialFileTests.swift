@@ -24,8 +24,8 @@ import Testing
         (try? Data(contentsOf: url)).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    private func code(_ body: () throws(DownloadError) -> Void) -> DownloadError.Code? {
-        do throws(DownloadError) {
+    private func code(_ body: () throws(FileError) -> Void) -> FileError.Code? {
+        do throws(FileError) {
             try body()
             return nil
         } catch {
@@ -44,7 +44,7 @@ import Testing
         try file.move(to: destination)
 
         #expect(names == ["film.mov"] && text(of: destination) == "Hello, file")
-        #expect(code { () throws(DownloadError) in try file.append(Data("more".utf8)) } == .cannotWriteFile)
+        #expect(code { () throws(FileError) in try file.append(Data("more".utf8)) } == .cannotWriteFile)
         file.discard()
         #expect(text(of: destination) == "Hello, file")
     }
@@ -65,7 +65,7 @@ import Testing
         file.discard()
 
         #expect(names == [])
-        #expect(code { () throws(DownloadError) in try file.move(to: destination) } == .cannotWriteFile)
+        #expect(code { () throws(FileError) in try file.move(to: destination) } == .cannotWriteFile)
     }
 
     @Test func nothingIsReplacedUnlessAsked() throws {
@@ -73,7 +73,7 @@ import Testing
         let file = try PartialFile.create(beside: destination)
         try file.append(Data("new".utf8))
 
-        #expect(code { () throws(DownloadError) in try file.move(to: destination) } == .fileExists)
+        #expect(code { () throws(FileError) in try file.move(to: destination) } == .fileExists)
         #expect(text(of: destination) == "old" && names.count == 2)
 
         try file.move(to: destination, overwrite: true)
@@ -88,7 +88,7 @@ import Testing
         let file = try PartialFile.create(beside: destination)
         try file.append(Data("new".utf8))
 
-        #expect(code { () throws(DownloadError) in try file.move(to: destination) } == .fileExists)
+        #expect(code { () throws(FileError) in try file.move(to: destination) } == .fileExists)
         try file.move(to: destination, overwrite: true)
 
         #expect(text(of: target) == (leadsSomewhere ? "safe" : nil) && text(of: destination) == "new")
@@ -116,13 +116,13 @@ import Testing
                 return count
             }
             return count == 0
-                ? -Int(ENOSPC) : PartialFile.write(descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+                ? -Int(ENOSPC) : Platform.write(descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<count]))
         }
 
-        #expect(code { () throws(DownloadError) in try file.append(Data("1234567890".utf8)) } == .diskFull)
+        #expect(code { () throws(FileError) in try file.append(Data("1234567890".utf8)) } == .diskFull)
 
         #expect(file.length == 6 && text(of: file.url) == "123456")
-        let error = #expect(throws: DownloadError.self) { try file.append(Data("x".utf8)) }
+        let error = #expect(throws: FileError.self) { try file.append(Data("x".utf8)) }
         #expect(error.map { RequestError($0).code } == .diskFull && error?.file.path == destination.path)
     }
 
@@ -135,7 +135,7 @@ import Testing
         try file.append(Data("abc".utf8))
 
         #expect(file.length == 3)
-        #expect(code { () throws(DownloadError) in try file.append(Data("d".utf8)) } == .cannotWriteFile)
+        #expect(code { () throws(FileError) in try file.append(Data("d".utf8)) } == .cannotWriteFile)
     }
 
     @Test func aFolderThatCannotBeWrittenIsAnError() throws {
@@ -144,10 +144,10 @@ import Testing
         let inNothing = folder.file("gone/film.mov")
 
         for url in [inFile, inNothing, try #require(URL(string: "https://example.com/film.mov"))] {
-            #expect(code { () throws(DownloadError) in _ = try PartialFile.create(beside: url) } == .cannotWriteFile)
+            #expect(code { () throws(FileError) in _ = try PartialFile.create(beside: url) } == .cannotWriteFile)
         }
         #expect(
-            code { () throws(DownloadError) in
+            code { () throws(FileError) in
                 try PartialFile.createFolder(of: inFile)
             } == .cannotWriteFile
         )
@@ -167,7 +167,7 @@ import Testing
         let file = try PartialFile.create(beside: destination)
         try FileManager.default.removeItem(at: file.url)
 
-        #expect(code { () throws(DownloadError) in try file.move(to: destination) } == .cannotWriteFile)
+        #expect(code { () throws(FileError) in try file.move(to: destination) } == .cannotWriteFile)
         #expect(names == [])
     }
 
@@ -225,7 +225,7 @@ import Testing
         let file = try PartialFile.create(beside: destination) { descriptor, bytes in
             begun.signal()
             goOn.wait()
-            return PartialFile.write(descriptor, bytes)
+            return Platform.write(descriptor, bytes)
         }
         let writing = Thread { try? file.append(Data("Hello".utf8)) }
         writing.start()
@@ -257,7 +257,7 @@ import Testing
         #expect(try Data(contentsOf: destination) == content && names == ["film.mov"])
         #expect(try FileManager.default.contentsOfDirectory(atPath: memory.path).isEmpty)
         let second = try PartialFile.create(beside: memory.appendingPathComponent("film.mov", isDirectory: false))
-        #expect(code { () throws(DownloadError) in try second.move(to: destination) } == .fileExists)
+        #expect(code { () throws(FileError) in try second.move(to: destination) } == .fileExists)
         #expect(names == ["film.mov"] && FileManager.default.fileExists(atPath: second.url.path))
     }
     #endif
@@ -274,8 +274,8 @@ import Testing
         try file.append(Data("A".utf8))
         #expect(text(of: file.url) == "A" && file.length == 1)
 
-        #expect(code { () throws(DownloadError) in try file.truncate(to: 2) } == .cannotWriteFile)
-        #expect(code { () throws(DownloadError) in try file.truncate(to: -1) } == .cannotWriteFile)
+        #expect(code { () throws(FileError) in try file.truncate(to: 2) } == .cannotWriteFile)
+        #expect(code { () throws(FileError) in try file.truncate(to: -1) } == .cannotWriteFile)
     }
 
     @Test func onlyPartialFilesAreContinued() throws {

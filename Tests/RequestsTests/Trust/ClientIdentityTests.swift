@@ -36,7 +36,7 @@ import Testing
         ]
     )
     func incompletePEMIsRefused(pem: String) {
-        let error = #expect(throws: TrustPolicy.InvalidPiece.self) { try ClientIdentity(pem: pem) }
+        let error = #expect(throws: InvalidValue.self) { try ClientIdentity(pem: pem) }
         #expect(error?.excerpt == "")
     }
 
@@ -59,12 +59,12 @@ import Testing
             #expect(try ClientIdentity(pkcs12: Data(bytes)).content == .pkcs12(Data(bytes)))
         }
         for bytes in [[], [0x30], [0x30, 0x82], [0x30, 0x03, 2, 1, 0], [0x31, 3, 2, 1, 3], [0x30, 0xFF]] as [[UInt8]] {
-            #expect(throws: TrustPolicy.InvalidPiece.self) { try ClientIdentity(pkcs12: Data(bytes)) }
+            #expect(throws: InvalidValue.self) { try ClientIdentity(pkcs12: Data(bytes)) }
         }
     }
 
     @Test func passwordWithANULIsRefused() {
-        #expect(throws: TrustPolicy.InvalidPiece.self) {
+        #expect(throws: InvalidValue.self) {
             try ClientIdentity(pem: Self.certificate + Self.key, password: "a\0b")
         }
     }

@@ -107,7 +107,7 @@ extension HostTrust {
 
         #expect(try rules(policy).authorities == HostTrust.Authorities(includesSystem: false, certificates: [mine]))
         #expect(policy.trust(for: "example.org")?.authorities.certificates == [other])
-        #expect(throws: TrustPolicy.InvalidPiece.self) { try TrustPolicy.system.trustingOnly([mine], forHosts: []) }
+        #expect(throws: InvalidValue.self) { try TrustPolicy.system.trustingOnly([mine], forHosts: []) }
     }
 
     @Test func stapledStatusIsAskedOfTheNamedHostsOnly() throws {

@@ -64,14 +64,14 @@ import Testing
 
     @Test func ruleThatWouldSayNothingIsRefused() {
         let system = TrustPolicy.system
-        #expect(throws: TrustPolicy.InvalidPiece.self) { try system.pinning([], forHosts: ["example.com"]) }
-        #expect(throws: TrustPolicy.InvalidPiece.self) { try system.pinning([pin], forHosts: []) }
-        #expect(throws: TrustPolicy.InvalidPiece.self) {
+        #expect(throws: InvalidValue.self) { try system.pinning([], forHosts: ["example.com"]) }
+        #expect(throws: InvalidValue.self) { try system.pinning([pin], forHosts: []) }
+        #expect(throws: InvalidValue.self) {
             try system.pinning([pin], forHosts: ["example.com", "https://a"])
         }
-        #expect(throws: TrustPolicy.InvalidPiece.self) { try system.insecurelyAcceptingAnyCertificate(forHosts: []) }
-        #expect(throws: TrustPolicy.InvalidPiece.self) { try system.insecurelyAcceptingAnyCertificate(forHosts: ["*"]) }
-        #expect(throws: TrustPolicy.InvalidPiece.self) { try system.presenting(identity, toHosts: []) }
+        #expect(throws: InvalidValue.self) { try system.insecurelyAcceptingAnyCertificate(forHosts: []) }
+        #expect(throws: InvalidValue.self) { try system.insecurelyAcceptingAnyCertificate(forHosts: ["*"]) }
+        #expect(throws: InvalidValue.self) { try system.presenting(identity, toHosts: []) }
     }
 
     @Test func onlyNamedHostsAreAcceptedInsecurely() throws {

@@ -27,7 +27,12 @@ public struct RequestOptions: Sendable, Hashable {
     /// The request's use of the environment's cache; by default as HTTP defines it.
     ///
     /// With `.none`, a cache of the transport isn't used either.
-    public var caching = ResponseCache.Policy.standard
+    public var caching: ResponseCache.Policy {
+        get { ownCaching ?? .standard }
+        set { ownCaching = newValue }
+    }
+    // `standard` overrides the policy of an underlying request.
+    private var ownCaching: ResponseCache.Policy?
     /// Whether a status that isn't accepted is a failure; true by default.
     ///
     /// If false, the request gets every response in `process`.
@@ -167,7 +172,7 @@ extension RequestOptions {
         options.priority = priority ?? base.priority
         options.httpPriority = httpPriority ?? base.httpPriority
         options.tag = tag ?? base.tag
-        options.caching = caching == .standard ? base.caching : caching
+        options.ownCaching = ownCaching ?? base.ownCaching
         options.configureTask = configureTask ?? base.configureTask
         options.usesCookies = usesCookies && base.usesCookies
         options.validatesStatus = validatesStatus && base.validatesStatus

@@ -104,7 +104,7 @@ public struct DownloadDestination: Sendable {
     ///   - suggestedName: A safe name.
     ///   - response: The head of the response.
     /// - Returns: The URL of a file.
-    /// - Throws: Any error that the closure throws, and ``DownloadError`` if its result isn't the URL of a file. An
+    /// - Throws: Any error that the closure throws, and ``FileError`` if its result isn't the URL of a file. An
     ///   existing file isn't an error here: see ``check(_:)``.
     func file(suggestedName: String, response: HTTPResponseHead) throws -> URL {
         let file =
@@ -115,16 +115,16 @@ public struct DownloadDestination: Sendable {
             case .choice(let choose): try choose(suggestedName, response)
             }
         guard file.isFileURL, !file.hasDirectoryPath else {
-            throw DownloadError(.cannotWriteFile, file, "it isn't the URL of a file")
+            throw FileError(.cannotWriteFile, file, "it isn't the URL of a file")
         }
         return file
     }
 
     /// Checks early, before the content is fetched, that no file is in the way; the move at the end checks it too.
     ///
-    /// - Throws: ``DownloadError``.
-    func check(_ file: URL) throws(DownloadError) {
-        guard isFree(file) else { throw DownloadError(file, errno: EEXIST) }
+    /// - Throws: ``FileError``.
+    func check(_ file: URL) throws(FileError) {
+        guard isFree(file) else { throw FileError(file, errno: EEXIST) }
     }
 
     /// Whether there is no file in the way.

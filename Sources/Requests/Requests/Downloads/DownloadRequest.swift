@@ -139,7 +139,7 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
         let limit = plan?.options.maximumBodySize ?? .max
         do {
             return try download(for: request, sending: sent).begin(head, flow: flow, limit: limit)
-        } catch let error as DownloadError {
+        } catch let error as FileError {
             throw RequestError(error)
         }
     }
@@ -200,7 +200,7 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
             guard result == nil else { return download.retract(url) }
             let file = DownloadedFile(url: url, length: length, response: response.head)
             if !finish(with: .success(try request.process(file))) { download.retract(url) }
-        } catch let error as DownloadError {
+        } catch let error as FileError {
             throw RunFailure(RequestError(error), in: .receiving)
         } catch let error as RequestError {
             throw RunFailure(error, in: error.phase)

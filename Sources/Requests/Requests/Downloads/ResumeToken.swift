@@ -111,17 +111,17 @@ extension ResumeToken {
 
     /// Stores the token for a destination, and replaces a former one.
     ///
-    /// - Throws: ``DownloadError``.
-    func store(for destination: URL) throws(DownloadError) {
+    /// - Throws: ``FileError``.
+    func store(for destination: URL) throws(FileError) {
         let storage = Self.storage(for: destination)
         let file = try PartialFile.create(beside: destination)
-        do throws(DownloadError) {
+        do throws(FileError) {
             try file.append(data)
             try file.move(to: storage, overwrite: true)
         } catch {
             file.discard()
             // The token is hidden; the caller knows the destination.
-            throw DownloadError(error.code, destination, error.reason)
+            throw FileError(error.code, destination, error.reason)
         }
     }
 

@@ -75,7 +75,11 @@ import Testing
     @Test(arguments: [false, true]) func anotherCredentialOfAnInterceptorDoesNotJoin(
         isScoped: Bool
     ) async throws {
-        let interceptor = AuthenticationInterceptor(TokenAuthenticator { _ in "new" }, credential: "ada")
+        let interceptor = AuthenticationInterceptor(
+            TokenAuthenticator { _ in "new" },
+            credential: "ada",
+            origins: sampleOrigins
+        )
         let client = client { $0.interceptors = isScoped ? [interceptor.scoped { _ in true }] : [interceptor] }
 
         let first = join(client)

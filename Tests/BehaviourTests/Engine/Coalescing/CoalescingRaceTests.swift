@@ -159,7 +159,14 @@ import Testing
                 return "\(user)\(next)"
             }
             return HTTPClient(baseURL: server, maxConcurrentRequests: 4, transport: transport) {
-                $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "\(user)10", window: nil)]
+                $0.interceptors = [
+                    AuthenticationInterceptor(
+                        authenticator,
+                        credential: "\(user)10",
+                        origins: sampleOrigins,
+                        window: nil
+                    )
+                ]
                 $0.cache = cache
             }
         }

@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: ["https://example.com/a", "file:///folder/"]) func onlyAFileIsADestination(_ text: String) {
-        #expect(throws: DownloadError.self) {
+        #expect(throws: FileError.self) {
             let url = try #require(URL(string: text))
             _ = try DownloadDestination { _, _ in url }.file(suggestedName: "b", response: head)
         }
@@ -65,18 +65,18 @@ import Testing
         try DownloadDestination.file(file).check(file)
         try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "/nowhere")
 
-        #expect(throws: DownloadError.self) { try DownloadDestination.file(file).check(file) }
+        #expect(throws: FileError.self) { try DownloadDestination.file(file).check(file) }
         try DownloadDestination.file(file, overwrite: true).check(file)
     }
 
     @Test(
         arguments: [
-            (DownloadError.Code.fileExists, RequestError.Code.fileExists), (.cannotWriteFile, .cannotWriteFile),
+            (FileError.Code.fileExists, RequestError.Code.fileExists), (.cannotWriteFile, .cannotWriteFile),
             (.diskFull, .diskFull),
-        ] as [(DownloadError.Code, RequestError.Code)]
+        ] as [(FileError.Code, RequestError.Code)]
     )
-    func errorsHaveTheirCodes(code: DownloadError.Code, expected: RequestError.Code) {
-        let error = RequestError(DownloadError(code, folder, "why"))
+    func errorsHaveTheirCodes(code: FileError.Code, expected: RequestError.Code) {
+        let error = RequestError(FileError(code, folder, "why"))
 
         #expect(error.code == expected && error.phase == .receiving)
     }

@@ -127,9 +127,5 @@ import Testing
     func otherResultsAreNoDistrust(code: Int32, text: String) {
         #expect(CurlResult(code: code, text: text).distrust == nil)
     }
-
-    @Test func reasonsAreDistinguished() {
-        #expect(Set(Distrust.allCases.map(\.reason)).count == Distrust.allCases.count)
-    }
 }
 #endif

@@ -17,7 +17,7 @@ import Testing
         return error
     }
 
-    @Test(arguments: Distrust.allCases)
+    @Test(arguments: [Distrust.wrongPin, .expired, .unknownAuthority, .ownCertificateRequired, .noAgreement])
     func distrustedTransferEndsWithTheReason(distrust: Distrust) {
         var state = SessionTransferState()
 

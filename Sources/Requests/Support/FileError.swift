@@ -3,25 +3,30 @@
 
 import Foundation
 
-/// The reason why a download can't be stored in its file.
+/// The reason why a file, or a folder, can't be read or written.
 ///
-/// It arrives as the underlying error of a ``RequestError`` whose code is `fileExists`, `cannotWriteFile` or `diskFull`.
-public struct DownloadError: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
+/// A ``CookieJar`` and a ``ResponseCache`` throw it themselves. For a download, it is the underlying error of a
+/// ``RequestError`` whose code is `fileExists`, `cannotWriteFile` or `diskFull`.
+public struct FileError: ExplainedError, DescribedError, Sendable, Hashable {
     /// The kind of error.
     public enum Code: String, Sendable, Hashable {
         /// There is a file at the destination, and it must not be replaced.
         case fileExists
-        /// The file, or the folder that it is to be in, can't be written.
+        /// The file, or its folder, can't be written or created.
         case cannotWriteFile
         /// There is no space for it.
         case diskFull
+        /// The file, or its folder, can't be read.
+        case cannotReadFile
+        /// The file contains something else, or is incomplete.
+        case damaged
     }
 
     /// The kind of error.
     public let code: Code
     /// The file.
     public let file: URL
-    /// The message of the system.
+    /// The message of the system, or the problem with the content; never the content itself.
     public let reason: String
 
     /// Makes the error.
@@ -31,7 +36,7 @@ public struct DownloadError: ExplainedError, Sendable, Hashable, CustomStringCon
         self.reason = reason
     }
 
-    /// Makes the error of a system call.
+    /// Makes the error of a system call that creates or writes the file.
     init(_ file: URL, errno number: Int32) {
         let code: Code =
             switch number {
@@ -43,17 +48,22 @@ public struct DownloadError: ExplainedError, Sendable, Hashable, CustomStringCon
         self.init(code, file, reason ?? "error \(number) of the system")
     }
 
+    /// Makes the error of creating a file or a folder with Foundation.
+    init(_ file: URL, writing error: any Error) {
+        let isFull = (error as? CocoaError)?.code == .fileWriteOutOfSpace
+        self.init(isFull ? .diskFull : .cannotWriteFile, file, error.localizedDescription)
+    }
+
     /// The error, in a sentence, with the name of the file and not its folder.
     public var description: String {
         let problem =
             switch code {
-            case .fileExists: "is there already"
+            case .fileExists: "already exists"
             case .cannotWriteFile: "can't be written"
-            case .diskFull: "finds no room"
+            case .diskFull: "can't be written because the disk is full"
+            case .cannotReadFile: "can't be read"
+            case .damaged: "is damaged"
             }
         return "the file “\(file.lastPathComponent.shortened())” \(problem): \(reason)"
     }
-
-    /// The error, as a text for users.
-    public var errorDescription: String? { description }
 }
