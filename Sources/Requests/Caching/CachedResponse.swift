@@ -73,16 +73,16 @@ struct CachedResponse: Sendable, Hashable {
         return ours.isWeaklyEqual(to: theirs)
     }
 
-    /// The header fields after a validation: those of the 304 replace the stored ones (RFC 9111, 3.2).
+    /// The response after a validation: the fields of the 304 replace the stored ones (RFC 9111, 3.2).
     ///
     /// Fields about the coding or framing of the content stay, since the content does. The stored times are dropped.
-    func headers(validatedBy fields: HTTPHeaders) -> HTTPHeaders {
+    func validated(by fields: HTTPHeaders, for url: URL) -> HTTPResponse<Data> {
         var updates = fields
         updates.removeAll { Self.ofContent.contains($0.name) || fields.isAboutConnection($0.name) }
         var merged = headers
         for name in [HTTPField.Name.age, .date, .warning] { merged.remove(name) }
         merged.merge(updates)
-        return merged
+        return HTTPResponse(head: HTTPResponseHead(status: status, headers: merged, url: url), body: body)
     }
 
     /// The response for a caller, answered from the cache.
