@@ -66,6 +66,8 @@ struct CookieFile: Sendable {
         do {
             let bytes = try JSONEncoder().encode(Content(cookies: cookies))
             try PrivateFile.replace(url.path, with: bytes, isDurable: true)
+        } catch let error as POSIXError {
+            throw FileError(url, errno: error.code.rawValue)
         } catch {
             throw FileError(.cannotWriteFile, url, error.localizedDescription)
         }
