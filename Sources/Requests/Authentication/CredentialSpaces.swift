@@ -229,8 +229,8 @@ struct CredentialSpaces: Sendable {
 
     /// Adds a request to those that wait for an answer.
     ///
-    /// - Returns: The number of the wait, and whether it is the first one, for which the question has to be asked; `nil`
-    ///   if the question has been answered since the request was sent.
+    /// - Returns: The number of the wait, and whether it is the first one, for which the question has to be asked;
+    ///   `nil` if the question has been answered since the request was sent.
     mutating func wait(
         for id: CredentialSpace.ID,
         _ use: Use,

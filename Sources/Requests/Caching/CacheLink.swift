@@ -136,8 +136,8 @@ extension ResponseCache {
         public static let none = ResponseCache.Policy(kind: .none)
         /// Stored responses answer the request for this time, whatever the server says; its response is stored.
         ///
-        /// A response that the server forbids to store, by `no-store`, isn't stored. The time counts from the arrival of
-        /// the response, and only for requests with this policy: for others, the server's word counts.
+        /// A response that the server forbids to store, by `no-store`, isn't stored. The time counts from the arrival
+        /// of the response, and only for requests with this policy: for others, the server's word counts.
         public static func `for`(_ lifetime: Duration) -> ResponseCache.Policy {
             ResponseCache.Policy(kind: .lifetime(lifetime))
         }

@@ -50,7 +50,8 @@ struct CacheUse: Sendable {
 
     // MARK: Storing
 
-    /// Stores a response if that is allowed; otherwise does nothing, or removes the stored one that it shows to be outdated.
+    /// Stores a response if that is allowed; otherwise does nothing, or removes the stored one that it shows to be
+    /// outdated.
     ///
     /// - Parameters:
     ///   - response: The whole response.
