@@ -40,7 +40,8 @@ public final class AuthenticationInterceptor<A: Authenticator>: ChallengeAnsweri
     /// - Parameters:
     ///   - authenticator: Applies credentials, and refreshes them.
     ///   - credential: The first one; `nil`, the default, lets the authenticator get it for the first request.
-    ///   - origins: URLs of the origins that receive the credential; `nil`, the default, stands for that of the base URL.
+    ///   - origins: URLs of the origins that receive the credential; `nil`, the default, stands for that of the base
+    ///     URL.
     ///   - window: The limit of refreshes in a time; one more is an error of code `excessiveRefresh`. `nil` sets no
     ///     limit.
     ///   - timeout: The maximum time of one refresh; a longer one is an error of code `refreshTimedOut` for all waiting

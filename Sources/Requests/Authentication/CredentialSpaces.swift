@@ -12,10 +12,6 @@ struct CredentialSpace: Sendable {
         case digest([DigestSession])
         /// The challenge isn't answered, or fails the request.
         case refused((any Error)?)
-
-        var isDigest: Bool {
-            if case .digest = self { true } else { false }
-        }
     }
 
     /// The sender of a challenge.
@@ -48,6 +44,8 @@ struct CredentialSpace: Sendable {
     /// The prefixes of the paths that the credentials apply to.
     private var paths: [String]
     private(set) var answer: Answer
+    /// Whether the scheme of the challenge was `Digest`, whatever the answer is.
+    let isDigest: Bool
     /// Whether the server has rejected the credentials: only requests that were waiting for them try them still.
     var isRejected = false
 
@@ -59,6 +57,7 @@ struct CredentialSpace: Sendable {
         self.id = id
         self.answer = answer
         self.generation = generation
+        isDigest = challenge.isAnswerableDigest
         switch answer {
         case .digest where !id.asker.isProxy:
             let domains = (challenge["domain"] ?? "").split(separator: " ")
@@ -160,14 +159,14 @@ struct CredentialSpaces: Sendable {
     /// The maximum number of spaces.
     static let limit = 100
     private var spaces: [CredentialSpace] = []
-    /// The askers that have been answered with a digest, the latest ones last.
-    private var digestAskers: [CredentialSpace.Asker] = []
     private var questions: [CredentialSpace.ID: Question] = [:]
     /// The number of the last answer or wait.
     private var count = 0
 
-    /// Whether an asker has been answered with a digest before.
-    func knowsDigest(of asker: CredentialSpace.Asker) -> Bool { digestAskers.contains(asker) }
+    /// Whether an asker has asked for a digest before.
+    func knowsDigest(of asker: CredentialSpace.Asker) -> Bool {
+        spaces.contains { $0.isDigest && $0.id.asker == asker }
+    }
 
     // MARK: Answers
 
@@ -230,8 +229,8 @@ struct CredentialSpaces: Sendable {
 
     /// Adds a request to those that wait for an answer.
     ///
-    /// - Returns: The number of the wait, and whether it is the first one, for which the question has to be asked; `nil`
-    ///   if the question has been answered since the request was sent.
+    /// - Returns: The number of the wait, and whether it is the first one, for which the question has to be asked;
+    ///   `nil` if the question has been answered since the request was sent.
     mutating func wait(
         for id: CredentialSpace.ID,
         _ use: Use,
@@ -270,13 +269,11 @@ struct CredentialSpaces: Sendable {
         // A question that no request waited for any more was cancelled, and may have been asked again.
         guard questions[id]?.number == number, let question = questions.removeValue(forKey: id) else { return [] }
         count += 1
-        spaces.removeAll { $0.id == id || answer.isDigest && $0.id.asker == id.asker && !$0.answer.isDigest }
+        var isAccepted = false
+        if case .digest = answer { isAccepted = true }
+        spaces.removeAll { $0.id == id || isAccepted && $0.id.asker == id.asker && !$0.isDigest }
         spaces.append(CredentialSpace(id, of: challenge, to: url, answer: answer, generation: count))
         if spaces.count > Self.limit { spaces.removeFirst() }
-        if answer.isDigest, !knowsDigest(of: id.asker) {
-            digestAskers.append(id.asker)
-            if digestAskers.count > Self.limit { digestAskers.removeFirst() }
-        }
         return Array(question.waiters.values)
     }
 }

@@ -5,9 +5,9 @@ import Foundation
 
 /// The files of a cache: a folder for each resource, and a file in it for each record.
 ///
-/// Several processes may share them. There are no locks: readers see a file as a whole or not at all, and the last writer
-/// wins. Nothing waits for the disk: a file that is damaged by a system crash is recognised by its checksum. The time of a
-/// file's last use is its modification time.
+/// Several processes may share them. There are no locks: readers see a file as a whole or not at all, and the last
+/// writer wins. Nothing waits for the disk: a file that is damaged by a system crash is recognised by its checksum. The
+/// time of a file's last use is its modification time.
 struct CacheFiles: Sendable {
     private let directory: String
 

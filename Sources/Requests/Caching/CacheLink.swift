@@ -22,27 +22,27 @@ struct CacheLink: Interceptor {
             }
             return try await next(request)
         }
-        switch cache.answer(to: request, isRetry: next.cause == .retry, policy) {
+        let use = CacheUse(of: cache, by: request, policy)
+        switch use.answer(isRetry: next.cause == .retry) {
         case .fresh(let response):
             context.source.recordAnswer(to: request)
             return response.map { .data($0) }
         case .stale(let response, let outgoing, let stored):
-            let name = cache.name(of: request)
-            context.source.detach(name, request, through: next) { [onHead] next in
+            context.source.detach(use.name, request, through: next) { [onHead] next in
                 let next = next.observed { onHead($0, request) }
-                return try await send(outgoing, for: request, stored: stored, next: next)
+                return try await send(outgoing, use, stored: stored, next)
             }
             context.source.recordAnswer(to: request)
             return response.map { .data($0) }
         case .unavailable:
             throw RequestError(.notCached, phase: .sending, request: request)
         case .miss(let outgoing):
-            return try await send(outgoing, for: request, stored: nil, next: next)
+            return try await send(outgoing, use, next)
         case .revalidate(let outgoing, let stored):
             do {
-                return try await send(outgoing, for: request, stored: stored, next: next)
+                return try await send(outgoing, use, stored: stored, next)
             } catch let error as RequestError where CacheRules.isFailure(error.code) {
-                guard let stale = cache.answer(insteadOfError: stored, for: request, policy) else { throw error }
+                guard let stale = use.answer(insteadOfError: stored) else { throw error }
                 return stale.map { .data($0) }
             }
         }
@@ -52,40 +52,31 @@ struct CacheLink: Interceptor {
     /// one.
     private func send(
         _ outgoing: HTTPRequest,
-        for request: HTTPRequest,
-        stored: CachedResponse?,
-        next: Next
+        _ use: CacheUse,
+        stored: CachedResponse? = nil,
+        _ next: Next
     ) async throws -> HTTPResponse<ResponseContent> {
-        let answer = try await sendChange(outgoing, of: request, next: next)
+        let answer = try await sendChange(outgoing, of: use.request, next: next)
         // By the clock of the cache, since the start of the transfer: time spent waiting for a limit doesn't age the
         // response.
         let requestedAt = cache.now().addingTimeInterval(-((answer.metrics?.duration ?? .zero) / .seconds(1)))
         guard case .data(let content) = answer.body else { return answer }
-        let response = answer.map { _ in content }
-        if let stored {
-            if response.status == .notModified, !stored.validators.isEmpty {
-                guard stored.isMeant(by: response.head) else {
-                    // The server's response is another one, which only a request without conditions can get.
-                    var unconditional = outgoing
-                    for field in stored.validators { unconditional.headers.remove(field.name) }
-                    return try await send(unconditional, for: request, stored: nil, next: next)
-                }
-                let refreshed = cache.refreshed(stored, with: response.head, for: request)
-                if !answer.isStoredElsewhere {
-                    cache.store(refreshed, for: request, requestedAt: requestedAt, policy)
-                }
-                return HTTPResponse(head: refreshed.head, body: .data(refreshed.body), history: response.history)
-            }
-            if CacheRules.isFailure(response.status),
-                let stale = cache.answer(insteadOfError: stored, for: request, policy)
-            {
-                return HTTPResponse(head: stale.head, body: .data(stale.body), history: response.history)
-            }
+        let isValidation = answer.status == .notModified && stored?.validators.isEmpty == false
+        if isValidation, stored?.isMeant(by: answer.head) == false {
+            // The server's response is another one, which only a request without conditions can get.
+            var unconditional = outgoing
+            for name in [HTTPField.Name.ifNoneMatch, .ifModifiedSince] { unconditional.headers.remove(name) }
+            return try await send(unconditional, use, next)
         }
-        if !answer.isStoredElsewhere, !answer.isCut {
-            cache.store(response, for: request, requestedAt: requestedAt, policy)
+        var response = answer.map { _ in content }
+        if let stored, isValidation {
+            response = stored.validated(by: answer.head.headers, for: use.request.url)
+        } else if let stored, CacheRules.isFailure(answer.status), let stale = use.answer(insteadOfError: stored) {
+            return HTTPResponse(head: stale.head, body: .data(stale.body), history: answer.history)
         }
-        return answer
+        if !answer.isStoredElsewhere, !answer.isCut { use.store(response, requestedAt: requestedAt) }
+        guard isValidation else { return answer }
+        return HTTPResponse(head: response.head, body: .data(response.body), history: answer.history)
     }
 }
 
@@ -145,8 +136,8 @@ extension ResponseCache {
         public static let none = ResponseCache.Policy(kind: .none)
         /// Stored responses answer the request for this time, whatever the server says; its response is stored.
         ///
-        /// A response that the server forbids to store, by `no-store`, isn't stored. The time counts from the arrival of
-        /// the response, and only for requests with this policy: for others, the server's word counts.
+        /// A response that the server forbids to store, by `no-store`, isn't stored. The time counts from the arrival
+        /// of the response, and only for requests with this policy: for others, the server's word counts.
         public static func `for`(_ lifetime: Duration) -> ResponseCache.Policy {
             ResponseCache.Policy(kind: .lifetime(lifetime))
         }

@@ -6,11 +6,11 @@ import Foundation
 /// A stored response, with the times from which its age is computed.
 struct CachedResponse: Sendable, Hashable {
     /// The status.
-    let status: HTTPStatus
+    private(set) var status: HTTPStatus
     /// The header fields that may be stored.
-    let headers: HTTPHeaders
+    private(set) var headers: HTTPHeaders
     /// The content.
-    let body: Data
+    private(set) var body: Data
     /// The time of the request, or of its last validation.
     let requestedAt: Date
     /// The time of its arrival, or of its last validation's.
@@ -27,13 +27,9 @@ struct CachedResponse: Sendable, Hashable {
 
     /// Returns the response with other header fields.
     func with(_ headers: HTTPHeaders) -> CachedResponse {
-        CachedResponse(
-            status: status,
-            headers: headers,
-            body: body,
-            requestedAt: requestedAt,
-            receivedAt: receivedAt
-        )
+        var response = self
+        response.headers = headers.keepable
+        return response
     }
 
     /// The directives for storing and using it.
@@ -73,16 +69,16 @@ struct CachedResponse: Sendable, Hashable {
         return ours.isWeaklyEqual(to: theirs)
     }
 
-    /// The header fields after a validation: those of the 304 replace the stored ones (RFC 9111, 3.2).
+    /// The response after a validation: the fields of the 304 replace the stored ones (RFC 9111, 3.2).
     ///
     /// Fields about the coding or framing of the content stay, since the content does. The stored times are dropped.
-    func headers(validatedBy fields: HTTPHeaders) -> HTTPHeaders {
+    func validated(by fields: HTTPHeaders, for url: URL) -> HTTPResponse<Data> {
         var updates = fields
         updates.removeAll { Self.ofContent.contains($0.name) || fields.isAboutConnection($0.name) }
         var merged = headers
         for name in [HTTPField.Name.age, .date, .warning] { merged.remove(name) }
         merged.merge(updates)
-        return merged
+        return HTTPResponse(head: HTTPResponseHead(status: status, headers: merged, url: url), body: body)
     }
 
     /// The response for a caller, answered from the cache.
@@ -105,16 +101,12 @@ struct CachedResponse: Sendable, Hashable {
         guard status == .ok, !headers.contains(.contentEncoding), let bounds = range.bounds(in: body.count) else {
             return nil
         }
-        var headers = headers
-        headers.set("bytes \(bounds.lowerBound)-\(bounds.upperBound - 1)/\(body.count)", for: .contentRange)
-        headers.set(String(bounds.count), for: .contentLength)
-        return CachedResponse(
-            status: .partialContent,
-            headers: headers,
-            body: Data(body.dropFirst(bounds.lowerBound).prefix(bounds.count)),
-            requestedAt: requestedAt,
-            receivedAt: receivedAt
-        )
+        var part = self
+        part.status = .partialContent
+        part.headers.set("bytes \(bounds.lowerBound)-\(bounds.upperBound - 1)/\(body.count)", for: .contentRange)
+        part.headers.set(String(bounds.count), for: .contentLength)
+        part.body = Data(body.dropFirst(bounds.lowerBound).prefix(bounds.count))
+        return part
     }
 
     private static let ofContent: Set<HTTPField.Name> = [

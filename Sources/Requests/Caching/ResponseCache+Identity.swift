@@ -4,13 +4,14 @@
 import Foundation
 
 extension ResponseCache {
-    /// The part of a request that identifies its user to a ``ResponseCache``: users never receive each other's responses.
+    /// The part of a request that identifies its user to a ``ResponseCache``: users never receive each other's
+    /// responses.
     ///
-    /// **Choose.** ``automatic`` needs no knowledge of the server: a cookie that changes costs a transfer, and never shows
-    /// a response to another user. Name the cookies that say nothing about the user, with ``cookies(ignoring:)``, if they
-    /// change often: counters, tokens against forgery, those of load balancers and statistics. Name the cookies that
-    /// identify the user, with ``cookies(named:)``, if the server changes that of its session with every response. Use
-    /// ``custom(_:)`` if something else identifies a user, such as a part of the path or a client certificate.
+    /// **Choose.** ``automatic`` needs no knowledge of the server: a cookie that changes costs a transfer, and never
+    /// shows a response to another user. Name the cookies that say nothing about the user, with ``cookies(ignoring:)``,
+    /// if they change often: counters, tokens against forgery, those of load balancers and statistics. Name the cookies
+    /// that identify the user, with ``cookies(named:)``, if the server changes that of its session with every response.
+    /// Use ``custom(_:)`` if something else identifies a user, such as a part of the path or a client certificate.
     public struct Identity: Sendable {
         private enum Rule: Sendable {
             case cookies(@Sendable (_ name: String) -> Bool)
@@ -37,8 +38,8 @@ extension ResponseCache {
 
         /// All header fields with secrets but `Cookie`, and the cookies with these names.
         ///
-        /// - Parameter names: The names, in their exact spelling; with none of them, cookies identify no user, as in a browser,
-        ///   whose profile belongs to one person.
+        /// - Parameter names: The names, in their exact spelling; with none of them, cookies identify no user, as in a
+        ///   browser, whose profile belongs to one person.
         /// - Returns: The rule.
         public static func cookies(named names: Set<String>) -> ResponseCache.Identity {
             ResponseCache.Identity(rule: .cookies { names.contains($0) })
@@ -46,8 +47,8 @@ extension ResponseCache {
 
         /// The result of a closure only.
         ///
-        /// - Parameter identify: Returns the identity of a request's user; the request is complete with its credentials and
-        ///   cookies. The text is empty if it has no user. It is called on any thread, also by several at once.
+        /// - Parameter identify: Returns the identity of a request's user; the request is complete with its credentials
+        ///   and cookies. The text is empty if it has no user. It is called on any thread, also by several at once.
         /// - Returns: The rule.
         public static func custom(
             _ identify: @escaping @Sendable (_ request: HTTPRequest) -> String

@@ -21,10 +21,10 @@ import Foundation
 ///
 /// **A user never gets another user's response.** A response is found by the address, by the fields that `Vary` names,
 /// and by the identity of the user: the fields whose names are secrets (``HTTPField/Name/isSecret``: `Authorization`,
-/// names that sound like one, those that you mark), and all cookies; ``ResponseCache/Identity`` lets you name those that
-/// don't count. Other distinctions between users aren't seen: a client
-/// certificate, headers and cookies that a `URLSession` adds itself. Use a cache for each of them, or for the latter an
-/// ``HTTPClient`` that is made from the session's configuration. When a user logs out, call ``removeAll()``.
+/// names that sound like one, those that you mark), and all cookies; ``ResponseCache/Identity`` lets you name those
+/// that don't count. Other distinctions between users aren't seen: a client certificate, headers and cookies that a
+/// `URLSession` adds itself. Use a cache for each of them, or for the latter an ``HTTPClient`` that is made from the
+/// session's configuration. When a user logs out, call ``removeAll()``.
 ///
 /// A stale response is used in two cases that the server allows (RFC 5861): with `stale-while-revalidate`, while a
 /// validation runs in the background, one at a time; with `stale-if-error`, if the server fails or can't be reached.
@@ -171,90 +171,10 @@ public final class ResponseCache: Sendable {
     }
 }
 
-// MARK: - Answering
+// MARK: - Records
 
-/// The interface of the cache for the links of the chain.
-///
-/// All methods may read or write a file, and call no caller's code except the filter.
+/// The records, which are read from and written to files without a lock.
 extension ResponseCache {
-    /// Looks for a response to a request.
-    ///
-    /// - Parameters:
-    ///   - request: The request as it would be sent, with all its headers, cookies and credentials.
-    ///   - isRetry: Whether the former answer was rejected, which may be the stored one.
-    ///   - policy: The request's use of the cache.
-    /// - Returns: The answer of the cache.
-    func answer(to request: HTTPRequest, isRetry: Bool, _ policy: ResponseCache.Policy) -> CacheAnswer {
-        let (rules, user) = rules(for: request, policy)
-        return rules.answer(with: rules.wantsStored ? find(request, of: user) : nil, at: now(), isRetry: isRetry)
-    }
-
-    /// The response for a caller if a validation failed: there was no answer, or one that reports a server failure.
-    ///
-    /// It is `nil` unless the response or the request allows that with `stale-if-error` (RFC 5861, 4).
-    func answer(
-        insteadOfError stored: CachedResponse,
-        for request: HTTPRequest,
-        _ policy: ResponseCache.Policy
-    ) -> HTTPResponse<Data>? {
-        rules(for: request, policy).rules.answer(insteadOfError: stored, at: now())
-    }
-
-    private func rules(
-        for request: HTTPRequest,
-        _ policy: ResponseCache.Policy
-    ) -> (rules: CacheRules, user: [String]) {
-        let user = identity.parts(of: request)
-        return (CacheRules(request, hasUser: !user.isEmpty, policy), user)
-    }
-
-    /// The response after a validation with a 304 about it, to be stored again with the fields of the 304.
-    func refreshed(
-        _ stored: CachedResponse,
-        with head: HTTPResponseHead,
-        for request: HTTPRequest
-    ) -> HTTPResponse<Data> {
-        HTTPResponse(
-            head: HTTPResponseHead(
-                status: stored.status,
-                headers: stored.headers(validatedBy: head.headers),
-                url: request.url
-            ),
-            body: stored.body
-        )
-    }
-
-    /// Stores a response if that is allowed; otherwise does nothing, or removes responses that it shows to be outdated.
-    ///
-    /// - Parameters:
-    ///   - response: The whole response.
-    ///   - request: The request that was passed to ``answer(to:isRetry:_:)``, not the one that it returned.
-    ///   - requestedAt: The time at which that was sent.
-    ///   - policy: The request's use of the cache.
-    func store(
-        _ response: HTTPResponse<Data>,
-        for request: HTTPRequest,
-        requestedAt: Date,
-        _ policy: ResponseCache.Policy
-    ) {
-        let (rules, user) = rules(for: request, policy)
-        // A response from another address, to which a transport was redirected, isn't the answer of this address.
-        guard rules.concernsCache,
-            response.url.map({ CacheKey.address(of: $0) == CacheKey.address(of: request.url) }) ?? true
-        else { return }
-        if let kept = filter(response, request) {
-            let cached = CachedResponse(
-                status: kept.status,
-                headers: kept.headers,
-                body: kept.body,
-                requestedAt: requestedAt,
-                receivedAt: now()
-            )
-            if rules.allowsStoring(cached) { return keep(cached, for: request, of: user) }
-        }
-        if rules.replacesStored(response.status) { forget(CacheKey(request, user: user)) }
-    }
-
     /// Removes responses that are outdated by a successful request that changes something (RFC 9111, 4.4).
     ///
     /// It does nothing for requests that change nothing, and for failed ones.
@@ -262,27 +182,8 @@ extension ResponseCache {
         for url in CacheRules.invalidated(by: request, head) { remove(for: url) }
     }
 
-    // MARK: Users
-
-    /// The name of the stored response for a request; other users of its address have another one.
-    func name(of request: HTTPRequest) -> String { CacheKey(request, user: identity.parts(of: request)).name }
-
-    // MARK: Records
-
-    private func find(_ request: HTTPRequest, of user: [String]) -> CachedResponse? {
-        switch record(CacheKey(request, user: user)) {
-        case .response(let response):
-            return response
-        case .varies(let names):
-            let key = CacheKey(request, user: user, varyingBy: names)
-            guard case .response(let response) = record(key) else { return nil }
-            return response
-        case nil:
-            return nil
-        }
-    }
-
-    private func record(_ key: CacheKey) -> CacheRecord? {
+    /// Looks for a record.
+    func record(_ key: CacheKey) -> CacheRecord? {
         let finding = state.withLock { $0.find(key) }
         if let known = finding.record {
             // Keeps a frequently used response from becoming the oldest on disk.
@@ -294,16 +195,11 @@ extension ResponseCache {
         return record
     }
 
-    private func keep(_ response: CachedResponse, for request: HTTPRequest, of user: [String]) {
-        let key = CacheKey(request, user: user)
-        var records = [(key, CacheRecord.response(response))]
-        if let names = response.varyingNames, !names.isEmpty {
-            // The reference last: a reader that sees it also finds its target.
-            records = [(CacheKey(request, user: user, varyingBy: names), .response(response)), (key, .varies(names))]
-        }
+    /// Stores the records of a response, unless it became outdated since it was requested.
+    func keep(_ records: [(CacheKey, CacheRecord)], requestedAt: Date) {
         for (key, record) in records { save(record, for: key) }
         let time = now()
-        let isKept = state.withLock { [records] in $0.keep(records, askedAt: response.requestedAt, now: time) }
+        let isKept = state.withLock { $0.keep(records, askedAt: requestedAt, now: time) }
         // Only now, since the removal may have come while the files were written, without seeing them.
         if !isKept { for (key, _) in records { files?.remove(key) } }
     }
@@ -324,7 +220,8 @@ extension ResponseCache {
         files.save(bytes, as: key, at: now())
     }
 
-    private func forget(_ key: CacheKey) {
+    /// Removes a record.
+    func forget(_ key: CacheKey) {
         // Twice, since another thread may have read the file while it was still there.
         state.withLock { $0.forget(key) }
         files?.remove(key)

@@ -39,10 +39,10 @@ extension Interceptor where Self == ClosureInterceptor {
     /// environment.interceptors.append(.retryingOffline(within: .seconds(30)))
     /// ```
     ///
-    /// A request that wasn't sent because there was no network is retried whatever its method. A request whose connection
-    /// was lost, timed out or couldn't be made is retried if there is no network any more and it may be sent twice: its
-    /// method is idempotent, or it has an `Idempotency-Key`. Other requests are left to the ``RetryPolicy``, and so is every
-    /// request if no network comes in time.
+    /// A request that wasn't sent because there was no network is retried whatever its method. A request whose
+    /// connection was lost, timed out or couldn't be made is retried if there is no network any more and it may be sent
+    /// twice: its method is idempotent, or it has an `Idempotency-Key`. Other requests are left to the ``RetryPolicy``,
+    /// and so is every request if no network comes in time.
     ///
     /// - Parameters:
     ///   - connectivity: What knows whether there is a network; the system by default.

@@ -31,13 +31,10 @@ struct CookieAddress: Sendable, Hashable {
     /// Whether a text, in lower case, is a valid host; otherwise it can't be a domain either.
     static func isHost(_ text: String) -> Bool {
         guard 1...253 ~= text.utf8.count else { return false }
-        var previous = UInt8(ascii: ".")
-        for byte in text.utf8 {
-            // Empty labels are invalid.
-            guard byte.isOfHost, byte != UInt8(ascii: ".") || previous != byte else { return false }
-            previous = byte
+        let labels = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return labels.allSatisfy { label in
+            !label.isEmpty && label.allSatisfy { $0.isOfHostName || $0 == UInt8(ascii: ":") }
         }
-        return previous != UInt8(ascii: ".")
     }
 
     /// Whether the host is a number, and has no parent domains: an IPv6 address, or a number as the top domain.
@@ -88,15 +85,5 @@ extension String {
         let slash = UInt8(ascii: "/")
         return utf8.count == other.utf8.count || other.utf8.last == slash
             || utf8.dropFirst(other.utf8.count).first == slash
-    }
-}
-
-extension UInt8 {
-    fileprivate var isOfHost: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: ":"): true
-        default: false
-        }
     }
 }

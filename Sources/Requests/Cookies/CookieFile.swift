@@ -26,8 +26,8 @@ struct CookieFile: Sendable {
 
     let url: URL
 
-    /// Reads the cookies of the file, and the reasons why others are skipped; empty if the file doesn't exist but can be
-    /// created.
+    /// Reads the cookies of the file, and the reasons why others are skipped; empty if the file doesn't exist but can
+    /// be created.
     ///
     /// - Throws: ``FileError`` for a file that can't be read or isn't a cookie file.
     func read() throws(FileError) -> (cookies: [CookieStore.Kept], skipped: [FileError]) {
@@ -66,6 +66,8 @@ struct CookieFile: Sendable {
         do {
             let bytes = try JSONEncoder().encode(Content(cookies: cookies))
             try PrivateFile.replace(url.path, with: bytes, isDurable: true)
+        } catch let error as POSIXError {
+            throw FileError(url, errno: error.code.rawValue)
         } catch {
             throw FileError(.cannotWriteFile, url, error.localizedDescription)
         }

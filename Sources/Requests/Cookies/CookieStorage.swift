@@ -18,8 +18,8 @@ import Foundation
 /// `Domain` isn't sent to `b.example.com`, nor to `example.com`, and one that `https` sets as `Secure` isn't sent over
 /// `http`.
 public protocol CookieStorage: AnyObject, Sendable {
-    /// The cookies for a request to this address, in the order in which they are sent: those of longer paths first, then
-    /// the older ones (RFC 6265, 5.4).
+    /// The cookies for a request to this address, in the order in which they are sent: those of longer paths first,
+    /// then the older ones (RFC 6265, 5.4).
     func cookies(for url: URL) -> [Cookie]
 
     /// Stores the cookies of a response from this address, as far as its host may set them.

@@ -17,7 +17,8 @@ struct PublicSuffixes: Sendable {
     private var rules: [String: Rule] = [:]
     private var wildcards: Set<String> = []
 
-    /// The system's list, as the package `publicsuffix` of Linux distributions and `libpsl` have it; else the short list.
+    /// The system's list, as the package `publicsuffix` of Linux distributions and `libpsl` have it; else the short
+    /// list.
     ///
     /// It is read once, when the first cookie with a `Domain` arrives.
     static let system =
@@ -33,13 +34,13 @@ struct PublicSuffixes: Sendable {
     /// The domains that are met most often, for systems without a list.
     static let short = PublicSuffixes(
         parsing: """
-            co.uk org.uk ac.uk gov.uk me.uk ltd.uk com.au net.au org.au edu.au gov.au co.nz org.nz co.jp ne.jp or.jp ac.jp
-            go.jp co.kr or.kr co.in org.in co.za org.za com.br org.br com.cn org.cn com.hk com.sg com.tw com.mx com.ar com.tr
-            com.pl com.ua com.my com.ph com.vn com.co com.pe com.eg com.sa co.il org.il co.id co.th com.es com.pt com.gr
-            github.io gitlab.io herokuapp.com vercel.app netlify.app pages.dev workers.dev web.app firebaseapp.com appspot.com
-            run.app azurewebsites.net azurestaticapps.net cloudapp.net cloudfront.net blogspot.com fly.dev onrender.com
-            s3.amazonaws.com ngrok.io ngrok-free.app myshopify.com wordpress.com translate.goog glitch.me surge.sh
-            readthedocs.io bitbucket.io
+            co.uk org.uk ac.uk gov.uk me.uk ltd.uk com.au net.au org.au edu.au gov.au co.nz org.nz co.jp ne.jp or.jp
+            ac.jp go.jp co.kr or.kr co.in org.in co.za org.za com.br org.br com.cn org.cn com.hk com.sg com.tw com.mx
+            com.ar com.tr com.pl com.ua com.my com.ph com.vn com.co com.pe com.eg com.sa co.il org.il co.id co.th com.es
+            com.pt com.gr github.io gitlab.io herokuapp.com vercel.app netlify.app pages.dev workers.dev web.app
+            firebaseapp.com appspot.com run.app azurewebsites.net azurestaticapps.net cloudapp.net cloudfront.net
+            blogspot.com fly.dev onrender.com s3.amazonaws.com ngrok.io ngrok-free.app myshopify.com wordpress.com
+            translate.goog glitch.me surge.sh readthedocs.io bitbucket.io
             """
     )
 

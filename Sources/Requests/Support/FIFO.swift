@@ -1,40 +1,40 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// A line that is joined at its end and left at its front.
+/// A first-in, first-out queue.
 ///
-/// An array would move all its elements whenever the first one leaves. Here those that have left stay behind until they
-/// are the larger part; so each operation takes constant time on average, and the memory of twice those that wait.
+/// An array would move all its elements whenever the first one is removed. Here, the places of removed elements stay
+/// until they are the larger part; so each operation takes constant time on average, and at most twice the memory.
 struct FIFO<Element> {
     private var elements: [Element?] = []
     private var head = 0
 
-    /// Fewer than these aren't worth moving the rest.
+    /// The number of removed elements below which the others aren't moved.
     private static var leastGone: Int { 64 }
 
     var isEmpty: Bool { head == elements.count }
     var count: Int { elements.count - head }
 
-    /// The one that has waited longest.
+    /// The oldest element.
     var first: Element? { isEmpty ? nil : elements[head] }
 
-    /// Lets one join the line.
+    /// Adds an element at the end.
     mutating func append(_ element: Element) {
         elements.append(element)
     }
 
-    /// Lets several join the line, in their order.
+    /// Adds several elements at the end, in their order.
     mutating func append(contentsOf others: some Sequence<Element>) {
         elements.append(contentsOf: others.lazy.map { $0 })
     }
 
-    /// Takes out the one that has waited longest; `nil` if the line is empty.
+    /// Removes and returns the oldest element; `nil` if the queue is empty.
     ///
     /// - Complexity: O(1) on average.
     mutating func popFirst() -> Element? {
         guard !isEmpty else { return nil }
         let element = elements[head]
-        // Its place is emptied at once: an object in it may be gone before its place is.
+        // The place is emptied at once, so that an object in it is released before the place is.
         elements[head] = nil
         head += 1
         if isEmpty {

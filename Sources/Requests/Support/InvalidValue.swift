@@ -3,8 +3,8 @@
 
 /// The reason why a value is refused, such as a pin with a typing error, or a cookie that its host can't set.
 ///
-/// A rule that can't apply would silently protect nothing. Values are therefore checked when they are made, and not when
-/// they are used.
+/// A rule that can't apply would silently protect nothing. Values are therefore checked when they are made, and not
+/// when they are used.
 public struct InvalidValue: ExplainedError, DescribedError, Sendable, Hashable {
     /// A kind of value.
     public struct Kind: Sendable, Hashable {
@@ -26,8 +26,8 @@ public struct InvalidValue: ExplainedError, DescribedError, Sendable, Hashable {
     public let kind: Kind
     /// The reason.
     public let reason: String
-    /// The beginning of a pin, a host, or a cookie's name, with control characters escaped; never of other values, which
-    /// may be secrets.
+    /// The beginning of a pin, a host, or a cookie's name, with control characters escaped; never of other values,
+    /// which may be secrets.
     public let excerpt: String
 
     /// Makes the error; the excerpt is shortened here.

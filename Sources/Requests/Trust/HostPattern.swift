@@ -73,7 +73,8 @@ extension String {
 
 extension UInt8 {
     // Underscores aren't allowed in hosts (RFC 952), but some have them.
-    fileprivate var isOfHostName: Bool {
+    /// Whether it may be in a label of a host's name, in lower case.
+    var isOfHostName: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
         case UInt8(ascii: "-"), UInt8(ascii: "_"): true

@@ -57,8 +57,8 @@ extension TrustPolicy {
     /// ```
     ///
     /// It is called after the checks of the system and the pins, and can only refuse. It is called before each request,
-    /// also over a reused connection, on a thread of the transport: it must return soon, and not block. Two evaluators are
-    /// equal if they are one object, so make it once.
+    /// also over a reused connection, on a thread of the transport: it must return soon, and not block. Two evaluators
+    /// are equal if they are one object, so make it once.
     public final class Evaluator: Sendable, Hashable {
         private let evaluate: @Sendable (_ host: String, _ chain: [Certificate]) -> Bool
 

@@ -159,13 +159,23 @@ import Testing
         #expect(try await client.fetch(Get<String>("a").caching(.for(.seconds(60)))) == "2")
     }
 
+    /// A request type whose underlying request passes by the cache.
+    private struct UncachedRequest: RequestConvertible {
+        typealias Success = String
+
+        var options = RequestOptions()
+        var http: HTTPRequest { HTTPRequest(url: home.appending(path: "a")).caching(.none) }
+    }
+
     @Test func standardPolicyOverridesThatOfTheUnderlyingRequest() async throws {
         let (client, transport) = client()
-        let plain = HTTPRequest(url: home.appending(path: "a"))
-        let request = Get<String>(plain.caching(.none), decoding: .text).caching(.standard)
+        var request = UncachedRequest()
+        #expect(try await [client.fetch(request), client.fetch(request)] == ["1", "2"])
 
-        #expect(try await texts([request, request], on: client) == ["1", "1"])
-        #expect(transport.requests.count == 1)
+        request.options.caching = .standard
+
+        #expect(try await [client.fetch(request), client.fetch(request)] == ["3", "3"])
+        #expect(transport.requests.count == 3)
     }
 
     @Test func theLastPolicyCounts() async throws {

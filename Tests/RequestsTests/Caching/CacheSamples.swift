@@ -39,14 +39,16 @@ extension ResponseCache {
         return String(decoding: response.body, as: UTF8.self)
     }
 
-    func answer(to request: HTTPRequest) -> CacheAnswer { answer(to: request, isRetry: false, .standard) }
+    private func use(by request: HTTPRequest) -> CacheUse { CacheUse(of: self, by: request, .standard) }
+
+    func answer(to request: HTTPRequest) -> CacheAnswer { use(by: request).answer(isRetry: false) }
 
     func answer(insteadOfError stored: CachedResponse, for request: HTTPRequest) -> HTTPResponse<Data>? {
-        answer(insteadOfError: stored, for: request, .standard)
+        use(by: request).answer(insteadOfError: stored)
     }
 
     func store(_ response: HTTPResponse<Data>, for request: HTTPRequest, requestedAt: Date? = nil) {
-        store(response, for: request, requestedAt: requestedAt ?? now(), .standard)
+        use(by: request).store(response, requestedAt: requestedAt ?? now())
     }
 
     /// Stores a response again after a 304.
@@ -56,7 +58,7 @@ extension ResponseCache {
         for request: HTTPRequest,
         requestedAt: Date
     ) -> HTTPResponse<Data> {
-        let response = refreshed(stored, with: head, for: request)
+        let response = stored.validated(by: head.headers, for: request.url)
         store(response, for: request, requestedAt: requestedAt)
         return response
     }
