@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// The processor time of a thread, which doesn't grow while the processor is busy with other threads.
+/// Processor time, which doesn't grow while the processor is busy with others.
 package enum ProcessorTime {
     /// Returns the shortest time of three runs of a closure on this thread.
     package static func shortest(of body: () -> Void) -> Duration {
@@ -16,9 +16,14 @@ package enum ProcessorTime {
         return shortest
     }
 
-    private static var now: Duration {
+    /// The time of all threads of the process.
+    package static var ofProcess: Duration { time(CLOCK_PROCESS_CPUTIME_ID) }
+
+    private static var now: Duration { time(CLOCK_THREAD_CPUTIME_ID) }
+
+    private static func time(_ clock: clockid_t) -> Duration {
         var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        clock_gettime(clock, &time)
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 }

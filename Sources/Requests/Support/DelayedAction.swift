@@ -24,13 +24,23 @@ struct DelayedAction: Sendable {
         if clock is ContinuousClock || clock is SuspendingClock {
             wait = .timer(Timer(after: duration, action))
         } else {
+            let sleep = Self.sleep(for: duration, on: clock)
             wait = .task(
                 Task.detached {
-                    guard (try? await clock.sleep(for: duration)) != nil, !Task.isCancelled else { return }
+                    guard (try? await sleep()) != nil, !Task.isCancelled else { return }
                     action()
                 }
             )
         }
+    }
+
+    /// Returns a sleep whose duration counts from this call: its task may get a thread much later.
+    private static func sleep(
+        for duration: Duration,
+        on clock: some Clock<Duration>
+    ) -> @Sendable () async throws -> Void {
+        let deadline = clock.now.advanced(by: duration)
+        return { try await clock.sleep(until: deadline, tolerance: nil) }
     }
 
     /// Stops waiting.

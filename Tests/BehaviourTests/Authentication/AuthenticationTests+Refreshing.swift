@@ -183,6 +183,24 @@ extension AuthenticationTests {
         #expect(desk.calls.count == 1)
     }
 
+    @Test func rejectionAfterALogoutRefreshesNothing() async throws {
+        let (transport, refreshed) = (ManualTransport(), Recorder<String?>())
+        let authenticator = TokenAuthenticator { token in
+            refreshed.record(token)
+            throw SampleError()
+        }
+        let interceptor = AuthenticationInterceptor(authenticator, credential: "old")
+        let probe = Probe(adding: TextRequest(), to: TestQueue(transport) { $0.interceptors = [interceptor] })
+        let transfer = try await transport.awaitTransfer()
+
+        interceptor.setCredential(nil)
+        transfer.receive(.head(HTTPResponseHead(status: .unauthorized)))
+        transfer.receive(.end(nil))
+
+        #expect(await probe.ended().map(\.error?.code) == [.unacceptableStatus])
+        #expect(refreshed.count == 0)
+    }
+
     @Test func logoutFailsWaitersAndDiscardsTheRefresh() async {
         let (desk, sent) = (RefreshDesk(), Recorder<String?>())
         let interceptor = AuthenticationInterceptor(desk.authenticator, credential: "old", origins: sampleOrigins)

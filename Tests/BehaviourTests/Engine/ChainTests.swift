@@ -176,6 +176,30 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
+    /// The call continues: only the return of the interceptor forbids it.
+    @Test func nextOfAnInterceptorThatHasReturnedSendsNothing() async {
+        let kept = Locked<Next?>(nil)
+        let errors = Recorder<RequestError?>()
+        let operation = await run(
+            { request, _, next in
+                let answer = try await next(request)
+                let error = await #expect(throws: RequestError.self) {
+                    _ = try await kept.withLock { $0 }?(request)
+                }
+                errors.record(error)
+                return answer
+            },
+            { request, _, next in
+                kept.withLock { $0 = next }
+                return try await next(request)
+            }
+        )
+
+        #expect(operation.result?.value == "/recipes/1")
+        #expect(errors.elements.map(\.?.phase) == [.sending])
+        #expect(transport.requests.count == 1)
+    }
+
     @Test func cancellationErrorOfAnInterceptorIsNotACancel() async {
         let operation = await run({ _, _, _ in throw CancellationError() })
 

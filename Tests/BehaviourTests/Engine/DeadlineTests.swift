@@ -23,6 +23,22 @@ import Testing
         }
     }
 
+    /// The task that waits for it may get a thread only after the clock was advanced.
+    @Test func deadlineCountsFromTheMakingOfTheRequest() async {
+        for _ in 0..<Scale.races {
+            let clock = ManualClock()
+            let queue = TestQueue(InMemoryTransport { _ in .never }) {
+                $0.clock = clock
+                $0.deadline = .seconds(5)
+            }
+            let probe = Probe(TextRequest(), on: queue).run(on: queue)
+
+            clock.advance(by: .seconds(5))
+
+            #expect(await probe.ended().map(\.error?.code) == [.deadlineExceeded])
+        }
+    }
+
     @Test func onASuspendedQueueItCompletesAndTheStartFinishes() async {
         let queue = makeQueue(isSuspended: true)
         let probe = Probe(TextRequest(), on: queue).run(on: queue)

@@ -192,7 +192,8 @@ import Testing
         let (log, desk) = (Log(), RefreshDesk())
         let queue = TestQueue {
             $0.monitors = [log]
-            $0.interceptors = [AuthenticationInterceptor(desk.authenticator, origins: sampleOrigins)]
+            // Without a timeout, only the cancellation can end it.
+            $0.interceptors = [AuthenticationInterceptor(desk.authenticator, origins: sampleOrigins, timeout: nil)]
         }
         let operation = queue.addRequest(request)
         _ = await log.events.first(3)

@@ -342,7 +342,7 @@ extension RequestOperation {
         let isSmall = row == .manyCategories || row == .dependencies
         let count = Scale.pick(isSmall ? 10 : 100, whole: isSmall ? 100 : 1_000)
         _ = try await time(row, count)
-        // The better of two, as other processes also take time.
+        // The better of two, as other threads of the process also take time.
         let few = min(try await time(row, count), try await time(row, count))
         let many = min(try await time(row, 10 * count), try await time(row, 10 * count))
 
@@ -350,7 +350,7 @@ extension RequestOperation {
         #expect(many / few < 35, "\(count): \(few) s, \(10 * count): \(many) s")
     }
 
-    /// The time in which operations join a line.
+    /// The processor time in which operations join a line.
     ///
     /// Their queue is suspended meanwhile: on Linux, an `OperationQueue` looks through all that wait at every addition.
     private func time(_ row: Row, _ count: Int) async throws -> Double {
@@ -361,7 +361,7 @@ extension RequestOperation {
         client.isSuspended = true
         let cause = BlockOperation {}
         var operations: [Operation] = []
-        let start = ContinuousClock.now
+        let start = ProcessorTime.ofProcess
         for number in 0..<count {
             switch row {
             case .blocks, .manyCategories:
@@ -385,7 +385,7 @@ extension RequestOperation {
             client.isSuspended = false
             await holds(within: 100) { operations.allSatisfy(\.isFinished) }
         }
-        let duration = ContinuousClock.now - start
+        let duration = ProcessorTime.ofProcess - start
         for operation in operations { operation.cancel() }
         holder.finish()
         client.isSuspended = false

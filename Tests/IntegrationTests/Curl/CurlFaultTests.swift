@@ -397,6 +397,8 @@ extension OverLoopback {
 
             let transcript = await transport.run(server.url)
 
+            // The head of a row may be an error in some versions of libcurl.
+            #expect(transcript.result == "success" || row.results.count > 1)
             if transcript.result == "success" { #expect(transcript.response?["a"] == "b") }
         }
 

@@ -399,7 +399,7 @@ import Testing
         let stubber = HTTPStubber()
         stubber.stub().respond(with: .text("0123456789").dripping(by: 1))
         for round in 0..<Scale.races {
-            let ends = Recorder()
+            let ends = EventCount()
             let transfer = stubber.send(TransportRequest(request("/"))) { event in ends.record(event) }
             if round.isMultiple(of: 2) { await Task.yield() }
             transfer.cancel()
@@ -441,7 +441,7 @@ private final class Witness: Sendable {
 }
 
 /// The events of one transfer.
-private final class Recorder: Sendable {
+private final class EventCount: Sendable {
     let ended = Gate()
     private let events = Locked<(count: Int, ends: Int, late: Int, running: Int, overlaps: Int)>((0, 0, 0, 0, 0))
 

@@ -57,6 +57,19 @@ import Testing
         #expect(operation.result?.value == Data("at last".utf8))
     }
 
+    @Test func interceptorCannotRetryWhatAnotherAttemptCannotChange() async {
+        let transport = InMemoryTransport { _ in .status(.found, headers: [.location: "/again"]) }
+        let queue = TestQueue(transport) {
+            $0.redirect = .follow(limit: 1)
+            $0.interceptors = [ClosureInterceptor(retry: { _, context in context.attempt < 3 ? .retry : .pass })]
+        }
+
+        let error = await Probe(adding: TextRequest(), to: queue).ended().first?.error
+
+        #expect(error?.code == .tooManyRedirects)
+        #expect(error?.attempts.count == 2 && transport.requests.count == 2)
+    }
+
     @Test func aRequestHasAPolicyOfItsOwn() async {
         let transport = InMemoryTransport { _ in .status(.serviceUnavailable) }
         let queue = TestQueue(transport) { $0.retry = RetryPolicy(limit: 5, backoff: .none) }
