@@ -189,7 +189,7 @@ extension AuthenticationTests {
             refreshed.record(token)
             throw SampleError()
         }
-        let interceptor = AuthenticationInterceptor(authenticator, credential: "old")
+        let interceptor = AuthenticationInterceptor(authenticator, credential: "old", origins: sampleOrigins)
         let probe = Probe(adding: TextRequest(), to: TestQueue(transport) { $0.interceptors = [interceptor] })
         let transfer = try await transport.awaitTransfer()
 
