@@ -209,8 +209,8 @@ public final class CredentialInterceptor: HopAuthenticating {
         _ context: InterceptorContext,
         _ provider: @escaping Provider
     ) {
-        let scope = CallScope(refreshBy: self, within: context.source.scope)
-        let task = CallExecutor.task {
+        let scope = RunScope(refreshBy: self, within: context.source.scope)
+        let task = RunExecutor.task {
             let credential = await scope.run { await provider(challenge, url) }
             scope.end()
             let answer = credential?.answer(to: challenge) ?? .refused(nil)

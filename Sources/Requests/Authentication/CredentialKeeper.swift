@@ -191,7 +191,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         in context: InterceptorContext,
         _ refresh: @escaping Refresh
     ) {
-        let scope = CallScope(refreshBy: self, within: context.source.scope)
+        let scope = RunScope(refreshBy: self, within: context.source.scope)
         // Also if it is called from a task that isn't a child of this one.
         let client = RefreshClient { request in try await scope.run { try await context.send(request) } }
         let work = Locked<(task: Task<Void, Never>?, timer: DelayedAction?)>((nil, nil))
@@ -207,7 +207,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
             task?.cancel()
         }
         work.withLock { work in
-            work.task = CallExecutor.detachedTask {
+            work.task = RunExecutor.detachedTask {
                 do {
                     end(.success(try await scope.run { try await refresh(credential, client) }))
                 } catch {

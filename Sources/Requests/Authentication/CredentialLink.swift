@@ -64,7 +64,7 @@ struct CredentialLink: Interceptor {
         )
         let context = InterceptorContext(context.source, request: request)
         for (interceptor, position) in answering {
-            let decision = await CallScope.run(interceptor, at: position, within: context.source.scope) {
+            let decision = await RunScope.run(interceptor, at: position, within: context.source.scope) {
                 await interceptor.answer(error, context: context)
             }
             switch decision {

@@ -74,13 +74,13 @@ extension AnyRequestOperation {
         if isAwaited, waiter == nil { return }
         let begin: @Sendable () -> Void = { [self] in
             if let waiter { return waiter.resume(returning: self) }
-            keep(CallExecutor.task(qualityOfService.taskPriority) { await self.run() })
+            keep(RunExecutor.task(qualityOfService.taskPriority) { await self.run() })
         }
         // Never on the main thread, nor on a queue of the caller's, where completions run.
         if startsElsewhere || Thread.isMainThread {
-            DispatchQueue.global(qos: qualityOfService.dispatchQoS).async { CallExecutor.resuming(begin) }
+            DispatchQueue.global(qos: qualityOfService.dispatchQoS).async { RunExecutor.resuming(begin) }
         } else {
-            CallExecutor.resuming(begin)
+            RunExecutor.resuming(begin)
         }
     }
 
@@ -88,8 +88,8 @@ extension AnyRequestOperation {
     final func prepareTask() {
         core.withLock { $0.run.awaitStart() }
         // Runs up to the wait at once: the thread that starts the operation then continues it.
-        CallExecutor.resuming {
-            let task = CallExecutor.task { [core] in
+        RunExecutor.resuming {
+            let task = RunExecutor.task { [core] in
                 let operation = await withUnsafeContinuation { waiter in
                     if let known = core.withLock({ $0.run.attach(waiter) }) { waiter.resume(returning: known) }
                 }

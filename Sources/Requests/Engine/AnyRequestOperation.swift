@@ -173,7 +173,7 @@ struct RunSettings: Sendable {
     /// The settings that the request inherits.
     var environment = RequestEnvironment.unchanged
     /// The work on whose behalf the request is sent, if there is one.
-    var scope: CallScope?
+    var scope: RunScope?
     /// The plan of a request that was given.
     var plan: RunPlan?
     /// The number of the library's links that the run passes over: another run has passed them.

@@ -80,7 +80,7 @@ extension Try {
         let permit = SendingPermit(for: request)
         defer { permit.end() }
         return try await blaming(placed) {
-            try await CallScope.run(placed.interceptor, at: placed.position, within: scope) {
+            try await RunScope.run(placed.interceptor, at: placed.position, within: scope) {
                 let context = InterceptorContext(self, request: request)
                 let next = next.at(next.index, permit: permit)
                 return try await placed.interceptor.intercept(request, context: context, next: next)
@@ -96,7 +96,7 @@ extension Try {
         permittedBy permit: SendingPermit
     ) async throws -> HTTPResponse<ResponseContent> {
         let request = try checked(request, against: permit.use())
-        var answer = try await CallScope.leave(to: scope) { try await send(request, from: next.at(next.index)) }
+        var answer = try await RunScope.leave(to: scope) { try await send(request, from: next.at(next.index)) }
         if answer.asked == nil { answer.asked = Box(request) }
         answer.makeDecoder = environment.ownDecoder
         return answer

@@ -13,7 +13,7 @@ final class DetachedWork: Sendable {
     struct Key: Sendable, Hashable {
         private let method: HTTPMethod
         private let url: URL
-        private let author: CallScope.Author?
+        private let author: RunScope.Author?
         /// The state of the client's environment, which says whose request it is.
         private let revision: EnvironmentRevision?
         /// The name of the work, if one address has several.
@@ -22,7 +22,7 @@ final class DetachedWork: Sendable {
         init(
             _ request: HTTPRequest,
             in environment: RequestEnvironment,
-            by author: CallScope.Author? = nil,
+            by author: RunScope.Author? = nil,
             name: String? = nil
         ) {
             (method, url, self.author, self.name) = (request.method, request.url, author, name)
@@ -54,7 +54,7 @@ final class DetachedWork: Sendable {
             return true
         }
         guard isFree else { return false }
-        let task = CallExecutor.detachedTask { [self] in
+        let task = RunExecutor.detachedTask { [self] in
             let result: Result<HTTPResponse<Data>, RequestError>
             do { result = .success(try await work()) } catch { result = .failure(RequestError(error)) }
             let former = state.withLock { $0.tasks.removeValue(forKey: key) }

@@ -29,7 +29,7 @@ final class RunPlan: Sendable {
         _ options: RequestOptions,
         _ statuses: [Int],
         in environment: RequestEnvironment,
-        scope: CallScope?,
+        scope: RunScope?,
         isOnBehalf: Bool = false
     ) {
         self.options = options

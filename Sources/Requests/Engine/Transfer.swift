@@ -92,7 +92,7 @@ final class Transfer: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request to send.
-    ///   - cause: The cause of the attempt.
+    ///   - cause: The reason for the transfer.
     ///   - heads: Called with the head of the response.
     ///   - owner: The try that it is a part of.
     ///   - isShared: Whether it is one of several runs.
@@ -396,7 +396,7 @@ final class Transfer: Sendable {
         // A transport may end a transfer within its cancellation, which comes from within the task: the task must not
         // run here.
         if isConcurrent, !end.isCancelled {
-            CallExecutor.resuming { waiter.resume(with: answer) }
+            RunExecutor.resuming { waiter.resume(with: answer) }
         } else {
             waiter.resume(with: answer)
         }

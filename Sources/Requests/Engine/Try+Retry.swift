@@ -51,7 +51,7 @@ extension Try {
         let failure = RunFailure(error, in: failure.phase, response: failure.response)
         let context = InterceptorContext(self, request: request)
         for placed in plan.interceptors {
-            let decision = await CallScope.run(placed.interceptor, at: placed.position, within: scope) {
+            let decision = await RunScope.run(placed.interceptor, at: placed.position, within: scope) {
                 await placed.interceptor.retry(error, context: context)
             }
             switch decision {
@@ -86,7 +86,7 @@ extension Try {
         if let prepare = strategy.prepare {
             let context = InterceptorContext(self, request: request)
             do {
-                try await CallScope.run(strategy, within: scope) { try await prepare(context) }
+                try await RunScope.run(strategy, within: scope) { try await prepare(context) }
             } catch {
                 throw RunFailure(error, in: .validating, response: failure.response)
             }

@@ -26,7 +26,7 @@ struct Try: Sendable {
         _read { yield plan.options }
     }
 
-    var scope: CallScope? { operation.settings.scope }
+    var scope: RunScope? { operation.settings.scope }
 
     /// The maximum time without data, if the request has none of its own.
     var timeout: Duration? { options.timeout ?? environment.timeout }
@@ -46,7 +46,7 @@ struct Try: Sendable {
         }
         do {
             for condition in plan.conditions {
-                try await CallScope.run(condition, within: scope) {
+                try await RunScope.run(condition, within: scope) {
                     try await condition.check(InterceptorContext(self))
                 }
             }
@@ -85,7 +85,7 @@ struct Try: Sendable {
         _ context: InterceptorContext
     ) async throws -> HTTPRequest {
         var adapted = try await blaming(placed) {
-            try await CallScope.run(placed.interceptor, at: placed.position, within: scope) {
+            try await RunScope.run(placed.interceptor, at: placed.position, within: scope) {
                 var changed = request
                 try await placed.interceptor.adapt(&changed, context: context)
                 return changed
@@ -116,7 +116,7 @@ struct Try: Sendable {
             if operation.author != nil { operation.author = nil }
             return value
         } catch {
-            if operation.author == nil { operation.author = CallScope.Author(placed.interceptor).type }
+            if operation.author == nil { operation.author = RunScope.Author(placed.interceptor).type }
             throw error
         }
     }
@@ -198,7 +198,7 @@ struct Try: Sendable {
             do {
                 try placed.interceptor.transform(&response, context: context)
             } catch {
-                operation.author = CallScope.Author(placed.interceptor).type
+                operation.author = RunScope.Author(placed.interceptor).type
                 throw error
             }
             response.inherit(original)
@@ -312,7 +312,7 @@ extension Try: InterceptedRun {
     }
 
     func detach(_ request: HTTPRequest, completion: @escaping DetachedWork.Completion) -> Bool {
-        let scope = CallScope.current?.detached()
+        let scope = RunScope.current?.detached()
         let key = DetachedWork.Key(request, in: environment, by: scope?.author)
         return DetachedWork.of(environment).begin(key, completion) { [settings = operation.settings] in
             guard let scope else { return try await WireOperation(nested: request, in: settings).exchange() }

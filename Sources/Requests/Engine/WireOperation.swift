@@ -40,7 +40,7 @@ final class WireOperation: AnyRequestOperation, @unchecked Sendable {
     convenience init(nested request: HTTPRequest, in settings: RunSettings) {
         var settings = settings
         let environment = settings.environment
-        settings.scope = CallScope.current
+        settings.scope = RunScope.current
         settings.firstLink = 0
         settings.plan = RunPlan(
             RequestOptions(),

@@ -118,7 +118,7 @@ protocol InterceptedRun: Sendable {
     var baseURL: URL? { get }
     var userInfo: UserInfo { get }
     /// The work on whose behalf the operation runs; `nil` if it runs on its own.
-    var scope: CallScope? { get }
+    var scope: RunScope? { get }
     var makeEncoder: (@Sendable () -> JSONEncoder)? { get }
     var notes: InterceptorNotes { get }
     /// The priority of the operation, for limiters.
@@ -204,7 +204,7 @@ final class TestRun: InterceptedRun {
         self.send = send
     }
 
-    var scope: CallScope? { nil }
+    var scope: RunScope? { nil }
     var makeEncoder: (@Sendable () -> JSONEncoder)? { nil }
     var urgency: Int { 0 }
     var timeout: Duration? { nil }

@@ -296,7 +296,7 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
         // A queue of the client's own has no operations of others.
         if !lanes.isOwn { (operation as? AsynchronousOperation)?.add(ClientMark.shared) }
         lanes.follower.add(operation)
-        let lane = CallScope.isOnBehalfOfAnother ? lanes.unbounded : lanes.bounded
+        let lane = RunScope.isOnBehalfOfAnother ? lanes.unbounded : lanes.bounded
         lane.addOperation(operation)
         operation.remindQueue()
     }

@@ -178,7 +178,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     /// Runs a closure as the task of the group, when its dependencies are finished; its value is that of the group.
     final func run(after causes: [Operation], _ body: @escaping @Sendable () async throws -> Success) {
         // Made here, for the task-locals of the caller.
-        let task = CallExecutor.task {
+        let task = RunExecutor.task {
             do {
                 try await Suspension.wait { resume in
                     self.begin(after: causes, resume)

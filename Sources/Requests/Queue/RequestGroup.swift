@@ -183,7 +183,7 @@ extension RequestQueue {
         if let completion {
             group.addCompletion(on: queue(for: completionQueue), completion)
         }
-        let work = CallScope.carried { [weak group, operations = (repeat each operations)] (_: Void) in
+        let work = RunScope.carried { [weak group, operations = (repeat each operations)] (_: Void) in
             guard let group, group.result == nil else { return }
             do {
                 let requests = try make(repeat (each operations).valueOfDependency())

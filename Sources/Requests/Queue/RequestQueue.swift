@@ -268,7 +268,7 @@ extension RequestQueue {
     /// limit.
     func place(_ operation: Operation) {
         takePlace(operation)
-        if CallScope.isOnBehalfOfAnother, self is OperationQueue {
+        if RunScope.isOnBehalfOfAnother, self is OperationQueue {
             OperationQueue.besideBounds.addOperation(operation)
         } else {
             addOperation(operation)

@@ -14,7 +14,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     /// The deadline, if there is one, counts from here.
     public required init(_ configuration: OperationConfiguration<R>) {
         let (request, environment) = (configuration.source.value, configuration.environment)
-        let scope = CallScope.current
+        let scope = RunScope.current
         let plan = request.map { RunPlan($0.resolvedOptions, $0.validStatusCodes, in: environment, scope: scope) }
         super.init(
             source: configuration.source,

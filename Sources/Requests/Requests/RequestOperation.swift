@@ -82,7 +82,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
     ///   - body: The closure.
     @_disfavoredOverload
     public final func addCompletion(on queue: DispatchQueue, _ body: @escaping @Sendable (Outcome) -> Void) {
-        let body = CallScope.carried(by: body)
+        let body = RunScope.carried(by: body)
         whenThereIsAResult { result in queue.async { body(Self.unboxed(result)) } }
     }
 

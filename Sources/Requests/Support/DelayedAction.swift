@@ -132,7 +132,7 @@ extension Clock where Duration == Swift.Duration {
     /// The system's clocks are waited for without a thread of the cooperative pool.
     func wait(_ duration: Duration) async throws {
         try await Suspension.wait { resume in
-            let timer = DelayedAction(after: duration, on: self) { CallExecutor.resuming { resume() } }
+            let timer = DelayedAction(after: duration, on: self) { RunExecutor.resuming { resume() } }
             return { timer.cancel() }
         }
     }

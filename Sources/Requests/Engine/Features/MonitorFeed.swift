@@ -5,7 +5,7 @@ import Foundation
 
 /// Reports the events of one operation to its monitors, in the order of the tree that `EventMonitor` guarantees.
 ///
-/// Events come from the thread that runs the call and from the one that cancels it. The first thread to report one
+/// Events come from the thread of the run and from the one that cancels it. The first thread to report one
 /// notifies the monitors, also of events that are reported meanwhile. So the monitors are notified in order, one event
 /// at a time, and outside of all locks.
 final class MonitorFeed: Sendable {

@@ -1,29 +1,29 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Work on behalf of a call: the requests that an interceptor, a condition or a retry strategy sends while the call
+/// Work on behalf of a run: the requests that an interceptor, a condition or a retry strategy sends while the run
 /// waits.
 ///
-/// Requests that are added meanwhile don't wait for a place within their client's limit, since the waiting call holds
+/// Requests that are added meanwhile don't wait for a place within their client's limit, since the waiting one holds
 /// one: with all places taken, none would become free. This privilege ends with the work, also for tasks that were made
 /// in it. Completion handlers of operations that are made in the scope run in it as well.
-final class CallScope: Sendable {
+final class RunScope: Sendable {
     /// The scope that the present task runs in.
-    @TaskLocal private static var innermost: CallScope?
+    @TaskLocal private static var innermost: RunScope?
 
     /// The maximum nesting of such work.
     static let limit = 8
 
     /// The author of the requests.
     let author: Author
-    private let outer: CallScope?
+    private let outer: RunScope?
     /// The keeper of the credential, if the work is its refresh.
     private let keeper: ObjectIdentifier?
     private let isOver = Locked(false)
-    /// The number of calls that wait for the requests of this scope.
+    /// The number of runs that wait for the requests of this scope.
     let depth: Int
 
-    /// The sender of requests on behalf of a call, as far as it can be identified.
+    /// The sender of requests on behalf of a run, as far as it can be identified.
     struct Author: Sendable, Hashable {
         let type: String
         private let object: ObjectIdentifier?
@@ -48,42 +48,42 @@ final class CallScope: Sendable {
         }
     }
 
-    private init(_ author: Author, within outer: CallScope?, depth: Int, keeper: ObjectIdentifier? = nil) {
+    private init(_ author: Author, within outer: RunScope?, depth: Int, keeper: ObjectIdentifier? = nil) {
         self.author = author
         self.outer = outer
         self.depth = depth
         self.keeper = keeper
     }
 
-    private convenience init(_ author: Author, within outer: CallScope?) {
+    private convenience init(_ author: Author, within outer: RunScope?) {
         self.init(author, within: outer, depth: (outer?.depth ?? 0) + 1)
     }
 
-    /// Makes the scope of a refresh, which several calls wait for; it ends with ``end()``.
-    convenience init(refreshBy keeper: some AnyObject & Sendable, within outer: CallScope?) {
+    /// Makes the scope of a refresh, which several runs wait for; it ends with ``end()``.
+    convenience init(refreshBy keeper: some AnyObject & Sendable, within outer: RunScope?) {
         let depth = (outer?.depth ?? 0) + 1
         self.init(Author(keeper), within: outer, depth: depth, keeper: ObjectIdentifier(keeper))
     }
 
-    /// Makes a scope for work of the same author that no call waits for, with the same depth.
-    func detached() -> CallScope {
-        CallScope(author, within: nil, depth: depth)
+    /// Makes a scope for work of the same author that no run waits for, with the same depth.
+    func detached() -> RunScope {
+        RunScope(author, within: nil, depth: depth)
     }
 
     /// The scope of the present task, unless the work that it serves is done.
-    static var current: CallScope? {
+    static var current: RunScope? {
         guard let scope = innermost, !scope.isOver.withLock({ $0 }) else { return nil }
         return scope
     }
 
-    /// Does work on behalf of a call that was made in a scope.
+    /// Does work on behalf of a run that was made in a scope.
     static func run<Value>(
         _ author: any Sendable,
         at position: Int? = nil,
-        within outer: CallScope?,
+        within outer: RunScope?,
         _ work: () async throws -> Value
     ) async rethrows -> Value {
-        let scope = CallScope(Author(author, at: position), within: outer)
+        let scope = RunScope(Author(author, at: position), within: outer)
         defer { scope.end() }
         return try await scope.run(work)
     }
@@ -99,17 +99,17 @@ final class CallScope: Sendable {
     }
 
     /// Does work outside of all interceptors, behind the last one of a chain.
-    static func leave<Value>(to outer: CallScope?, _ work: () async throws -> Value) async rethrows -> Value {
+    static func leave<Value>(to outer: RunScope?, _ work: () async throws -> Value) async rethrows -> Value {
         try await $innermost.withValue(outer, operation: work)
     }
 
-    /// Whether a call waits for the requests of the present task.
+    /// Whether a run waits for the requests of the present task.
     static var isOnBehalfOfAnother: Bool { current != nil }
 
     /// The keepers of credentials whose refreshes wait for the requests of this scope.
     var refreshes: Set<ObjectIdentifier> {
         var keepers: Set<ObjectIdentifier> = []
-        var scope: CallScope? = self
+        var scope: RunScope? = self
         while let next = scope {
             if let keeper = next.keeper, !next.isOver.withLock({ $0 }) { keepers.insert(keeper) }
             scope = next.outer
@@ -126,7 +126,7 @@ final class CallScope: Sendable {
     /// Whether the work is done on behalf of an interceptor, which then isn't applied to it.
     func serves(_ interceptor: any Interceptor, at position: Int, inOneEnvironment: Bool) -> Bool {
         let other = Author(interceptor, at: position)
-        var scope: CallScope? = self
+        var scope: RunScope? = self
         while let next = scope {
             if next.author.isSame(as: other, inOneEnvironment: inOneEnvironment) { return true }
             scope = next.outer
@@ -138,7 +138,7 @@ final class CallScope: Sendable {
     func checkDepth() throws {
         guard depth > Self.limit else { return }
         var names: [String] = []
-        var scope: CallScope? = self
+        var scope: RunScope? = self
         while let next = scope {
             names.insert(next.author.type, at: 0)
             scope = next.outer
