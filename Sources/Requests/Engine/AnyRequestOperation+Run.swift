@@ -14,22 +14,31 @@ extension AnyRequestOperation {
             guard let plan = try makePlan() else { return }
             var turn = Try(1, of: self, plan)
             try await turn.checkConditions()
-            while !Task.isCancelled {
+            while try isWanted() {
                 var sent: HTTPRequest?
                 do throws(RunFailure) {
                     let request = try await turn.makeRequest()
                     sent = request
                     let answer = try await turn.send(request)
-                    guard !Task.isCancelled else { return }
+                    guard try isWanted() else { return }
                     return try await conclude(try turn.judge(answer, to: request), of: request)
                 } catch {
-                    guard !Task.isCancelled else { return }
+                    guard try isWanted() else { return }
                     turn = try await turn.next(after: error, to: sent)
                 }
             }
         } catch {
             fail(error)
         }
+    }
+
+    /// Whether there is no result yet.
+    ///
+    /// - Throws: A cancellation, if a caller's code has cancelled the task of the run itself.
+    private func isWanted() throws(RunFailure) -> Bool {
+        guard Task.isCancelled else { return true }
+        guard core.withLock({ $0.lifecycle.isRunning }) else { return false }
+        throw RunFailure(RequestError(.cancelled, phase: phase), in: phase)
     }
 
     /// Makes the request if it is deferred, and returns the plan; `nil` if there is a result.
@@ -48,8 +57,8 @@ extension AnyRequestOperation {
 
     // MARK: Transfers
 
-    /// Records that a transfer begins; returns the facts that it needs, or `nil` if there is a result, and nothing is to
-    /// be sent.
+    /// Records that a transfer begins; returns the facts that it needs, or `nil` if there is a result, and nothing is
+    /// to be sent.
     final func begin(
         _ transfer: Transfer
     ) -> (isPaused: Bool, observers: [any OperationObserver], number: Int, isFirst: Bool)? {

@@ -11,8 +11,8 @@ import Foundation
 /// }
 /// ```
 ///
-/// ``RequestQueue/requestOperations`` gives those of a queue. Cast one to its own type for its request and its result. A
-/// group of requests, and an operation of your own that sends nothing, have none of the values here.
+/// ``RequestQueue/requestOperations`` gives those of a queue. Cast one to its own type for its request and its result.
+/// A group of requests, and an operation of your own that sends nothing, have none of the values here.
 ///
 /// Only the library's own classes inherit from it directly; yours inherit from one of these.
 // Sendable: Operation requires restating it; the only additions here are constants.
@@ -93,11 +93,17 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
     public final func resume() { setPaused(false) }
 
     final func setPaused(_ isPaused: Bool) {
-        let transfers = core.withLock { core in
-            core.run.isPaused = isPaused
-            return core.run.record.transfers
+        core.withLock { $0.run.isPaused = isPaused }
+        for transfer in record.transfers { passPause(to: transfer) }
+    }
+
+    /// Pauses or resumes a transfer, until it knows the newest wish: another thread may change that meanwhile.
+    final func passPause(to transfer: Transfer) {
+        var passed: Bool?
+        while let wish = core.withLock({ $0.run.isPaused == passed ? nil : $0.run.isPaused }) {
+            transfer.flow.set(.user, wish)
+            passed = wish
         }
-        for transfer in transfers { transfer.flow.set(.user, isPaused) }
     }
 
     final override func outcome(of result: OperationCore.AnyResult?) -> MonitoredOutcome {
@@ -178,6 +184,8 @@ struct RunSettings: Sendable {
     var plan: RunPlan?
     /// The number of the library's links that the run passes over: another run has passed them.
     var firstLink = 0
+    /// The closures of that run that are called with the head of the response.
+    var heads: HeadObserver?
 }
 
 extension AnyRequestOperation {

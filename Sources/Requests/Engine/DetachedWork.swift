@@ -31,7 +31,8 @@ final class DetachedWork: Sendable {
     }
 
     private struct State: Sendable {
-        var tasks: [Key: Task<Void, Never>?] = [:]
+        var tasks: [Key: (number: Int, task: Task<Void, Never>?)] = [:]
+        var lastNumber = 0
         var isOver = false
     }
 
@@ -48,12 +49,13 @@ final class DetachedWork: Sendable {
         _ completion: @escaping Completion = { _ in },
         _ work: @escaping @Sendable () async throws -> HTTPResponse<Data>
     ) -> Bool {
-        let isFree = state.withLock { state in
-            guard !state.isOver, state.tasks[key] == nil else { return false }
-            state.tasks[key] = .some(nil)
-            return true
+        let number = state.withLock { state -> Int? in
+            guard !state.isOver, state.tasks[key] == nil else { return nil }
+            state.lastNumber += 1
+            state.tasks[key] = (state.lastNumber, nil)
+            return state.lastNumber
         }
-        guard isFree else { return false }
+        guard let number else { return false }
         let task = RunExecutor.detachedTask { [self] in
             let result: Result<HTTPResponse<Data>, RequestError>
             do { result = .success(try await work()) } catch { result = .failure(RequestError(error)) }
@@ -61,7 +63,8 @@ final class DetachedWork: Sendable {
             withExtendedLifetime(former) { completion(result) }
         }
         let isOver = state.withLock { state in
-            if state.tasks[key] != nil { state.tasks[key] = .some(task) }
+            // The work may have ended, and other work for the resource begun.
+            if state.tasks[key]?.number == number { state.tasks[key]?.task = task }
             return state.isOver
         }
         if isOver { task.cancel() }
@@ -72,7 +75,7 @@ final class DetachedWork: Sendable {
     func end() {
         let tasks = state.withLock { state in
             state.isOver = true
-            return state.tasks.values.compactMap { $0 }
+            return state.tasks.values.compactMap(\.task)
         }
         for task in tasks { task.cancel() }
     }

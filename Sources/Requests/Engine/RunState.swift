@@ -78,7 +78,8 @@ struct RunState: Sendable {
             task?.cancel()
             // Transfers of tasks that an interceptor has left behind aren't part of this task.
             for transfer in transfers { transfer.cancel() }
-            // The error owns the content now. Later content would be no complete answer, so the cancellation comes first.
+            // The error owns the content now. Later content would be no complete answer, so the cancellation comes
+            // first.
             failed?.forgetContent()
         }
     }

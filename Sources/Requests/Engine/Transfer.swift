@@ -158,11 +158,11 @@ final class Transfer: Sendable {
     }
 
     private func start(_ waiter: Waiter, over transport: any HTTPTransport) {
-        guard let owner = state.withLock({ $0.owner }), let begun = owner.operation.begin(self) else {
-            // The operation has its result: then nothing is sent.
-            return refuse(waiter)
-        }
-        if begun.isPaused { flow.set(.user, true) }
+        // A transfer that is cancelled before it begins is none of the run's, and after a result nothing is sent.
+        guard let owner = state.withLock({ $0.stop == nil ? $0.owner : nil }),
+            let begun = owner.operation.begin(self)
+        else { return refuse(waiter, hasBegun: false) }
+        if begun.isPaused { owner.operation.passPause(to: self) }
         if !begun.observers.isEmpty || owner.environment.bandwidthLimiter != nil || !begun.isFirst {
             var observers = begun.observers
             if !isShared, let limiter = owner.environment.bandwidthLimiter {
@@ -184,14 +184,14 @@ final class Transfer: Sendable {
                 (state.phase, state.waiter) = (.receiving, waiter)
                 return true
             }
-        guard isSent else { return refuse(waiter) }
+        guard isSent else { return refuse(waiter, hasBegun: true) }
         // Runs that share an answer are notified one after the other, and continue in parallel.
         let sink = EventSink(self, isConcurrent: transport.capabilities.contains(.concurrentDelivery))
         flow.attach(transport.send(outgoing(for: owner)) { sink.receive($0) })
     }
 
     /// Ends a transfer that wasn't sent; one that has begun is reported as ended.
-    private func refuse(_ waiter: Waiter) {
+    private func refuse(_ waiter: Waiter, hasBegun: Bool) {
         let error = RequestError(.cancelled, phase: .sending)
         let former = state.withLock { state in
             let former = state
@@ -199,8 +199,10 @@ final class Transfer: Sendable {
             (state.owner, state.heads, state.observers) = (nil, nil, [])
             return former
         }
-        report(.ended(content: nil), to: former.observers)
-        former.owner?.operation.advance(.transferEnded)
+        if hasBegun {
+            report(.ended(content: nil), to: former.observers)
+            former.owner?.operation.advance(.transferEnded)
+        }
         waiter.resume(throwing: error)
     }
 
@@ -288,7 +290,9 @@ final class Transfer: Sendable {
         } else if !keepsContent {
             deliver(head, to: owner)
         }
-        if !observers.isEmpty { reportContent(of: head, to: observers, owner.operation) }
+        // Also to features that came while the receiver was made.
+        let audience = state.withLock { $0.audience }
+        if !audience.isEmpty { reportContent(of: head, to: audience, owner.operation) }
     }
 
     /// Passes the content to a receiver other than memory, if the request wants the response.
@@ -367,7 +371,9 @@ final class Transfer: Sendable {
     ///   - error: The error that the transport has reported.
     ///   - isConcurrent: Whether the thread may continue with the run.
     func end(_ error: RequestError?, isConcurrent: Bool) {
-        guard let (end, error, isCut) = state.withLock({ $0.end(error, of: request) }), let owner = end.owner else {
+        // Asked outside of the lock, since a receiver has one of its own.
+        let delivered = keepsContent ? nil : state.withLock({ $0.receiver })?.count
+        guard let (end, error, isCut) = state.withLock({ $0.end(error, of: request, delivered) }), let owner = end.owner else {
             return
         }
         var receiver: (any ContentReceiver)?
@@ -409,11 +415,13 @@ extension Transfer.State {
     /// - Parameters:
     ///   - reported: The error that the transport has reported.
     ///   - request: The request of the transfer.
+    ///   - delivered: The byte count of content that was delivered to a receiver.
     /// - Returns: The state before the end, the error of the transfer, and whether only the beginning of the content was
     ///   read; `nil` if it has ended before.
     fileprivate mutating func end(
         _ reported: RequestError?,
-        of request: HTTPRequest
+        of request: HTTPRequest,
+        _ delivered: Int64?
     ) -> (former: Transfer.State, error: RequestError?, isCut: Bool)? {
         guard let owner else { return nil }
         let former = self
@@ -429,7 +437,7 @@ extension Transfer.State {
         }
         error = isCut ? nil : failure?.explained(byTimeout: request.timeout ?? owner.timeout)
         if metrics.end == nil { metrics.end = time.elapsed }
-        received = former.receiver.map { $0.count } ?? Int64(content.count)
+        received = former.receiver == nil ? Int64(content.count) : delivered
         // The answer owns the content now, or else the error.
         if reported == nil { content = Data() }
         (phase, waiter, self.owner, heads, observers) = (.ended, nil, nil, nil, [])
@@ -478,7 +486,9 @@ extension Transfer {
         let isRunning = state.withLock { $0.owner != nil }
         if isRunning { report(.began(number: number), to: [observer]) }
         let present = state.withLock { state in
-            if state.owner != nil { state.observers.append(observer) }
+            if state.owner != nil, !state.observers.contains(where: { $0 === observer }) {
+                state.observers.append(observer)
+            }
             return state
         }
         report(.sent(present.sent, of: request.body.length), to: [observer])

@@ -56,7 +56,10 @@ extension Try {
             }
             switch decision {
             case .pass: continue
-            case .fail(let other): throw other.map { RunFailure($0, in: failure.phase) } ?? failure
+            case .fail(let other?):
+                operation.author = RunScope.Author(placed.interceptor).type
+                throw RunFailure(other, in: failure.phase)
+            case .fail(nil): throw failure
             case .retry(let delay):
                 guard request.body.isReplayable else { throw notReplayable(failure) }
                 return try await wait(delay, because: failure)

@@ -62,6 +62,7 @@ struct Try: Sendable {
 
     /// Makes the request: builds it, adds inherited settings, authenticates it, and lets the interceptors adapt it.
     func makeRequest() async throws(RunFailure) -> HTTPRequest {
+        if number > 1 { operation.author = nil }
         do {
             let request = try await operation.makeRequest()
             // A run that continues another one has a request that is complete.
@@ -115,6 +116,9 @@ struct Try: Sendable {
             let value = try await work()
             if operation.author != nil { operation.author = nil }
             return value
+        } catch let error as RequestError {
+            // It says itself what has happened, and may come from anywhere below.
+            throw error
         } catch {
             if operation.author == nil { operation.author = RunScope.Author(placed.interceptor).type }
             throw error
@@ -132,19 +136,21 @@ struct Try: Sendable {
     /// Sends a request through the chain.
     func send(_ request: HTTPRequest) async throws(RunFailure) -> HTTPResponse<ResponseContent> {
         if number > 1 { operation.record { $0.beginTry() } }
+        let answer: HTTPResponse<ResponseContent>
         do {
-            let answer = try await send(request, from: Next(self, because: number == 1 ? .initial : .retry))
-            // Only a transfer can have delivered its content.
-            if case .delivered = answer.body, !operation.record.transfers.contains(where: \.isDelivered) {
-                let reason = "an interceptor returned content as delivered that no transfer has delivered"
-                throw RequestError(.badResponse, phase: .receiving, reason: reason)
-            }
-            return answer
+            let beginning = Next(self, because: number == 1 ? .initial : .retry, heads: operation.settings.heads)
+            answer = try await send(request, from: beginning)
         } catch let error as RequestError {
             throw RunFailure(error, in: error.phase, recourse: .policies)
         } catch {
             throw RunFailure(error, in: .sending)
         }
+        // Only a transfer can have delivered its content.
+        if case .delivered = answer.body, !operation.record.transfers.contains(where: \.isDelivered) {
+            let reason = "an interceptor returned content as delivered that no transfer has delivered"
+            throw RunFailure(RequestError(.badResponse, phase: .receiving, reason: reason), in: .receiving)
+        }
+        return answer
     }
 
     // MARK: Judge
@@ -178,8 +184,8 @@ struct Try: Sendable {
                 context.accepts(response.status) ? .retryLimitReached : .unacceptableStatus
             throw RunFailure(error, in: .validating, response: response, recourse: .strategy(strategy, limit: limit))
         }
-        // Content that was refused by its head isn't at its destination, and may have been cut: it stays refused, also by a
-        // validator that accepts it the second time.
+        // Content that was refused by its head isn't at its destination, and may have been cut: it stays refused, also
+        // by a validator that accepts it the second time.
         if !operation.keepsContentInMemory, operation.claims(response.head) {
             let cut = RequestError(.rejected, phase: .validating, reason: "a validator has refused the response's head")
             let refused = headRefusal(of: response.head, to: asked) ?? (answer.isCut ? cut : nil)
@@ -327,11 +333,19 @@ extension Try: InterceptedRun {
         through next: Next,
         _ work: @escaping @Sendable (Next) async throws -> HTTPResponse<ResponseContent>
     ) {
-        // It has the options of this run, and no interceptors, validators and retries: only `work` waits for its answer.
+        // It has the options of this run, and no interceptors, validators and retries: only `work` waits for its
+        // answer.
         let (settings, monitored) = (settings(behind: next), monitored)
-        let continued = Next { request in
-            try await WireOperation(request, settings, as: monitored?.another()).exchange().map { .data($0) }
-        }
+        let urgency = urgency
+        let continued = Next(
+            ClosureRun { request, next in
+                var settings = settings
+                settings.heads = next.heads
+                let operation = WireOperation(request, settings, as: monitored?.another()) { urgency }
+                return try await operation.exchange().map { .data($0) }
+            },
+            because: next.cause
+        )
         let key = DetachedWork.Key(request, in: environment, name: name)
         _ = DetachedWork.of(environment).begin(key) { try await work(continued).map { $0.data ?? Data() } }
     }
@@ -343,6 +357,8 @@ extension Try {
     func settings(behind next: Next, _ limits: CoalescingLimits? = nil) -> RunSettings {
         var settings = operation.settings
         (settings.scope, settings.firstLink) = (nil, next.index - plan.interceptors.count)
+        // It is that of the others, each of which has its own.
+        settings.environment.deadline = nil
         settings.plan = RunPlan(continuing: plan, limits)
         return settings
     }

@@ -6,7 +6,8 @@ import Foundation
 /// The operation of a request that the library sends itself, on behalf of others: a refresh, a validation in the
 /// background, a transfer that several operations share.
 ///
-/// It stands in no queue, whose places may all be taken by operations that wait for it. Its owner starts and cancels it.
+/// It stands in no queue, whose places may all be taken by operations that wait for it. Its owner starts and cancels
+/// it.
 // Sendable: Operation requires restating it; the only additions here are constants.
 final class WireOperation: AnyRequestOperation, @unchecked Sendable {
     typealias Outcome = Result<HTTPResponse<Data>, RequestError>

@@ -10,13 +10,14 @@ extension Interceptor where Self == ClosureInterceptor {
     /// environment.interceptors.append(.compressingBodies())
     /// ```
     ///
-    /// A server can't say beforehand that it accepts `Content-Encoding: gzip`; one that doesn't responds with 415 (RFC 9110,
-    /// 8.4). Put the interceptor before the one that signs the body.
+    /// A server can't say beforehand that it accepts `Content-Encoding: gzip`; one that doesn't responds with 415 (RFC
+    /// 9110, 8.4). Put the interceptor before the one that signs the body.
     ///
-    /// Not compressed are bodies that have a `Content-Encoding` or a `Content-Range`, small ones, those that don't become
-    /// smaller, such as images, and files and streams, multipart forms with files included. On Linux, compression needs the
-    /// zlib that Foundation brings, which statically linked programs don't have: see ``HTTPBody/isCompressionAvailable``.
-    /// Without it, a request whose body would be compressed fails with the code `unsupported`, and nothing is sent.
+    /// Not compressed are bodies that have a `Content-Encoding` or a `Content-Range`, small ones, those that don't
+    /// become smaller, such as images, and files and streams, multipart forms with files included. On Linux,
+    /// compression needs the zlib that Foundation brings, which statically linked programs don't have: see
+    /// ``HTTPBody/isCompressionAvailable``. Without it, a request whose body would be compressed fails with the code
+    /// `unsupported`, and nothing is sent.
     ///
     /// - Parameter minimumSize: The smallest byte count that is compressed, 1,024 by default; below that, little is gained.
     /// - Returns: The interceptor.

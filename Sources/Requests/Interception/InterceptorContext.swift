@@ -28,7 +28,7 @@ public struct InterceptorContext: Sendable {
         request: HTTPRequest? = nil,
         userInfo: UserInfo = UserInfo()
     ) {
-        let run = TestRun(identifier: identifier, attempt: attempt, baseURL: baseURL, userInfo: userInfo)
+        let run = ClosureRun(identifier: identifier, attempt: attempt, baseURL: baseURL, userInfo: userInfo)
         self.init(run, request: request)
     }
 
@@ -109,7 +109,7 @@ extension InterceptorContext: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
-/// The run behind an interceptor's context and its `next`: one of the engine's, or that of a test.
+/// The run behind an interceptor's context and its `next`: one of the engine's, or a closure.
 ///
 /// It is a protocol, since the engine is above the interceptors: it uses them, and not the other way round.
 protocol InterceptedRun: Sendable {
@@ -182,21 +182,21 @@ struct ProxyRoute: Sendable, Hashable {
     func hash(into hasher: inout Hasher) { hasher.combine(identity) }
 }
 
-/// The run of a test, without an operation.
-final class TestRun: InterceptedRun {
+/// A run without an operation, whose chain is a closure: that of a test, or one that another run carries out.
+final class ClosureRun: InterceptedRun {
     let identifier: String
     let attempt: Int
     let baseURL: URL?
     let userInfo: UserInfo
     let notes = InterceptorNotes()
-    private let send: @Sendable (HTTPRequest) async throws -> HTTPResponse<ResponseContent>
+    private let send: @Sendable (HTTPRequest, Next) async throws -> HTTPResponse<ResponseContent>
 
     init(
         identifier: String = "",
         attempt: Int = 1,
         baseURL: URL? = nil,
         userInfo: UserInfo = UserInfo(),
-        send: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse<ResponseContent> = { _ in
+        send: @escaping @Sendable (HTTPRequest, Next) async throws -> HTTPResponse<ResponseContent> = { _, _ in
             throw RequestError(.unsupported, phase: .building, reason: "the context of a test sends nothing")
         }
     ) {
@@ -211,13 +211,11 @@ final class TestRun: InterceptedRun {
     var proxyRoute: ProxyRoute? { nil }
 
     func send(_ request: HTTPRequest, from next: Next) async throws -> HTTPResponse<ResponseContent> {
-        let response = try await send(request)
-        next.heads?.report(response.head)
-        return response
+        try await send(request, next)
     }
 
     func exchange(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
-        try await send(request).map { $0.data ?? Data() }
+        try await send(request, Next(self, because: .initial)).map { $0.data ?? Data() }
     }
 
     func report(_ report: AuthenticationReport) {}

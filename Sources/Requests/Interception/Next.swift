@@ -24,13 +24,19 @@ public struct Next: Sendable {
 
     /// Makes the end of a chain, for tests of an interceptor.
     public init(_ send: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse<ResponseContent>) {
-        self.init(TestRun(send: send), because: .initial)
+        let run = ClosureRun { request, next in
+            let response = try await send(request)
+            next.heads?.report(response.head)
+            return response
+        }
+        self.init(run, because: .initial)
     }
 
     /// Makes the beginning of a chain.
-    init(_ run: any InterceptedRun, because cause: Attempt.Cause) {
+    init(_ run: any InterceptedRun, because cause: Attempt.Cause, heads: HeadObserver? = nil) {
         self.run = run
         self.cause = cause
+        self.heads = heads
     }
 
     /// Sends a request through the rest of the chain.

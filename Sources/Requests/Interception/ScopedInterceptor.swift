@@ -50,7 +50,8 @@ extension ScopedInterceptor: InterceptorWrapper {
     var wrapped: any Interceptor { base }
 }
 
-// Each protocol of the library's own that an interceptor conforms to is passed on, or a limit would take its effect away.
+// Each protocol of the library's own that an interceptor conforms to is passed on, or a limit would take its effect
+// away.
 
 extension ScopedInterceptor: ChallengeAnswering where Base: ChallengeAnswering {
     func answer(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {

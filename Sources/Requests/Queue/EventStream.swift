@@ -11,10 +11,11 @@ import Foundation
 ///
 /// The request is sent when the first event is requested, and asks for `text/event-stream`. A connection that ends or
 /// breaks is made again after the last reconnection time that the server sent. It sends the identifier of the last
-/// event, so that the server continues from there; if a server chose one that can't be sent, of more than 64 KiB or with
-/// a control character, the stream ends with the code `invalidRequest`. Reconnection backs off when connections close without an event, or
-/// with a status of a server that is only busy. 204 ends the stream. Everything else ends it with an error: another
-/// status, another type of content, an event of more than 1 MiB, a failure that the next connection would have too.
+/// event, so that the server continues from there; if a server chose one that can't be sent, of more than 64 KiB or
+/// with a control character, the stream ends with the code `invalidRequest`. Reconnection backs off when connections
+/// close without an event, or with a status of a server that is only busy. 204 ends the stream. Everything else ends it
+/// with an error: another status, another type of content, an event of more than 1 MiB, a failure that the next
+/// connection would have too.
 ///
 /// Each connection is an operation of the queue, and keeps its place there until it ends; the waits between them take
 /// no place. Retries of the environment and of the request don't apply. A deadline applies to the whole stream. A

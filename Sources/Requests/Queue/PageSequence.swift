@@ -9,8 +9,8 @@ import Foundation
 /// for try await page in client.pages(Get<[Repo]>("repos")) { show(page) }
 /// ```
 ///
-/// ``RequestQueue/pages(_:by:prefetching:session:)`` makes it. Each loop begins with the first page. Leaving the loop, and
-/// cancelling its task, cancels what is under way. `prefix(_:)` bounds the number of pages.
+/// ``RequestQueue/pages(_:by:prefetching:session:)`` makes it. Each loop begins with the first page. Leaving the loop,
+/// and cancelling its task, cancels what is under way. `prefix(_:)` bounds the number of pages.
 public struct PageSequence<R: NetworkRequest, Element: Sendable>: AsyncSequence, Sendable {
     let source: PageSource<R>
     let transform: @Sendable (HTTPResponse<R.Success>) -> Element
@@ -48,9 +48,10 @@ extension RequestQueue {
     /// for try await page in client.pages(Get<[Repo]>("repos")) { show(page) }
     /// ```
     ///
-    /// Nothing is sent before the first page is asked for. Each page is an operation of this queue. What a response names
-    /// is never trusted with credentials: if a page leads to another origin, that page and all behind it are asked for
-    /// without them, and without the query and the secret fields that the request would inherit from a client.
+    /// Nothing is sent before the first page is asked for. Each page is an operation of this queue. What a response
+    /// names is never trusted with credentials: if a page leads to another origin, that page and all behind it are
+    /// asked for without them, and without the query and the secret fields that the request would inherit from a
+    /// client.
     ///
     /// - Parameters:
     ///   - request: The request for the first page. Later ones are the same request at another address.

@@ -143,8 +143,8 @@ extension RequestQueue {
     /// let summary = queue.addRequest(after: issues) { SummaryRequest($0) } completion: { … }
     /// ```
     ///
-    /// If one of the operations failed or was cancelled, no request is made, nothing is sent, and the group fails with an
-    /// error of code `dependencyFailed`.
+    /// If one of the operations failed or was cancelled, no request is made, nothing is sent, and the group fails with
+    /// an error of code `dependencyFailed`.
     ///
     /// - Parameters:
     ///   - operations: The operations whose results are needed; one or several, on this queue or any other.

@@ -57,7 +57,8 @@ extension ModifiableRequest {
         options { $0.interceptors.append(interceptor) }
     }
 
-    /// A copy whose body is compressed, from `minimumSize` bytes, if it becomes smaller; see ``Interceptor/compressingBodies(from:)``.
+    /// A copy whose body is compressed, from `minimumSize` bytes, if it becomes smaller; see
+    /// ``Interceptor/compressingBodies(from:)``.
     public func compressingBody(from minimumSize: Int = 1) -> Self {
         intercepted(by: .compressingBodies(from: minimumSize))
     }
@@ -128,9 +129,9 @@ extension ModifiableRequest {
 
     /// A copy that goes without the credentials of the environment: a login, a registration.
     ///
-    /// It is sent past all interceptors that add credentials, waits for no refresh of theirs, and a rejection is its own
-    /// failure. An `Authorization` field that the environment has for every request is left out too. What is set on the
-    /// request itself stays, such as ``authenticated(with:)``.
+    /// It is sent past all interceptors that add credentials, waits for no refresh of theirs, and a rejection is its
+    /// own failure. An `Authorization` field that the environment has for every request is left out too. What is set on
+    /// the request itself stays, such as ``authenticated(with:)``.
     public func unauthenticated() -> Self {
         options { $0.isUnauthenticated = true }
     }
@@ -145,7 +146,8 @@ extension ModifiableRequest {
         options { $0.userInfo[key] = value }
     }
 
-    /// A copy whose transfer goes before others of the same connection, from 0 to 1; see ``RequestOptions/httpPriority``.
+    /// A copy whose transfer goes before others of the same connection, from 0 to 1; see
+    /// ``RequestOptions/httpPriority``.
     public func httpPriority(_ priority: Double) -> Self {
         options { $0.httpPriority = priority }
     }

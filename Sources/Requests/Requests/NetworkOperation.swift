@@ -5,8 +5,9 @@ import Foundation
 
 /// The operation of a ``NetworkRequest``: it makes the request, runs it, and makes the value of its response.
 ///
-/// All requests take the same path; completions, dependencies and `await` are three interfaces to it. Queues make the subclasses of this class. To process responses differently, subclass ``DataOperation`` or one of
-/// its subclasses, override ``process(_:)``, and name the subclass as the request's `OperationType`.
+/// All requests take the same path; completions, dependencies and `await` are three interfaces to it. Queues make the
+/// subclasses of this class. To process responses differently, subclass ``DataOperation`` or one of its subclasses,
+/// override ``process(_:)``, and name the subclass as the request's `OperationType`.
 // Sendable: Operation requires restating it; nothing is added here.
 open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked Sendable {
     /// Makes an operation.

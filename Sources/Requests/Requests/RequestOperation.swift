@@ -14,7 +14,7 @@ import Foundation
 /// The order is always the same: the result is stored, the completions are enqueued on their queues, and then the
 /// operation is finished. So every operation that depends on this one can read ``result``. One on the serial queue of a
 /// completion runs after the completion.
-// Sendable: Operation requires restating it; the only addition here is one lock.
+// Sendable: Operation requires restating it; the only addition here is a constant.
 open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendable {
     /// The result of the request: success or failure, typed.
     public typealias Outcome = Result<R.Success, R.Failure>
@@ -22,8 +22,9 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
     private let source: RequestSource<R>
 
     /// Makes an operation for a request, which sends nothing: a subclass makes the value.
-    public convenience init(source: RequestSource<R>) {
-        self.init(source: source, RunSettings())
+    public init(source: RequestSource<R>) {
+        self.source = source
+        super.init(RunSettings())
     }
 
     init(source: RequestSource<R>, _ settings: RunSettings) {
@@ -51,9 +52,6 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
     ///
     /// It is stored before the operation is finished, and never changes.
     public final var result: Outcome? { core.withLock { $0.result }.map(Self.unboxed) }
-
-    /// Whether there is a result.
-    final var hasResult: Bool { core.withLock { $0.result != nil } }
 
     // All results of an operation are of its own type. Checking the cast would take longer than the rest of the access.
     static func unboxed(_ result: OperationCore.AnyResult) -> Outcome {
@@ -112,11 +110,6 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
     @discardableResult
     public final func finish(throwing error: any Error) -> Bool {
         settle { Box(Outcome.failure(mapError(error))) }
-    }
-
-    /// Calls `body` with the result when the operation ends, on the thread that ends it, or at once.
-    final func observe(_ body: @escaping @Sendable (Outcome) -> Void) {
-        whenThereIsAResult { body(Self.unboxed($0)) }
     }
 
     /// Returns the request, and makes it now if it is deferred; `nil` if making it has failed before.

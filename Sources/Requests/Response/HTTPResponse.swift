@@ -60,6 +60,7 @@ public struct HTTPResponse<Body> {
         var response = HTTPResponse<NewBody>(head: head, body: try transform(body), history: history)
         response.makeDecoder = makeDecoder
         response.asked = asked
+        (response.isStoredElsewhere, response.isCut) = (isStoredElsewhere, isCut)
         return response
     }
 }

@@ -5,8 +5,8 @@ import Dispatch
 
 /// Runs an action when a clock has advanced by a duration, unless it is cancelled before.
 ///
-/// The system's two clocks are waited for by Dispatch, so that a deadline holds also while callers block every thread of
-/// the cooperative pool. Any other clock, such as a test's manual one, is asked to sleep, which takes such a thread.
+/// The system's two clocks are waited for by Dispatch, so that a deadline holds also while callers block every thread
+/// of the cooperative pool. Any other clock, such as a test's manual one, is asked to sleep, which takes such a thread.
 struct DelayedAction: Sendable {
     private enum Wait: Sendable {
         case timer(Timer)
@@ -94,8 +94,8 @@ private final class Timer: Sendable {
 
 // MARK: - Durations
 
-/// All arithmetic on durations that callers and servers choose begins here: clocks, conversions and multiplications trap
-/// on durations out of their range.
+/// All arithmetic on durations that callers and servers choose begins here: clocks, conversions and multiplications
+/// trap on durations out of their range.
 extension Duration {
     /// The longest duration, about thirty years.
     package static let longest = Duration.seconds(1_000_000_000)

@@ -3,9 +3,9 @@
 
 /// Passes a Boolean, which several threads change, to a receiver that isn't called under a lock.
 ///
-/// One thread at a time passes it on, and checks again afterwards, so that the receiver ends with the newest value. Only
-/// `true` doesn't wait: it stops something, and the thread that passes on `false` may be suspended for long. Then both
-/// may reach the receiver in any order, and the newest value is passed on once more.
+/// One thread at a time passes it on, and checks again afterwards, so that the receiver ends with the newest value.
+/// Only `true` doesn't wait: it stops something, and the thread that passes on `false` may be suspended for long. Then
+/// both may reach the receiver in any order, and the newest value is passed on once more.
 struct Level: Sendable {
     private var passed = false
     private var passers = 0

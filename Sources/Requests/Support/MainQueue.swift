@@ -9,8 +9,8 @@ import Foundation
 /// client.addRequest(GetUser(id: 1), completionQueue: .main) { [weak self] result in self?.user = try? result.get() }
 /// ```
 ///
-/// Every function that takes a closure and its `DispatchQueue` has a form that takes `.main`. There, the closure may use
-/// what is isolated to the main actor, such as the properties of a view controller.
+/// Every function that takes a closure and its `DispatchQueue` has a form that takes `.main`. There, the closure may
+/// use what is isolated to the main actor, such as the properties of a view controller.
 public enum MainQueue: Sendable {
     /// The main queue.
     case main

@@ -7,8 +7,8 @@ import Foundation
 ///
 /// Swift takes a property as the witness of a requirement only if its type is the same to the letter. If a requirement
 /// were `var strategy: Strategy?`, a conforming type that declares `let strategy = Strategy.iso8601` would compile, and
-/// the default of the protocol would be used in its place, without a warning. With this protocol as the constraint, both
-/// spellings are witnesses:
+/// the default of the protocol would be used in its place, without a warning. With this protocol as the constraint,
+/// both spellings are witnesses:
 ///
 /// ```swift
 /// struct Event: DecodableRequest {

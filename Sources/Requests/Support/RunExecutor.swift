@@ -14,13 +14,14 @@ import Musl
 /// Continues runs where they are resumed, so that a request needs no thread of the cooperative pool.
 ///
 /// A run is a task, and a task continues on its executor. The global one has as many threads as there are cores, and
-/// callers who block them, with `waitUntilFinished` in a `Task` for example, would keep every request from its end. This
-/// one continues a run on the thread that has resumed it, if that is one of the library's (``resuming(_:)`` says so):
-/// the thread that started the operation, delivered the end of a transfer, or fired a timer. There, no change of thread
-/// is paid for either. Anywhere else it continues on Dispatch's global queue, which adds threads for those that block.
+/// callers who block them, with `waitUntilFinished` in a `Task` for example, would keep every request from its end.
+/// This one continues a run on the thread that has resumed it, if that is one of the library's (``resuming(_:)`` says
+/// so): the thread that started the operation, delivered the end of a transfer, or fired a timer. There, no change of
+/// thread is paid for either. Anywhere else it continues on Dispatch's global queue, which adds threads for those that
+/// block.
 ///
-/// On Apple platforms before macOS 15 and iOS 18, tasks know no executor. There, the cooperative pool continues the runs,
-/// and blocking that pool is at the caller's risk.
+/// On Apple platforms before macOS 15 and iOS 18, tasks know no executor. There, the cooperative pool continues the
+/// runs, and blocking that pool is at the caller's risk.
 enum RunExecutor {
     /// Starts a task that continues on this executor.
     ///

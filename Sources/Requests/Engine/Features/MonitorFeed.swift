@@ -130,9 +130,9 @@ extension AnyRequestOperation {
     /// It begins with `operationCreated`, and with the present state: that the operation has started, and each running
     /// attempt, with its number and the head of its response. From then on no event is left out.
     ///
-    /// Past events aren't reported: attempts that are over, which are among the ``attempts``, a scheduled retry, a joined
-    /// transfer of another operation, a wait for a credential that began before the operation was observed. To see all
-    /// events, ask an operation of `makeOperation(for:)` before you add it.
+    /// Past events aren't reported: attempts that are over, which are among the ``attempts``, a scheduled retry, a
+    /// joined transfer of another operation, a wait for a credential that began before the operation was observed. To
+    /// see all events, ask an operation of `makeOperation(for:)` before you add it.
     ///
     /// Each call makes a sequence of its own.
     public final var events: AsyncStream<MonitoredEvent> {
@@ -160,8 +160,8 @@ extension AnyRequestOperation {
         if let feed = observer(MonitorFeed.self) { return feed }
         let feed = MonitorFeed(operation: MonitoredOperation(requestType: shownType))
         if let plan, let request = anyRequest { feed.identify(by: { request.identifier }, plan.options) }
-        if isExecuting { feed.report(.operationStarted) }
         let isAdded = add(feed) {
+            if isExecuting { feed.report(.operationStarted) }
             for (transfer, number) in record.ownTransfers { transfer.add(feed, number: number, of: self) }
         }
         return isAdded ? feed : observer(MonitorFeed.self) ?? feed
@@ -244,7 +244,8 @@ struct MonitorLedger: Sendable {
         as transfer: ObjectIdentifier,
         number: Int
     ) -> [MonitoredEvent] {
-        guard !hasEnded else { return [] }
+        // A monitor that comes late may be told by both sides.
+        guard !hasEnded, !open.contains(where: { $0.transfer == transfer }) else { return [] }
         let attempt = MonitoredAttempt(number: number, cause: record.cause, request: record.request)
         open.append(OpenAttempt(transfer: transfer, attempt: attempt))
         return endStep() + [.attemptStarted(attempt)]

@@ -236,7 +236,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         willChangeValue(forKey: Self.isFinishedKey)
         let (hasLinks, observers) = core.withLock { core in
             _ = core.lifecycle.handle(.finished)
-            defer { (core.links.hasDependencies, core.observers) = (false, []) }
+            defer { core.links.hasDependencies = false }
             return (core.links.hasDependencies, core.observers)
         }
         didChangeValue(forKey: Self.isExecutingKey)
@@ -320,10 +320,10 @@ extension Operation {
     /// Releases the dependencies of an operation that is over.
     ///
     /// Otherwise every operation of a chain would retain the one before it, and releasing the last would release all,
-    /// each inside the other's deinitialiser, until the stack overflows. And on Linux, a dependency that isn't finished,
-    /// because this operation was cancelled, keeps a pointer to it, and follows it later. It has to come after the end is
-    /// announced: before it, every removal would make the queue look for work, and removing an unfinished dependency
-    /// strands the operation.
+    /// each inside the other's deinitialiser, until the stack overflows. And on Linux, a dependency that isn't
+    /// finished, because this operation was cancelled, keeps a pointer to it, and follows it later. It has to come
+    /// after the end is announced: before it, every removal would make the queue look for work, and removing an
+    /// unfinished dependency strands the operation.
     final func dropLinks() {
         for dependency in dependencies.reversed() { removeDependency(dependency) }
     }

@@ -5,10 +5,10 @@ import Foundation
 
 /// Finds operations that wait for each other, whoever has closed the cycle.
 ///
-/// The check of a new dependency sees neither a link that a plain operation gets later, nor the lines of categories, nor
-/// what another thread does at the same moment. So the operations that wait for something are kept here, weakly, and
-/// are searched together: first after a quarter of a second, then after twice that time, and so on. Most have ended by
-/// then. There is one timer for all, and none if nothing waits.
+/// The check of a new dependency sees neither a link that a plain operation gets later, nor the lines of categories,
+/// nor what another thread does at the same moment. So the operations that wait for something are kept here, weakly,
+/// and are searched together: first after a quarter of a second, then after twice that time, and so on. Most have ended
+/// by then. There is one timer for all, and none if nothing waits.
 final class CycleWatch: Sendable {
     static let shared = CycleWatch()
 

@@ -8,9 +8,9 @@
 ///  each of them, on `settle`: ─▶ delivering ─▶ settled ─▶ finishing ─▶ finished
 /// ```
 ///
-/// The steps of a running operation are those of a function (``Call/run(for:_:)``), and no states here. The machine has
-/// no effects: an input changes the state and returns the action that its owner has to perform after unlocking. Three
-/// rules shape it:
+/// The steps of a running operation are those of a function (``AnyRequestOperation/run()``), and no states here. The
+/// machine has no effects: an input changes the state and returns the action that its owner has to perform after
+/// unlocking. Three rules shape it:
 ///
 /// - **One settlement.** The first `settle` (success, failure, cancellation or deadline) wins; its owner stores the
 ///   result and enqueues the completions, then says `delivered`. Only after that can the operation finish, so an

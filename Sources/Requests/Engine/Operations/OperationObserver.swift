@@ -5,8 +5,8 @@ import Foundation
 
 /// A feature of one operation: monitors, progress, a deadline, a place in a line.
 ///
-/// It is added to the operation, and no other code knows of it. It is called on any thread, outside of all locks, and must
-/// not block.
+/// It is added to the operation, and no other code knows of it. It is called on any thread, outside of all locks, and
+/// must not block.
 protocol OperationObserver: AnyObject, Sendable {
     func observe(_ report: OperationReport)
 }

@@ -111,8 +111,8 @@ extension HTTPRequest {
 
     /// Removes the secrets of a request to another origin, which a response has named.
     ///
-    /// They were added after the inherited ones were left out, by code that doesn't know the address: an interceptor, or
-    /// the class of the operation.
+    /// They were added after the inherited ones were left out, by code that doesn't know the address: an interceptor,
+    /// or the class of the operation.
     mutating func leaveOrigin() {
         hasLeftOrigin = true
         headers.removeSecrets()

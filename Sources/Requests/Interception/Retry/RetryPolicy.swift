@@ -33,10 +33,10 @@ import Foundation
 /// | `tooManyRedirects`, `badRedirect`, `redirectRefused` | no: they would lead the same way |
 /// | `invalidRequest`, `encoding`, `unsupported`, `bodyNotReplayable` | no: the request itself is invalid |
 ///
-/// Methods that are idempotent are retried, and requests with an `Idempotency-Key`, by which the server knows them again:
-/// ``Interceptor/idempotencyKeys(for:makeKey:)`` gives them one. Any other request is retried only if it wasn't sent, because no connection could be
-/// made: ``RequestError/wasNotSent``. A POST that got no answer may have been carried out. Only bodies that can be sent
-/// again are. An interceptor's own decision comes first.
+/// Methods that are idempotent are retried, and requests with an `Idempotency-Key`, by which the server knows them
+/// again: ``Interceptor/idempotencyKeys(for:makeKey:)`` gives them one. Any other request is retried only if it wasn't
+/// sent, because no connection could be made: ``RequestError/wasNotSent``. A POST that got no answer may have been
+/// carried out. Only bodies that can be sent again are. An interceptor's own decision comes first.
 public struct RetryPolicy: Sendable, Hashable {
     /// The maximum number of retries, including those that interceptors and validators requested.
     ///
@@ -240,9 +240,10 @@ extension Interceptor where Self == ClosureInterceptor {
     /// environment.retry = .default
     /// ```
     ///
-    /// A POST without a response may have been carried out. A server that supports the field carries it out once, however
-    /// often it receives it; so a ``RetryPolicy`` retries requests that have a key whatever their method. All attempts of
-    /// an operation have the same key, which no other operation has. A request that has a key already keeps it.
+    /// A POST without a response may have been carried out. A server that supports the field carries it out once,
+    /// however often it receives it; so a ``RetryPolicy`` retries requests that have a key whatever their method. All
+    /// attempts of an operation have the same key, which no other operation has. A request that has a key already keeps
+    /// it.
     ///
     /// Use it only for servers that are known to support the field: others ignore it, and carry a retry out again.
     ///

@@ -82,15 +82,16 @@ extension HTTPResponseHead {
 }
 
 extension ResponseValidator where Self == ClosureValidator {
-    /// Fails content of a type that the request's `Accept` field doesn't accept, with the code `unacceptableContentType`.
+    /// Fails content of a type that the request's `Accept` field doesn't accept, with the code
+    /// `unacceptableContentType`.
     ///
     /// Wildcards and weights of the field count. Without the field, and for responses without content, every type is
-    /// accepted (RFC 9110, 12.5.1). The most specific range for a type decides, and a weight of zero refuses. A parameter,
-    /// such as `charset`, counts only if both sides have it: `application/json` is accepted if the request asked for
-    /// `application/json; charset=utf-8`. Content without a type fails unless every type is accepted.
+    /// accepted (RFC 9110, 12.5.1). The most specific range for a type decides, and a weight of zero refuses. A
+    /// parameter, such as `charset`, counts only if both sides have it: `application/json` is accepted if the request
+    /// asked for `application/json; charset=utf-8`. Content without a type fails unless every type is accepted.
     ///
-    /// Responses with a status that the request doesn't accept are left to other validators: a page that explains an error
-    /// is often HTML. The content of downloads and streams is refused before it goes to a file or to a reader.
+    /// Responses with a status that the request doesn't accept are left to other validators: a page that explains an
+    /// error is often HTML. The content of downloads and streams is refused before it goes to a file or to a reader.
     public static var contentType: ClosureValidator { ClosureValidator(ContentTypeValidator()) }
 
     /// Fails content of a type other than these, with the code `unacceptableContentType`; see ``contentType``.

@@ -229,7 +229,8 @@ final class PartialDownload: Sendable {
         return (target, length)
     }
 
-    /// Removes the complete file of a download that was cancelled when it was moved, unless it may have replaced another.
+    /// Removes the complete file of a download that was cancelled when it was moved, unless it may have replaced
+    /// another.
     ///
     /// The next download to that place would be refused otherwise.
     func retract(_ url: URL) {

@@ -162,7 +162,8 @@ final class StreamCore: Sendable {
         return bytes.isEmpty ? try await next() : bytes
     }
 
-    /// The bytes up to the end of the next line, or those of it that are there; the rest of a piece is for the next call.
+    /// The bytes up to the end of the next line, or those of it that are there; the rest of a piece is for the next
+    /// call.
     func nextLine(isFirst: Bool) async throws(RequestError) -> Data? {
         guard let piece = try await next(isFirst: isFirst) else { return nil }
         return rest.withLock { $0.cut(piece) }

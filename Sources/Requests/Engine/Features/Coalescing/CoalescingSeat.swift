@@ -17,7 +17,7 @@ final class CoalescingSeat: OperationObserver {
     private struct Place: Sendable {
         let key: Key
         // Retained, so that no other object gets one of their addresses while the seat is taken.
-        let owners: [any AnyObject & Sendable]
+        var owners: [any AnyObject & Sendable]
     }
 
     private typealias Group = CoalescingGroup<SharedTransfer>
@@ -119,7 +119,13 @@ final class CoalescingSeat: OperationObserver {
     /// Gives the seat back; a transfer that no other operation waits for is cancelled.
     private func leave() {
         let id = ObjectIdentifier(self)
-        cancel(change { $0.leave(id) } ?? [])
+        let dropped = change { $0.leave(id) } ?? []
+        // They may be released now, but not under a lock.
+        let owners = place.withLock { place in
+            defer { place?.owners = [] }
+            return place?.owners
+        }
+        withExtendedLifetime(owners) { cancel(dropped) }
     }
 
     private func cancel(_ dropped: [Group.Dropped]) {

@@ -5,9 +5,9 @@ import Foundation
 
 /// A transfer that several operations wait for: an operation of its own, which continues the run of the first one.
 ///
-/// For the transfers of the waiting operations it is the transport. Each gets the events from the beginning, whenever it
-/// joins, and processes them independently. The shared operation is paused while all of them are, and has the highest of
-/// their priorities.
+/// For the transfers of the waiting operations it is the transport. Each gets the events from the beginning, whenever
+/// it joins, and processes them independently. The shared operation is paused while all of them are, and has the
+/// highest of their priorities.
 final class SharedTransfer: HTTPTransport {
     /// A waiting transfer.
     private struct Member: Sendable {
@@ -110,7 +110,8 @@ final class SharedTransfer: HTTPTransport {
         let (content, error): (Data, RequestError?) =
             switch outcome {
             case .success(let response): (response.body, nil)
-            case .failure(let error): (record.content, error)
+            // Without the request of the operation that has sent it: each has its own.
+            case .failure(let error): (record.content, record.last?.attempt.error ?? error)
             }
         var events: [TransferEvent] = content.isEmpty ? [] : [.data(content)]
         if let metrics = record.attempts.last?.metrics { events.append(.metrics(metrics)) }

@@ -1,0 +1,136 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTestSupport
+import RequestsTesting
+import Testing
+
+/// Operations with more than one transfer at a time.
+@Suite(.bounded) struct SeveralTransfersTests {
+    /// Sends the request at once, and once more when the gate is open.
+    private struct Hedging: Interceptor {
+        let maySendAgain: Gate
+        let hasSentAgain: Gate
+
+        func intercept(
+            _ request: HTTPRequest,
+            context: InterceptorContext,
+            next: Next
+        ) async throws -> HTTPResponse<ResponseContent> {
+            async let first = next(request)
+            async let second: HTTPResponse<ResponseContent>? = {
+                await maySendAgain.wait()
+                defer { hasSentAgain.open() }
+                return try? await next(request)
+            }()
+            let answer = try await first
+            _ = await second
+            return answer
+        }
+    }
+
+    @Test func operationFinishesBehindItsLastTransferWhateverIsRefused() async throws {
+        let (transport, maySendAgain, hasSentAgain) = (ManualTransport(), Gate(), Gate())
+        let queue = TestQueue(transport) {
+            $0.interceptors = [Hedging(maySendAgain: maySendAgain, hasSentAgain: hasSentAgain)]
+        }
+        let operation = queue.addRequest(TextRequest())
+        let transfer = try await transport.awaitTransfer()
+
+        operation.cancel()
+        maySendAgain.open()
+        await hasSentAgain.wait()
+
+        #expect(!operation.isFinished && transport.transfers.count == 1)
+        transfer.receive(.end(RequestError(.cancelled, phase: .sending)))
+        await operation.end()
+    }
+
+    /// Calls `next` in a child task that is cancelled before, and then for the answer.
+    private struct CancelledChild: Interceptor {
+        func intercept(
+            _ request: HTTPRequest,
+            context: InterceptorContext,
+            next: Next
+        ) async throws -> HTTPResponse<ResponseContent> {
+            let child = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return try? await next(request)
+            }
+            _ = await child.value
+            return try await next(request)
+        }
+    }
+
+    @Test func transferThatIsCancelledBeforeItBeginsIsNoAttempt() async throws {
+        let queue = TestQueue { $0.interceptors = [CancelledChild()] }
+
+        let response = try await queue.send(TextRequest())
+
+        #expect(response.attempts.count == 1)
+    }
+
+    @Test func taskThatACallerCancelsEndsItsOperation() async {
+        let queue = TestQueue {
+            $0.interceptors = [.adapting { _ in withUnsafeCurrentTask { $0?.cancel() } }]
+        }
+
+        let error = await #expect(throws: RequestError.self) { try await queue.fetch(TextRequest()) }
+
+        #expect(error?.code == .cancelled)
+    }
+
+    @Test func deadlineOfAnEnvironmentEndsNoSharedTransfer() async throws {
+        let (transport, clock) = (ManualTransport(), ManualClock())
+        let queue = TestQueue(transport) {
+            $0.clock = clock
+            $0.deadline = .seconds(30)
+        }
+        let first = Probe(adding: TextRequest(), to: queue, coalescing: true)
+        let transfer = try await transport.awaitTransfer()
+        try await clock.waitForSleepers()
+        var patient = TextRequest()
+        patient.options.deadline = .seconds(600)
+        let second = Probe(adding: patient, to: queue, coalescing: true)
+        try await clock.waitForSleepers(2)
+
+        clock.advance(by: .seconds(30))
+        #expect(await first.ended().map(\.error?.code) == [.deadlineExceeded])
+        transfer.receive(.head(HTTPResponseHead(status: .ok)))
+        transfer.receive(.data(Data("late".utf8)))
+        transfer.receive(.end(nil))
+
+        #expect(await second.ended().map(\.value) == ["late"])
+    }
+
+    /// An operation of one's own, which sends nothing.
+    private final class Counting: RequestOperation<TextRequest>, @unchecked Sendable {
+        init() { super.init(source: .value(TextRequest())) }
+
+        override func execute() { finish(with: .success("counted")) }
+    }
+
+    @Test func operationOfOnesOwnNeedsNoTransport() async throws {
+        let operation = Counting()
+        OperationQueue().addOperation(operation)
+
+        #expect(try await operation.value() == "counted")
+        #expect(operation.attempts.isEmpty && operation.urlRequest == nil)
+    }
+
+    @Test func pauseAndResumeFromTwoThreadsLeaveTheTransferRunning() async {
+        for _ in 0..<Scale.races {
+            let operation = TestQueue().addRequest(TextRequest())
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    operation.pause()
+                    operation.resume()
+                }
+            }
+            await operation.end()
+            #expect(operation.result?.value == "hello")
+        }
+    }
+}
