@@ -145,10 +145,7 @@ struct DigestSession: Sendable {
         guard user.utf8.contains(where: { $0 >= 0x80 }), challenge["charset"] != nil else {
             return ["username=\(user.quoted)"]
         }
-        let kept = PercentEncoding(keeping: "!#$&+-.^_`|~")
-        var escaped: [UInt8] = []
-        kept.append(user, to: &escaped, keepsTriplets: false)
-        return ["username*=UTF-8''\(String(decoding: escaped, as: UTF8.self))"]
+        return ["username*=UTF-8''\(ASCIISet.extendedValue.encode(user))"]
     }
 }
 

@@ -48,7 +48,8 @@ extension CookieStorage {
 extension Cookie {
     /// Whether a server reads the cookie correctly: it has no separator and no control character where none is allowed.
     var isWhole: Bool {
-        !name.isEmpty && name.isFieldValue && value.isFieldValue
+        (!name.isEmpty || !value.isEmpty && !value.utf8.contains(UInt8(ascii: "="))) && name.isFieldValue
+            && value.isFieldValue
             && !name.utf8.contains { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: "=") }
             && !value.utf8.contains(UInt8(ascii: ";"))
             && name.trimmedOfBlanks == name && value.trimmedOfBlanks == value

@@ -373,7 +373,8 @@ final class Transfer: Sendable {
     func end(_ error: RequestError?, isConcurrent: Bool) {
         // Asked outside of the lock, since a receiver has one of its own.
         let delivered = keepsContent ? nil : state.withLock({ $0.receiver })?.count
-        guard let (end, error, isCut) = state.withLock({ $0.end(error, of: request, delivered) }), let owner = end.owner else {
+        guard let (end, error, isCut) = state.withLock({ $0.end(error, of: request, delivered) }), let owner = end.owner
+        else {
             return
         }
         var receiver: (any ContentReceiver)?

@@ -132,7 +132,7 @@ extension HTTPRequest {
             changeComponents { components in
                 components.percentEncodedPath = encoded.hasPrefix("/") ? encoded : "/" + encoded
                 guard let query else { return }
-                let encoded = PercentEncoding.query.encode(query, keepsTriplets: true)
+                let encoded = ASCIISet.query.encode(query, keepsTriplets: true)
                 components.percentEncodedQuery = encoded.isEmpty ? nil : encoded
             }
         } catch {

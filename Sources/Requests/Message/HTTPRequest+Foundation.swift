@@ -10,13 +10,16 @@ extension HTTPRequest {
     /// |---|---|
     /// | `url`, `httpMethod`, `allHTTPHeaderFields` | ``url``, ``method``, ``headers`` |
     /// | `httpBody`, `httpBodyStream` | ``body``; a stream can be sent once |
-    /// | `timeoutInterval` | ``timeout``; 60 seconds, Foundation's default, and values that aren't positive count as "not set" |
+    /// | `timeoutInterval` | ``timeout``, unless it is Foundation's 60 seconds or isn't positive |
     /// | `cachePolicy` | ``cachePolicy`` |
     /// | `allowsCellularAccess` | ``allowsCellularAccess`` |
     /// | `httpShouldHandleCookies` | ``usesCookies`` |
     /// | `mainDocumentURL`, `networkServiceType` | kept, and given to a `URLSession`; libcurl has no such thing |
-    /// | `allowsExpensiveNetworkAccess`, `allowsConstrainedNetworkAccess`, `assumesHTTP3Capable`, `attribution`, `requiresDNSSECValidation` and whatever a later system adds | kept, and given to a `URLSession`; only Apple platforms have them |
     /// | `httpShouldUsePipelining` | kept on Apple platforms; nothing on Linux pipelines |
+    ///
+    /// `allowsExpensiveNetworkAccess`, `allowsConstrainedNetworkAccess`, `assumesHTTP3Capable`, `attribution`,
+    /// `requiresDNSSECValidation` and whatever a later system adds, which only Apple platforms have, are kept and given
+    /// to a `URLSession`.
     ///
     /// Stored properties stay over redirects and retries, and are restored in
     /// ``RequestConvertible/toURLRequest(baseURL:)`` and in the closure of `modifyingURLRequest`.

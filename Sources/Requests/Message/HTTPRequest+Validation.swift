@@ -4,14 +4,15 @@
 import Foundation
 
 extension HTTPRequest {
-    /// Makes the request fit for the wire, or says what can't go there.
+    /// Checks every piece of the request before it is sent.
     ///
     /// Foundation drops some bad pieces silently and sends others as they are, where a line break in a name or a method
     /// becomes a header of an attacker's. Here every piece is checked, once for every attempt, and a bad one throws.
     ///
     /// A user and a password in the address become an `Authorization` field, since addresses end up in logs and in
-    /// `Referer`. They count as the request's own field would: they go before that of the environment, and behind a field
-    /// and an authentication of the request itself. Those of a base URL go behind the environment's. A `Content-Length` that says what the body says is dropped, because the transport writes its own.
+    /// `Referer`. They count as the request's own field would: they go before that of the environment, and behind a
+    /// field and an authentication of the request itself. Those of a base URL go behind the environment's. A
+    /// `Content-Length` that says what the body says is dropped, because the transport writes its own.
     ///
     /// - Throws: ``InvalidRequest``.
     /// - Complexity: O(n) in the bytes of the head.
@@ -102,26 +103,12 @@ extension HTTPRequest {
 extension String {
     /// Whether the text may be a host with its port: it isn't empty, and escapes nothing but the zone of an address.
     fileprivate var isHost: Bool {
-        !isEmpty && utf8.allSatisfy(\.isHostCharacter)
+        !isEmpty && ASCIISet.host.containsAll(self)
             && (!utf8.contains(UInt8(ascii: "%")) || utf8.first == UInt8(ascii: "["))
     }
 }
 
-extension UInt8 {
-    /// Whether the byte may stand in a host with its port (RFC 3986, 3.2.2), an address in brackets included.
-    fileprivate var isHostCharacter: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: ":"), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "~"), UInt8(ascii: "%"):
-            true
-        default:
-            false
-        }
-    }
-}
-
-/// Why a request can't be put on the wire: the piece that is at fault, and what is wrong with it.
+/// The reason why a request can't be sent: the invalid piece, and what is wrong with it.
 ///
 /// It arrives as the underlying error of a ``RequestError`` whose code is `invalidRequest`.
 public struct InvalidRequest: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
@@ -149,7 +136,7 @@ public struct InvalidRequest: ExplainedError, Sendable, Hashable, CustomStringCo
         case fileName = "file name"
     }
 
-    /// The piece that is at fault.
+    /// The invalid piece.
     public let piece: Piece
     /// The reason.
     public let reason: String
@@ -168,6 +155,6 @@ public struct InvalidRequest: ExplainedError, Sendable, Hashable, CustomStringCo
         "the \(piece.rawValue)\(excerpt.isEmpty ? "" : " “\(excerpt)”") \(reason)"
     }
 
-    /// The error, for people.
+    /// The error, as a text for users.
     public var errorDescription: String? { description }
 }

@@ -209,7 +209,6 @@ extension HTTPRequest {
     ///
     /// - Throws: Any error that the encoding throws.
     mutating func encodeQueries(with encoder: QueryEncoder) throws {
-        query.adopt(encoder.encoding)
         guard !encodableQueries.isEmpty else { return }
         var items = Array(query)
         for encodable in encodableQueries.reversed() {

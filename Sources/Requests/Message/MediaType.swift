@@ -122,11 +122,16 @@ extension MediaType: HTTPFieldValue {
     /// Common errors of servers in the parameters are accepted, as browsers do: blanks anywhere, a parameter without a
     /// value, a missing quote at the end. Of a repeated parameter, the first counts.
     ///
-    /// - Throws: ``InvalidRequest`` if type or subtype isn't a token, or the text has a control character.
+    /// - Throws: ``InvalidRequest`` if type or subtype isn't a token, the text has a control character, or it is a
+    ///   list.
     /// - Complexity: O(n) in the length of the text, and in the number of parameters squared, of which 64 are read.
     public init(parsing text: String) throws(InvalidRequest) {
         guard text.isFieldValue else {
             throw InvalidRequest(.mediaType, "has a control character", excerpt: text)
+        }
+        // `text/html;q=0, */*` would be a type whose weight is “0, */*”.
+        guard !text.utf8.contains(UInt8(ascii: ",")) || FieldScanner.elements(of: text).count == 1 else {
+            throw InvalidRequest(.mediaType, "is a list of several types", excerpt: text)
         }
         var scanner = FieldScanner(text)
         scanner.skipBlanks()
@@ -138,18 +143,8 @@ extension MediaType: HTTPFieldValue {
             throw InvalidRequest(.mediaType, "isn't a type and a subtype", excerpt: text)
         }
         self.init(type, subtype)
-        while scanner.skip(";"), parameters.count < Self.maximumParameters {
-            scanner.skipBlanks()
-            let name = scanner.text(upTo: ";", "=")
-            guard scanner.skip("=") else { continue }
-            scanner.skipBlanks()
-            let value = scanner.parameterValue(upTo: ";")
-            guard name.isToken, self[parameter: name] == nil else { continue }
-            parameters.append(Parameter(name, value))
-        }
+        parameters = scanner.parameters().withoutRepetitions
     }
-
-    private static var maximumParameters: Int { 64 }
 
     /// Whether the type can be sent: type, subtype and the names of parameters are tokens, and no value has a control
     /// character.
@@ -223,8 +218,8 @@ extension MediaType {
 }
 
 extension String.Encoding {
-    /// The encodings that Foundation knows, each with its registered name (IANA, Character Sets) and the other names that
-    /// servers use.
+    /// The encodings that Foundation knows, each with its registered name (IANA, Character Sets) and the other names
+    /// that servers use.
     ///
     /// `iso-8859-1` is read literally, not as the `windows-1252` that browsers use for it.
     private static let charsets: [(encoding: String.Encoding, names: [String])] = [

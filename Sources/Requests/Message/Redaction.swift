@@ -40,58 +40,38 @@ package enum Redaction {
     package static func address(_ address: String) -> String { self.address(address, depth: 0) }
 
     private static func address(_ address: String, depth: Int) -> String {
+        let text = withoutUser(address)
         // Bytes, not characters: a combining character behind a delimiter would hide it.
-        let bytes = address.utf8
-        let fragmentStart = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
-        let queryStart = bytes[..<fragmentStart].firstIndex(of: UInt8(ascii: "?")) ?? fragmentStart
-        let (root, pathStart) = root(of: address[..<queryStart])
-        return root
-            + withoutCredentials(
-                pairs(address[pathStart..<queryStart], separatedBy: "/;", depth: depth)
-                    + pairs(address[queryStart..<fragmentStart], separatedBy: "?&;", depth: depth)
-                    + pairs(address[fragmentStart...], separatedBy: "#?&;", depth: depth)
-            )
+        let fragment = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
+        let query = text.utf8[..<fragment].firstIndex(of: UInt8(ascii: "?")) ?? fragment
+        return pairs(text[..<query], separatedBy: "/;", depth: depth)
+            + pairs(text[query..<fragment], separatedBy: "?&;", depth: depth)
+            + pairs(text[fragment...], separatedBy: "#?&;", depth: depth)
     }
 
-    /// A text without the part between two slashes and an at sign.
-    private static func withoutCredentials(_ text: String) -> String {
+    /// A text without users and passwords: what stands between two slashes and the last at sign before the next
+    /// delimiter.
+    private static func withoutUser(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "@")) else { return text }
         var result = ""
         var rest = text.utf8[...]
         while let slash = rest.firstIndex(of: UInt8(ascii: "/")) {
-            let next = rest.index(after: slash)
-            result += String(Substring(rest[..<next]))
-            rest = rest[next...]
-            guard rest.first == UInt8(ascii: "/") else { continue }
-            result += "/"
-            rest = rest.dropFirst()
+            result += String(Substring(rest[...slash]))
+            let isSecond = slash > text.startIndex && text.utf8[text.utf8.index(before: slash)] == UInt8(ascii: "/")
+            rest = rest[rest.index(after: slash)...]
+            guard isSecond else { continue }
             let authority = rest.prefix { !"/?#&;,".utf8.contains($0) }
-            guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { continue }
-            rest = rest[rest.index(after: at)...]
+            if let at = authority.lastIndex(of: UInt8(ascii: "@")) { rest = rest[rest.index(after: at)...] }
         }
         return result + String(Substring(rest))
     }
 
-    /// An address for display: like ``address(_:)``, but without a text that may be a password that looks like a port.
+    /// An address for display: like ``address(_:)``, but without anything behind the scheme if a password may be there.
     ///
     /// - Complexity: O(n).
     static func shownAddress(_ address: String) -> String {
-        guard let slashes = address.range(of: "//") else { return self.address(address) }
-        let rest = address.utf8[slashes.upperBound...]
-        let authority = rest.prefix { !"/?#".utf8.contains($0) }
-        guard !authority.contains(UInt8(ascii: "@")), let at = ambiguousEnd(of: authority, in: rest) else {
-            return self.address(address)
-        }
-        return address[..<slashes.upperBound] + "…@" + self.address(String(Substring(rest[at...].dropFirst())))
-    }
-
-    /// Scheme, host and port, without credentials; and the position of the path.
-    private static func root(of address: Substring) -> (String, Substring.Index) {
-        guard let slashes = address.range(of: "//") else { return ("", address.startIndex) }
-        let authority = address.utf8[slashes.upperBound...].prefix { $0 != UInt8(ascii: "/") }
-        let host =
-            authority.lastIndex(of: UInt8(ascii: "@")).map { authority[authority.index(after: $0)...] } ?? authority
-        return (String(address[..<slashes.upperBound]) + String(Substring(host)), authority.endIndex)
+        let (scheme, rest) = split(address)
+        return rest == nil ? "\(scheme)…" : self.address(address)
     }
 
     /// An address without parts that may be secrets: credentials, query, fragment, and the parameters of its path.
@@ -100,61 +80,44 @@ package enum Redaction {
     ///
     /// - Complexity: O(n).
     static func bareAddress(_ address: String) -> String {
-        // Bytes, not characters: a combining character behind a delimiter would hide it.
-        var rest = address.utf8[...]
-        var scheme = ""
-        let name = rest.prefix { ASCII.isLetter(ASCII.lowercased($0)) || ASCII.isDigit($0) || "+-.:".utf8.contains($0) }
-        if name.isEmpty || name.last == UInt8(ascii: ":"), rest[name.endIndex...].starts(with: "//".utf8) {
-            rest = rest[rest.index(name.endIndex, offsetBy: 2)...]
-            scheme = String(address[..<rest.startIndex])
-        }
-        let authority = rest.prefix { !"/?#".utf8.contains($0) }
-        if !scheme.isEmpty, let at = authority.lastIndex(of: UInt8(ascii: "@")) {
-            rest = rest[rest.index(after: at)...]
-            // A password that contains both delimiters may end at any of them.
-            guard !rest.prefix(while: { !"?#".utf8.contains($0) }).contains(UInt8(ascii: "@")) else {
-                return scheme + "…"
-            }
-        } else if scheme.isEmpty ? mayHoldPassword(rest) : !hasPort(authority) && rest.contains(UInt8(ascii: "@")) {
-            // A password that contains a delimiter may end anywhere.
-            return scheme + "…"
-        } else if !scheme.isEmpty, let at = ambiguousEnd(of: authority, in: rest) {
-            return scheme + "…@" + bareAddress(String(Substring(rest[at...].dropFirst())))
-        }
-        let path = rest.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        let segments = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { segment in
-            String(Substring(segment.prefix { $0 != UInt8(ascii: ";") }))
-        }
+        let (scheme, rest) = split(address)
+        guard let rest else { return "\(scheme)…" }
+        let segments = rest.prefix { !"?#".utf8.contains($0) }
+            .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            .map { segment in String(Substring(segment.prefix { $0 != UInt8(ascii: ";") })) }
         return scheme + segments.joined(separator: "/")
     }
 
-    /// The at sign that may end a password whose beginning looks like a port, as in `https://bob:123/456@example.com`.
-    private static func ambiguousEnd(
-        of authority: Substring.UTF8View,
-        in address: Substring.UTF8View
-    ) -> Substring.UTF8View.Index? {
-        guard authority.first != UInt8(ascii: "["), authority.contains(UInt8(ascii: ":")) else { return nil }
-        let behind = address[authority.endIndex...]
-        // Directly behind a port, a query may belong to it as well; behind a path it is too far away.
-        let path = behind.first == UInt8(ascii: "/") ? behind.prefix { !"?#".utf8.contains($0) } : behind
-        guard let at = path.lastIndex(of: UInt8(ascii: "@")) else { return nil }
-        // A segment that begins with it is a name, as of a user or a package.
-        return path[..<at].last == UInt8(ascii: "/") ? nil : at
-    }
-
-    /// Whether a text without an authority has a colon and an at sign behind it, like a user and a password.
-    private static func mayHoldPassword(_ text: Substring.UTF8View) -> Bool {
-        guard let colon = text.firstIndex(of: UInt8(ascii: ":")) else { return false }
-        return text[colon...].contains(UInt8(ascii: "@"))
-    }
-
-    /// Whether the text behind the colon of an authority may be a port.
-    private static func hasPort(_ authority: Substring.UTF8View) -> Bool {
+    /// An address's scheme with its colon and slashes, which may be missing, and the rest without user and password.
+    ///
+    /// The rest is `nil` if an at sign may end a password that contains a delimiter, and so ends anywhere.
+    private static func split(_ address: String) -> (scheme: String, rest: Substring.UTF8View?) {
+        let name = address.utf8.prefix { ASCIISet.scheme.contains($0) || $0 == UInt8(ascii: ":") }
+        var rest = address.utf8[...]
+        guard name.isEmpty || name.last == UInt8(ascii: ":"), rest[name.endIndex...].starts(with: "//".utf8) else {
+            let colon = rest.firstIndex(of: UInt8(ascii: ":")) ?? rest.endIndex
+            return ("", rest[colon...].contains(UInt8(ascii: "@")) ? nil : rest)
+        }
+        rest = rest[rest.index(name.endIndex, offsetBy: 2)...]
+        let scheme = String(address[..<rest.startIndex])
+        let authority = rest.prefix { !"/?#".utf8.contains($0) }
+        if let at = authority.lastIndex(of: UInt8(ascii: "@")) {
+            rest = rest[rest.index(after: at)...]
+            return (scheme, rest.prefix { !"?#".utf8.contains($0) }.contains(UInt8(ascii: "@")) ? nil : rest)
+        }
         guard authority.first != UInt8(ascii: "["), let colon = authority.firstIndex(of: UInt8(ascii: ":")) else {
-            return true
+            return (scheme, rest)
         }
         let port = authority[authority.index(after: colon)...]
-        return !port.isEmpty && port.allSatisfy(ASCII.isDigit)
+        guard !port.isEmpty, port.allSatisfy(ASCII.isDigit) else {
+            return (scheme, rest.contains(UInt8(ascii: "@")) ? nil : rest)
+        }
+        // Directly behind what looks like a port, a query may belong to a password as well; behind a path it is too far
+        // away. A segment that begins with the sign is a name, as of a user or a package.
+        let behind = rest[authority.endIndex...]
+        let path = behind.first == UInt8(ascii: "/") ? behind.prefix { !"?#".utf8.contains($0) } : behind
+        guard let at = path.lastIndex(of: UInt8(ascii: "@")) else { return (scheme, rest) }
+        return (scheme, path[..<at].last == UInt8(ascii: "/") ? rest : nil)
     }
 
     /// A text of `name=value` pairs without the values of those that are secrets by their name.

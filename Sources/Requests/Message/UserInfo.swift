@@ -11,21 +11,21 @@
 /// ```
 ///
 /// Choose it for what belongs to one request and is the business of code that serves all of them: the screen that a
-/// monitor counts requests by, a permission that an interceptor asks about, a version that a validator judges by. What the
-/// server is to see belongs into the header fields or the query instead.
+/// monitor counts requests by, a permission that an interceptor asks about, a version that a validator judges by. What
+/// the server is to see belongs into the header fields or the query instead.
 ///
-/// It goes along with the request into its operation, and is the same for all of its attempts, redirects included. What an
-/// interceptor sends on behalf of a request has one of its own. Nothing of it is sent, and the library doesn't look at it.
-/// It is no part of what makes two requests equal: requests that share a transfer keep theirs.
+/// It goes along with the request into its operation, and is the same for all of its attempts, redirects included. What
+/// an interceptor sends on behalf of a request has one of its own. Nothing of it is sent, and the library doesn't look
+/// at it. It is no part of what makes two requests equal: requests that share a transfer keep theirs.
 ///
-/// A value: a copy that is changed leaves the request as it is, which is why interceptors can read it, and tell each other
-/// nothing by it.
+/// It is a value: changing a copy leaves the request unchanged. Interceptors can read it, but can't pass data to each
+/// other with it.
 ///
 /// - Complexity: A look-up is O(1).
 public struct UserInfo: Sendable {
     private var values: [ObjectIdentifier: any Sendable] = [:]
 
-    /// Makes one in which every key has its default.
+    /// Makes a value in which every key has its default.
     public init() {}
 
     /// The value of a key.
@@ -34,7 +34,7 @@ public struct UserInfo: Sendable {
         set { values[ObjectIdentifier(key)] = newValue }
     }
 
-    /// The values of both; where both have one, that of this one.
+    /// Returns the values of both; this one's take precedence.
     func over(_ other: UserInfo) -> UserInfo {
         var result = other
         result.values.merge(values) { $1 }
@@ -47,7 +47,7 @@ extension UserInfo {
     public protocol Key: SendableMetatype {
         /// The type of the value.
         associatedtype Value: Sendable
-        /// The value where none was set.
+        /// The value if none was set.
         static var defaultValue: Value { get }
     }
 }

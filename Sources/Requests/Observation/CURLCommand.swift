@@ -99,7 +99,7 @@ struct CURLCommand {
     private static let redacted = Data("<redacted>".utf8)
 
     /// Whether a part of a form has a secret's name: the parts can't be separated here.
-    private static func nameSecrets(_ pieces: [MultipartForm.Piece]) -> Bool {
+    private static func nameSecrets(_ pieces: [HTTPBody.Content]) -> Bool {
         pieces.contains { piece in
             guard case .data(let data) = piece else { return false }
             return Redaction.shown(data, type: "multipart/form-data") == nil
@@ -112,10 +112,11 @@ struct CURLCommand {
         options.append("--header 'Expect:'")
     }
 
-    private static func command(for piece: MultipartForm.Piece) -> String {
+    private static func command(for piece: HTTPBody.Content) -> String {
         switch piece {
         case .data(let data): "printf -- \(data.escapedForPrintf.quotedForShell)"
         case .file(let url): "cat \(url.path.quotedForShell)"
+        case .none, .stream: ":"
         }
     }
 

@@ -115,26 +115,23 @@ public enum BodyBuilder {
         }
     }
 
-    /// JSON as a literal.
+    /// JSON as a literal; `nil` is no content, and ``HTTPBody/json(_:encoder:)`` sends a null.
     public static func buildExpression(_ value: JSONValue) -> Content {
-        Content { encoder in encoder.map { .json(value, encoder: $0()) } ?? .json(value) }
+        value == .null ? .none : Content { encoder in encoder.map { .json(value, encoder: $0()) } ?? .json(value) }
     }
-    /// A JSON object as a literal, with values that are known at run time.
-    public static func buildExpression(_ members: JSONValue.Members) -> Content { buildExpression(members.jsonValue) }
 
     /// A JSON object as a literal, with values of any mixture of `Encodable` types.
     ///
-    /// If all values are of one type of your own, Swift takes the literal for a `Dictionary`, whose keys have to
-    /// differ: for names that are known only at run time, write ``HTTPBody/json`` and the literal.
-    @_disfavoredOverload
+    /// Of members of the same name, the last one counts. A literal within it is a `Dictionary`, whose keys have to
+    /// differ, unless it says `as JSONValue.Fields`.
     public static func buildExpression(_ fields: JSONValue.Fields) -> Content {
-        Content { encoder in HTTPBody.json(fields, encoder: encoder?()) }
+        Content { encoder in .json(fields, encoder: encoder?()) }
     }
 
     /// A value, to be sent as JSON.
     @_disfavoredOverload
     public static func buildExpression(_ value: some Encodable & Sendable) -> Content {
-        Content { encoder in encoder.map { HTTPBody.json(value, encoder: $0()) } ?? .json(value) }
+        Content { encoder in .json(value, encoder: encoder?()) }
     }
 
     /// A value, to be sent as JSON, or nothing.
@@ -146,6 +143,7 @@ public enum BodyBuilder {
     /// Data, to be sent unchanged.
     public static func buildExpression(_ data: Data) -> Content { Content { _ in .data(data) } }
     /// Data, to be sent unchanged, or nothing.
+    @_disfavoredOverload
     public static func buildExpression(_ data: Data?) -> Content { data.map { buildExpression($0) } ?? .none }
     /// Content of any kind.
     public static func buildExpression(_ body: HTTPBody) -> Content { Content { _ in body } }

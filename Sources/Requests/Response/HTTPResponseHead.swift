@@ -67,7 +67,7 @@ public struct HTTPResponseHead: Sendable {
     public subscript(name: HTTPField.Name) -> String? {
         switch source {
         case .fields(let headers): headers[name]
-        case .foundation(let response): response.value(forHTTPHeaderField: name.rawValue)
+        case .foundation(let response): HTTPHeaders(response, only: name)[name]
         case .raw(let bytes): HTTPHeaders(rawHead: bytes, only: name)[name]
         }
     }

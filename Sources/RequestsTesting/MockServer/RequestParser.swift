@@ -310,12 +310,14 @@ extension RequestParser {
         var headers = HTTPHeaders()
         for line in lines {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
-                line[..<colon].allSatisfy(ASCII.isToken)
+                line[..<colon].allSatisfy(ASCIISet.token.contains)
             else { throw Malformation("a field without a name") }
             var value = line[(colon + 1)...]
             while let first = value.first, first == 0x20 || first == 0x09 { value.removeFirst() }
             while let last = value.last, last == 0x20 || last == 0x09 { value.removeLast() }
-            guard value.allSatisfy(ASCII.isFieldValue) else { throw Malformation("a control character in a field") }
+            guard value.allSatisfy(ASCIISet.fieldValue.contains) else {
+                throw Malformation("a control character in a field")
+            }
             let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))
             headers.add(String(decoding: value, as: UTF8.self), for: name)
         }

@@ -131,7 +131,7 @@ import Testing
     /// Each record but the first and the last is spoilt in one place.
     @Test(
         arguments: [
-            ("value", #""b\r\nX-Evil: 1""#), ("value", #""b; c=d""#), ("name", #""""#), ("name", #""x=y""#),
+            ("value", #""b\r\nX-Evil: 1""#), ("value", #""b; c=d""#), ("name", #""\r\n""#), ("name", #""x=y""#),
             ("domain", #""com""#), ("domain", #""co.uk""#), ("domain", #""github.io""#), ("domain", #""Example.com""#),
             ("domain", #""""#), ("domain", #"".""#), ("domain", #""a..b""#), ("path", #""x""#),
             ("path", #""/\u0000""#), ("name", "null"), ("value", "7"), ("expires", "true"), ("created", #""now""#),

@@ -181,6 +181,21 @@ import Testing
         #expect(HTTPHeaders(try #require(response))[values: .setCookie] == cookies)
     }
 
+    /// As in a head that libcurl has received.
+    @Test func aHeadOfFoundationHasTheFirstOfSeveralSingleValues() throws {
+        let fields = [
+            "Set-Cookie": "a=1, b=2", "Content-Type": "text/html; a=\"x, y\", text/plain",
+            "Accept-Ranges": "bytes, none",
+        ]
+        let response = HTTPURLResponse(url: home, statusCode: 200, httpVersion: nil, headerFields: fields)
+
+        let head = HTTPResponseHead(try #require(response))
+
+        #expect(head[.setCookie] == "a=1" && head.headers[.setCookie] == "a=1")
+        #expect(head[.contentType] == "text/html; a=\"x, y\"" && head.headers[.contentType] == head[.contentType])
+        #expect(head[.acceptRanges] == "bytes, none")
+    }
+
     @Test func fieldIsFoundAmongManyWithoutComparingTheirTexts() {
         let names = (1000..<1400).map { HTTPField.Name("X-Field-\($0)") }
 

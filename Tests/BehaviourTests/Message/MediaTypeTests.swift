@@ -38,6 +38,7 @@ import Testing
         "", "/", "text", "text/", "/plain", "te xt/plain", "text/pl ain", "text/plain, a/b", "text /plain",
         "text/ plain",
         "text/plain\r\nX-Evil: 1", "text/plain; a=\"\n\"", "text/plain; a=\0", "tëxt/plain", "text/plain/x", "\u{7F}/a",
+        "text/html;q=0, */*", "text/html; a=\"b\", text/plain",
     ])
     func invalidTypeIsRefused(_ text: String) {
         #expect(throws: InvalidRequest.self) { try MediaType(parsing: text) }

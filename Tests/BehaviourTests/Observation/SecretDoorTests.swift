@@ -239,7 +239,7 @@ import Testing
             Attempt(cause: .initial, request: request, response: head, error: error),
             StubbedRequest(url: url, method: .post, headers: headers, body: Data(Self.marker.utf8)),
             AuthenticationProvider.basicAuth(username: "a", password: Self.marker),
-            ["password": Self.marker] as JSONValue.Fields, ["password": Self.marker] as JSONValue.Members,
+            ["password": Self.marker] as JSONValue.Fields,
         ]
 
         for value in values { expectNoSecret(in: value, "\(type(of: value))") }

@@ -128,6 +128,14 @@ import Testing
         #expect(sent.body.isEmpty && sent.headers[.contentType] == nil)
     }
 
+    @Test func nilIsNoBody() async throws {
+        let sent = try await TestQueue.sent(Post<Void>("u").body { nil })
+        let null = try await TestQueue.sent(Post<Void>("u").body(.json(nil)))
+
+        #expect(sent.body.isEmpty && sent.headers[.contentType] == nil)
+        #expect(try null.body.data() == Data("null".utf8))
+    }
+
     @Test(arguments: [true, false])
     func bodyWithAChoice(_ isRaw: Bool) async throws {
         let sent = try await TestQueue.sent(

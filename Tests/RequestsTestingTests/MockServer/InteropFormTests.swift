@@ -105,7 +105,7 @@ struct InteropFormTests {
         var until: String? = .none
         var date = Date(timeIntervalSince1970: 1_783_758_600.5)
         var data = Data([0xFB, 0xFF, 0x3E])
-        var price = Double.infinity
+        var price = 2.5
 
         func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: Key.self)
@@ -124,7 +124,7 @@ struct InteropFormTests {
 
     private static let plain = [
         ["text", "a & b=ü+"], ["tags[]", "x y"], ["tags[]", "z"], ["page[number]", "2"], ["page[itemCount]", "50"],
-        ["isNew", "true"], ["date", "2026-07-11T08:30:00Z"], ["data", "+/8+"], ["price", "∞ & more"],
+        ["isNew", "true"], ["date", "2026-07-11T08:30:00Z"], ["data", "+/8+"], ["price", "2.5"],
     ]
 
     /// The effect of each option on the plain fields: those of a prefix are replaced by others.
@@ -138,7 +138,6 @@ struct InteropFormTests {
         ({ $0.dates = .millisecondsSince1970 }, "date", [["date", "1783758600500"]]),
         ({ $0.dates = .deferred }, "date", [["date", "805451400.5"]]),
         ({ $0.dates = .custom { _ in "a day & more" } }, "date", [["date", "a day & more"]]),
-        ({ $0.data = .deferred }, "data", [["data[]", "251"], ["data[]", "255"], ["data[]", "62"]]),
         ({ $0.data = .custom { "\($0.count) bytes" } }, "data", [["data", "3 bytes"]]),
         ({ $0.keyPaths = .dots }, "page", [["page.number", "2"], ["page.itemCount", "50"]]),
         ({ $0.keyPaths = .custom { "\($0) \($1)" } }, "page", [["page number", "2"], ["page itemCount", "50"]]),
@@ -150,7 +149,6 @@ struct InteropFormTests {
     func everyOptionComesBackAsItSays(index: Int) async throws {
         let (change, prefix, fields) = Self.options[index]
         var encoder = QueryEncoder()
-        encoder.nonFiniteNumbers = .words(infinity: "∞ & more", negativeInfinity: "", nan: "")
         change(&encoder)
         let place = try #require(Self.plain.firstIndex { $0[0].hasPrefix(prefix) })
         var expected = Self.plain.filter { !$0[0].hasPrefix(prefix) }

@@ -33,6 +33,7 @@ import Testing
         Row("a folded line behind an empty value", "A:\r\n b\r\n", "A= b"),
         Row("a folded line behind nothing", " b: c\r\nD: e\r\n", "b=c", "D=e"),
         Row("a line without a colon", "nonsense\r\nA: b\r\n", "A=b"),
+        Row("a folded line behind one without a colon", "A: b\r\nnonsense\r\n c\r\nD: e\r\n", "A=b", "D=e"),
         Row("a line without a name", ": b\r\nC: d\r\n", "C=d"),
         Row("a blank for a name", " : b\r\nC: d\r\n", "C=d"),
         Row("UTF-8", "A: ü€\r\n", "A=ü€"),

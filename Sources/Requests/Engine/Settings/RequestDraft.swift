@@ -101,8 +101,7 @@ extension HTTPRequest {
         if cachePolicy == .useProtocolCachePolicy { cachePolicy = environment.cachePolicy }
         // Before the base URL is applied, whose credentials aren't the request's own.
         if case .url(let url) = address, url.scheme != nil { try moveCredentialsToHeader() }
-        var inheritedQuery = inheritedQuery(of: environment)
-        inheritedQuery.adopt(environment.queryEncoder.encoding)
+        let inheritedQuery = inheritedQuery(of: environment)
         let own = query
         try resolve(baseURL: environment.baseURL, inheriting: inheritedQuery)
         if case .parameter(let item) = guide { replaceParameter(item, style: own) }

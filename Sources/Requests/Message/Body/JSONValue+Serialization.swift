@@ -33,26 +33,17 @@ extension JSONValue {
         case .integer(let value): output += value.description.utf8
         case .double(let value): output += (value.isFinite ? value.description : "null").utf8
         case .string(let value): Self.write(value, to: &output)
-        case .array(let elements):
-            Self.write(elements, in: "[]", to: &output, indentation) { element, output, inner in
-                element.write(to: &output, indentation: inner)
-            }
+        case .array(let elements): Self.write(elements.map { (nil, $0) }, in: "[]", to: &output, indentation)
         case .object(let members):
-            let sorted = members.sorted { $0.key < $1.key }
-            Self.write(sorted, in: "{}", to: &output, indentation) { member, output, inner in
-                Self.write(member.key, to: &output)
-                output += (inner == nil ? ":" : ": ").utf8
-                member.value.write(to: &output, indentation: inner)
-            }
+            Self.write(members.sorted { $0.key < $1.key }.map { ($0, $1) }, in: "{}", to: &output, indentation)
         }
     }
 
-    private static func write<Item>(
-        _ items: [Item],
+    private static func write(
+        _ items: [(name: String?, value: JSONValue)],
         in brackets: String,
         to output: inout [UInt8],
-        _ indentation: Int?,
-        _ write: (Item, inout [UInt8], Int?) -> Void
+        _ indentation: Int?
     ) {
         let inner = indentation.map { $0 + 2 }
         func breakLine(_ count: Int?) {
@@ -64,7 +55,11 @@ extension JSONValue {
         for (index, item) in items.enumerated() {
             if index > 0 { output.append(UInt8(ascii: ",")) }
             breakLine(inner)
-            write(item, &output, inner)
+            if let name = item.name {
+                write(name, to: &output)
+                output += (inner == nil ? ":" : ": ").utf8
+            }
+            item.value.write(to: &output, indentation: inner)
         }
         breakLine(indentation)
         output += brackets.utf8.suffix(1)

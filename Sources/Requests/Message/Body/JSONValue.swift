@@ -98,6 +98,11 @@ extension JSONValue: Codable {
         if container.decodeNil() {
             self = .null
         } else if let value = try? container.decode(Double.self) {
+            // JSON has no such number: a decoder with a strategy for them has made it of a text.
+            guard value.isFinite else {
+                self = .string(try container.decode(String.self))
+                return
+            }
             // The double only shows whether the number may be an integer; beyond 2⁵³ the two aren't the same number.
             let integer = value.rounded() == value ? try? container.decode(Int64.self) : nil
             self = integer.map(JSONValue.integer) ?? .double(value)
@@ -154,6 +159,59 @@ extension JSONValue: Codable {
 
 // MARK: - JSON
 
+extension JSONValue {
+    /// A JSON object as a literal, with values of any `Encodable` type.
+    ///
+    /// ```swift
+    /// request.body = .json(["owner": user, "recipes": recipes, "isPublic": true])
+    /// ```
+    ///
+    /// Names may be equal, even if they are known only at run time: the last one counts. Write `as JSONValue.Fields`
+    /// behind a literal that is the value of another one. Otherwise Swift takes it for a `Dictionary`, and ends the
+    /// process if two of its names are equal.
+    ///
+    /// Names are written unchanged: an encoder's key strategy applies to the keys of your types, but not to these.
+    public struct Fields: Sendable, Encodable, ExpressibleByDictionaryLiteral {
+        private let values: [String: Field]
+
+        /// Makes an object; `nil` becomes null, and of members of the same name, the last one counts.
+        public init(dictionaryLiteral elements: (String, (any Encodable & Sendable)?)...) {
+            values = Dictionary(elements.map { ($0, Field(value: $1)) }) { $1 }
+        }
+
+        /// Encodes an object.
+        ///
+        /// - Throws: Any error that the values or the encoder throw.
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(values)
+        }
+    }
+
+    /// A value that is encoded by the container, so that the encoder sees types that it handles itself, such as dates.
+    private struct Field: Sendable, Encodable {
+        let value: (any Encodable & Sendable)?
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            guard let value else { return try container.encodeNil() }
+            try container.encode(value)
+        }
+    }
+}
+
+extension JSONValue.Fields: CustomStringConvertible, CustomReflectable {
+    /// The names; the values may be secrets.
+    public var description: String { values.keys.sorted().map { $0.shortened() }.joined(separator: ", ") }
+
+    /// A mirror of the names.
+    public var customMirror: Mirror { Mirror(self, children: ["names": description]) }
+}
+
+// If Swift has a choice, it makes a `Dictionary` of a literal, which ends the process over equal names. It chooses by
+// the number of disfavored declarations in an expression. The form for JSON literals has none, the one for literals
+// with any values one, and the one for any value two: the property and its call.
+
 extension HTTPBody {
     /// A value as JSON: ``JSONEncoding/callAsFunction(_:encoder:)``.
     ///
@@ -173,9 +231,6 @@ extension HTTPBody {
         ///
         /// An error that the encoder throws becomes the error of the request, with the code `encoding`.
         ///
-        /// A literal of names and values is taken by one of the methods called `json`. Unlike a `Dictionary`, it
-        /// doesn't end the process if two names are equal.
-        ///
         /// - Parameters:
         ///   - value: The value to encode.
         ///   - encoder: The encoder; by default the one of the environment, or else one that sorts the keys, so that
@@ -183,18 +238,28 @@ extension HTTPBody {
         /// - Returns: The body.
         @_disfavoredOverload
         public func callAsFunction(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPBody {
-            encode(value, by: encoder)
-        }
-
-        func encode(_ value: some Encodable & Sendable, by encoder: JSONEncoder?) -> HTTPBody {
             HTTPBody(
                 headers: jsonHeaders,
                 source: value,
-                encodingJSON: { inherited in
-                    try (encoder ?? inherited ?? sortingEncoder).encode(value)
-                }
+                encodingJSON: { inherited in try (encoder ?? inherited ?? sortingEncoder).encode(value) }
             )
         }
+    }
+
+    /// A JSON object as a literal, with values of any `Encodable` type.
+    ///
+    /// ```swift
+    /// request.body = .json(["owner": user, "recipes": recipes, "isPublic": true])
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - fields: The literal; of members of the same name, the last one counts. A literal within it is a
+    ///     `Dictionary`, whose keys have to differ, unless it says `as JSONValue.Fields`.
+    ///   - encoder: The encoder; by default that of the environment, or else one that sorts the keys.
+    /// - Returns: The body.
+    @_disfavoredOverload
+    public static func json(_ fields: JSONValue.Fields, encoder: JSONEncoder? = nil) -> HTTPBody {
+        json.callAsFunction(fields, encoder: encoder)
     }
 
     /// JSON as a literal, with values of any mixture of kinds.
@@ -203,10 +268,8 @@ extension HTTPBody {
     /// request.body = .json(["name": "Pancakes", "eggs": 2, "tags": ["sweet", nil]])
     /// ```
     ///
-    /// Of members of the same name, the last one counts.
-    public static func json(_ value: JSONValue) -> HTTPBody {
-        HTTPBody(headers: jsonHeaders, source: value, encodingJSON: { _ in try sortingEncoder.encode(value) })
-    }
+    /// Of members of the same name, the last one counts. The keys are sorted.
+    public static func json(_ value: JSONValue) -> HTTPBody { json(value, encoder: sortingEncoder) }
 
     /// JSON as a literal, encoded by your own encoder.
     ///
@@ -216,20 +279,6 @@ extension HTTPBody {
     /// - Returns: The body.
     public static func json(_ value: JSONValue, encoder: JSONEncoder) -> HTTPBody {
         HTTPBody(headers: jsonHeaders, source: value, encodingJSON: { _ in try encoder.encode(value) })
-    }
-
-    /// A JSON object as a literal, with values that are known at run time.
-    ///
-    /// ```swift
-    /// request.body = .json(["name": name, "eggs": eggs, "note": nil])
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - members: The literal; of members of the same name, the last one counts.
-    ///   - encoder: The encoder; `nil`, the default, is an encoder that sorts the keys.
-    /// - Returns: The body.
-    public static func json(_ members: JSONValue.Members, encoder: JSONEncoder? = nil) -> HTTPBody {
-        encoder.map { json(members.jsonValue, encoder: $0) } ?? json(members.jsonValue)
     }
 
     /// An object of Foundation, as `JSONSerialization` takes it, as JSON.

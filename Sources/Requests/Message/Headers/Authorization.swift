@@ -40,7 +40,7 @@ public struct Authorization: Sendable, Hashable {
             flaw = InvalidRequest(.headerValue, "of Authorization has a scheme that isn't a token")
         } else if token.isEmpty {
             flaw = InvalidRequest(.headerValue, "of Authorization has an empty token")
-        } else if !token.utf8.allSatisfy({ 0x20 < $0 && $0 < 0x7F }) {
+        } else if !ASCIISet.visible.containsAll(token) {
             flaw = InvalidRequest(.headerValue, "of Authorization has a character that no token has")
         }
         self.init("\(scheme) \(token)", flaw: flaw)
@@ -69,7 +69,7 @@ public struct Authorization: Sendable, Hashable {
         var flaw: InvalidRequest?
         if username.utf8.contains(UInt8(ascii: ":")) {
             flaw = InvalidRequest(.headerValue, "of Authorization has a user's name with a colon")
-        } else if !(username + password).utf8.allSatisfy({ ASCII.isFieldValue($0) && $0 != 0x09 }) {
+        } else if !ASCIISet.fieldValue.removing("\t").containsAll(username + password) {
             flaw = InvalidRequest(.headerValue, "of Authorization has a control character in the name or the password")
         }
         return Authorization("Basic " + Data("\(username):\(password)".utf8).base64EncodedString(), flaw: flaw)
@@ -114,11 +114,7 @@ extension Authorization: HTTPFieldValue, CustomStringConvertible, CustomReflecta
     /// The scheme, without the secret.
     public var description: String {
         // A text that doesn't look like a scheme may be the secret itself.
-        let isScheme =
-            scheme != rawValue
-            && scheme.utf8.allSatisfy { byte in
-                ASCII.isLetter(ASCII.lowercased(byte)) || ASCII.isDigit(byte) || byte == UInt8(ascii: "-")
-            }
+        let isScheme = scheme != rawValue && ASCIISet.label.containsAll(scheme)
         return isScheme ? "\(scheme.shortened(to: 16)) <redacted>" : "<redacted>"
     }
 

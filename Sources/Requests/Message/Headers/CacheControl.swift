@@ -55,20 +55,22 @@ public struct CacheControl: Sendable, Hashable, ExpressibleByArrayLiteral, Custo
 extension CacheControl: HTTPFieldValue {
     /// Reads the value of a field; invalid directives are skipped, so that any text can be read.
     ///
+    /// A semicolon separates directives as a comma does, and of a directive with other text behind it the name counts:
+    /// `private; no-store` must not become a response that may be stored.
+    ///
     /// - Complexity: O(n) in the length of the text.
     public init(parsing text: String) {
-        self.init(
-            FieldScanner.elements(of: text).compactMap { element in
-                var scanner = FieldScanner(element)
-                let name = scanner.token()
-                guard !name.isEmpty else { return nil }
-                scanner.skipBlanks()
-                guard scanner.skip("=") else { return scanner.isAtEnd ? Directive(name) : nil }
-                scanner.skipBlanks()
-                let argument = scanner.parameterValue(upTo: ",")
-                return argument.isFieldValue ? Directive(name, argument) : nil
-            }
-        )
+        var scanner = FieldScanner(text)
+        self.init()
+        while true {
+            scanner.skip { ",; \t".utf8.contains($0) }
+            guard !scanner.isAtEnd else { break }
+            let name = scanner.token()
+            scanner.skipBlanks()
+            let argument = scanner.skip("=") ? scanner.parameterValue(upTo: ",", or: ";") : nil
+            if !name.isEmpty, argument?.isFieldValue ?? true { directives.append(Directive(name, argument)) }
+            scanner.skip { !",;".utf8.contains($0) }
+        }
     }
 
     /// The value itself, if names are tokens and arguments have no control character.
@@ -104,7 +106,7 @@ extension CacheControl {
         ///
         /// A number that is too large to be meant is read as 2,147,483,648 seconds (RFC 9111, 1.2.2).
         public var duration: Duration? {
-            guard let argument, !argument.isEmpty, argument.utf8.allSatisfy(ASCII.isDigit) else { return nil }
+            guard let argument, argument.isNumber else { return nil }
             return .seconds(min(Int64(argument) ?? .max, Self.longest))
         }
 

@@ -55,13 +55,9 @@ public struct ContentDisposition: Sendable, Hashable, CustomStringConvertible {
         var text = type
         for parameter in parameters { text += "; \(parameter)" }
         guard let fileName else { return text }
-        guard !fileName.utf8.allSatisfy(\.isPlain) else { return "\(text); filename=\(fileName.quoted)" }
-        let plain = String(
-            fileName.map { character in
-                character.utf8.count == 1 && character.utf8.allSatisfy(\.isPlain) ? character : "_"
-            }
-        )
-        return "\(text); filename=\(plain.quoted); filename*=UTF-8''\(fileName.asExtendedValue)"
+        guard !ASCIISet.plain.containsAll(fileName) else { return "\(text); filename=\(fileName.quoted)" }
+        let plain = String(fileName.map { ASCIISet.plain.containsAll(String($0)) ? $0 : "_" })
+        return "\(text); filename=\(plain.quoted); filename*=UTF-8''\(ASCIISet.extendedValue.encode(fileName))"
     }
 
     /// The disposition as it stands in the field.
@@ -79,23 +75,16 @@ extension ContentDisposition: HTTPFieldValue {
         }
         if let flaw = parameters.flaw(.headerValue, "of Content-Disposition ") { throw flaw }
         guard fileName?.isFieldValue != false else {
-            throw InvalidRequest(
-                .headerValue,
-                "of Content-Disposition has a control character in the name of the file",
-                excerpt: fileName ?? ""
-            )
+            let reason = "of Content-Disposition has a control character in the file name"
+            throw InvalidRequest(.headerValue, reason, excerpt: fileName ?? "")
         }
         return self
     }
 }
 
-extension UInt8 {
-    /// Whether every reader takes the byte in a quoted name literally: it needs no escape, and isn't a `%`, which some
-    /// decode.
-    fileprivate var isPlain: Bool {
-        0x20 <= self && self < 0x7F && self != UInt8(ascii: "\"") && self != UInt8(ascii: "\\")
-            && self != UInt8(ascii: "%")
-    }
+extension ASCIISet {
+    /// What every reader takes literally in a quoted name: it needs no escape, and isn't a `%`, which some decode.
+    fileprivate static let plain = token.removing("%") + " (),/:;<=>?@[]{}"
 }
 
 // MARK: - Parsing
@@ -111,101 +100,41 @@ extension ContentDisposition {
     public init?(parsing text: String) {
         var scanner = FieldScanner(text)
         scanner.skipBlanks()
-        var rest = scanner
         let type = scanner.token()
         scanner.skipBlanks()
         // Without a type, the text begins with a parameter. It is read as a parameter of an attachment.
         let hasType = scanner.isAtEnd || scanner.next == UInt8(ascii: ";")
         self.init(hasType && !type.isEmpty ? type.lowercasedASCII : "attachment")
-        if hasType { rest = scanner }
-        var extendedName: String?
-        var isKnown = hasType && !type.isEmpty
-
-        while !rest.isAtEnd, parameters.count < Self.maximumParameters {
-            while rest.skip(";") || rest.skip(" ") || rest.skip("\t") {}
-            let name = rest.text(upTo: ";", "=")
-            guard rest.skip("=") else { continue }
-            rest.skipBlanks()
-            let value = rest.parameterValue(upTo: ";")
-            guard name.isToken else { continue }
-            isKnown = true
-            if name.equalsIgnoringASCIICase("filename*") {
-                extendedName = extendedName ?? value.decodedExtendedValue
-            } else if name.equalsIgnoringASCIICase("filename") {
-                fileName = fileName ?? value
-            } else if self[parameter: name] == nil {
-                parameters.append(HTTPField.Parameter(name, value))
-            }
+        if !hasType { scanner = FieldScanner(";\(text)") }
+        let all = scanner.parameters()
+        guard hasType && !type.isEmpty || !all.isEmpty else { return nil }
+        func values(_ name: String) -> [String] {
+            all.filter { $0.name.equalsIgnoringASCIICase(name) }.map(\.value)
         }
-        guard isKnown else { return nil }
-        fileName = extendedName ?? fileName
+        fileName = values("filename*").lazy.compactMap(\.decodedExtendedValue).first ?? values("filename").first
+        parameters = all.withoutRepetitions
+        (self[parameter: "filename*"], self[parameter: "filename"]) = (nil, nil)
     }
-
-    private static var maximumParameters: Int { 64 }
 }
 
 // MARK: - Extended value
 
 /// Values of parameters in a character set of their own (RFC 8187).
 extension String {
-    /// The bytes of the string in UTF-8, with `%XX` for all but the letters, digits and few signs of `attr-char`.
-    var asExtendedValue: String {
-        var bytes: [UInt8] = []
-        for byte in utf8 {
-            if byte.isAttributeCharacter {
-                bytes.append(byte)
-            } else {
-                bytes += [UInt8(ascii: "%"), Self.hexDigit(byte >> 4), Self.hexDigit(byte & 15)]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
     /// The decoded text of `UTF-8'en'%e2%82%ac`; `nil` if the character set isn't UTF-8 or ISO-8859-1, or it is
     /// malformed.
     var decodedExtendedValue: String? {
         let parts = utf8.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, let bytes = Self.decodingPercent(parts[2]) else { return nil }
-        switch String(decoding: parts[0], as: UTF8.self).lowercasedASCII {
+        guard parts.count == 3 else { return nil }
+        let value = Array(parts[2])
+        guard value.indices.allSatisfy({ value[$0] != UInt8(ascii: "%") || value.isTriplet(at: $0) }) else {
+            return nil
+        }
+        let bytes = value.percentDecoded()
+        switch String(Substring(parts[0])).lowercasedASCII {
         case "utf-8": return String(utf8: bytes)
-        case "iso-8859-1": return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        case "iso-8859-1": return String(latin1: bytes)
         default: return nil
         }
-    }
-
-    private static func decodingPercent(_ text: Substring.UTF8View) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var iterator = text.makeIterator()
-        while let byte = iterator.next() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = iterator.next().flatMap(value(ofHexDigit:)),
-                let low = iterator.next().flatMap(value(ofHexDigit:))
-            else { return nil }
-            bytes.append(high << 4 | low)
-        }
-        return bytes
-    }
-
-    private static func hexDigit(_ number: UInt8) -> UInt8 {
-        number < 10 ? UInt8(ascii: "0") + number : UInt8(ascii: "A") + number - 10
-    }
-
-    private static func value(ofHexDigit digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
-    }
-}
-
-extension UInt8 {
-    // RFC 8187, 3.2.1: the characters of a token, without `*`, `'` and `%`.
-    fileprivate var isAttributeCharacter: Bool {
-        ASCII.isToken(self) && self != UInt8(ascii: "*") && self != UInt8(ascii: "'") && self != UInt8(ascii: "%")
     }
 }

@@ -53,18 +53,17 @@ extension ContentRange: HTTPFieldValue {
         scanner.skipBlanks()
         guard scanner.token().equalsIgnoringASCIICase("bytes"), scanner.next == UInt8(ascii: " ") else { return nil }
         scanner.skipBlanks()
-        var positions: ClosedRange<Int64>?
+        var (positions, total): (ClosedRange<Int64>?, Int64?)
         if !scanner.skip("*") {
-            guard let first = scanner.number(), scanner.skip("-"), let last = scanner.number(), first <= last else {
-                return nil
-            }
+            guard let first: Int64 = scanner.number(), scanner.skip("-"), let last: Int64 = scanner.number(),
+                first <= last
+            else { return nil }
             positions = first...last
         }
         guard scanner.skip("/") else { return nil }
-        var total: Int64?
         if !scanner.skip("*") {
-            guard let number = scanner.number() else { return nil }
-            total = number
+            total = scanner.number()
+            if total == nil { return nil }
         }
         scanner.skipBlanks()
         guard scanner.isAtEnd else { return nil }
@@ -85,13 +84,5 @@ extension ContentRange: HTTPFieldValue {
     private var isConsistent: Bool {
         guard let positions else { return total.map { $0 >= 0 } ?? false }
         return positions.lowerBound >= 0 && total.map { positions.upperBound < $0 } ?? (positions.upperBound < .max)
-    }
-}
-
-extension FieldScanner {
-    /// Reads a decimal number; `nil` if there are no digits, or the number is above 2⁶³.
-    fileprivate mutating func number() -> Int64? {
-        let digits = text(while: ASCII.isDigit)
-        return digits.isEmpty ? nil : Int64(digits)
     }
 }

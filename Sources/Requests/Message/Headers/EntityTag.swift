@@ -57,19 +57,7 @@ extension EntityTag: HTTPFieldValue {
     ///
     /// - Complexity: O(n) in the length of the text.
     public static func list(parsing text: String) -> [EntityTag] {
-        // A backslash escapes nothing in a tag. The elements are therefore those between quotes, or between commas.
-        var tags: [EntityTag] = []
-        var isQuoted = false
-        for element in text.utf8.split(
-            omittingEmptySubsequences: true,
-            whereSeparator: { byte in
-                if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
-                return byte == UInt8(ascii: ",") && !isQuoted
-            }
-        ) {
-            if let tag = EntityTag(parsing: String(Substring(element))) { tags.append(tag) }
-        }
-        return tags
+        FieldScanner.elements(of: text, hasEscapes: false).compactMap(EntityTag.init(parsing:))
     }
 
     /// The tag itself, if it can be sent: it has no quote, blank or control character.

@@ -10,7 +10,7 @@ struct FieldScanner {
     private var position = 0
 
     /// Starts at the beginning of a text.
-    init(_ text: String) {
+    init(_ text: some StringProtocol) {
         bytes = Array(text.utf8)
     }
 
@@ -27,7 +27,7 @@ struct FieldScanner {
 
     /// Skips the bytes that fulfil the condition.
     mutating func skip(while condition: (UInt8) -> Bool) {
-        while let next, condition(next) { position += 1 }
+        while position < bytes.count, condition(bytes[position]) { position += 1 }
     }
 
     /// Skips a byte if it is next, and returns whether it was.
@@ -46,7 +46,13 @@ struct FieldScanner {
 
     /// Reads a token; empty if the next byte isn't part of one.
     mutating func token() -> String {
-        text(while: ASCII.isToken)
+        text(while: ASCIISet.token.contains)
+    }
+
+    /// Reads all digits as a decimal number; `nil` if their count isn't in the range, or the number is too large.
+    mutating func number<Number: FixedWidthInteger>(_ digits: ClosedRange<Int> = 1...Int.max) -> Number? {
+        let text = text(while: ASCII.isDigit)
+        return digits.contains(text.utf8.count) ? Number(text) : nil
     }
 
     /// Reads up to the first of the delimiters, and leaves out blanks at the end.
@@ -75,36 +81,76 @@ struct FieldScanner {
     }
 
     /// Reads the value of a parameter: a quoted string, or everything up to the next delimiter.
-    mutating func parameterValue(upTo delimiter: Unicode.Scalar) -> String {
-        guard let quoted = quotedString() else { return text(upTo: delimiter) }
+    mutating func parameterValue(upTo delimiter: Unicode.Scalar, or other: Unicode.Scalar? = nil) -> String {
+        skipBlanks()
+        let other = other ?? delimiter
+        guard let quoted = quotedString() else { return text(upTo: delimiter, other) }
         // Readers ignore the text between the closing quote and the delimiter.
-        skip { $0 != UInt8(ascii: delimiter) }
+        skip { $0 != UInt8(ascii: delimiter) && $0 != UInt8(ascii: other) }
         return quoted
     }
 
+    /// Reads parameters, each behind a semicolon, up to the end of the text or to the delimiter of a list.
+    ///
+    /// Common errors of servers are accepted, as browsers do: blanks anywhere, a missing quote at the end. Parameters
+    /// whose name isn't a token are skipped, and so are those behind the 64th: callers compare each with each.
+    ///
+    /// - Parameters:
+    ///   - end: The delimiter; a semicolon, the default, is none.
+    ///   - emptyValue: The value of a parameter without one; `nil`, the default, skips such parameters.
+    /// - Returns: The parameters, in their order.
+    mutating func parameters(upTo end: Unicode.Scalar = ";", emptyValue: String? = nil) -> [HTTPField.Parameter] {
+        var parameters: [HTTPField.Parameter] = []
+        while skip(";") {
+            skipBlanks()
+            let name = text(upTo: "=", ";", end)
+            let value = skip("=") ? parameterValue(upTo: ";", or: end) : emptyValue
+            guard let value, name.isToken, parameters.count < 64 else { continue }
+            parameters.append(HTTPField.Parameter(name, value))
+        }
+        return parameters
+    }
+
     /// The elements of a list, without the empty ones; a quoted string isn't split (RFC 9110, 5.6.1).
-    static func elements(of list: String) -> [String] {
+    static func elements(of list: String) -> [String] { elements(of: list, hasEscapes: true) }
+
+    /// The elements of a list, without the empty ones; a quoted string isn't split.
+    ///
+    /// - Parameters:
+    ///   - list: The list.
+    ///   - hasEscapes: Whether a backslash in a quoted string escapes the next character; not in an entity tag.
+    /// - Returns: The elements, without blanks around them.
+    static func elements(of list: String, hasEscapes: Bool) -> [String] {
         var elements: [String] = []
-        let bytes = Array(list.utf8)
-        var start = 0
-        var isQuoted = false
-        var isEscaped = false
-        func take(upTo end: Int) {
-            let element = String(decoding: bytes[start..<end], as: UTF8.self).trimmedOfBlanks
+        var (isQuoted, isEscaped) = (false, false)
+        for element in list.utf8.split(whereSeparator: { byte in
+            defer { isEscaped = hasEscapes && isQuoted && !isEscaped && byte == UInt8(ascii: "\\") }
+            if byte == UInt8(ascii: "\""), !isEscaped { isQuoted.toggle() }
+            return byte == UInt8(ascii: ",") && !isQuoted
+        }) {
+            let element = String(Substring(element).trimmedOfBlanks)
             if !element.isEmpty { elements.append(element) }
-            start = end + 1
         }
-        for (index, byte) in bytes.enumerated() {
-            switch byte {
-            case _ where isEscaped: isEscaped = false
-            case UInt8(ascii: "\\"): isEscaped = isQuoted
-            case UInt8(ascii: "\""): isQuoted.toggle()
-            case UInt8(ascii: ",") where !isQuoted: take(upTo: index)
-            default: break
-            }
-        }
-        take(upTo: bytes.count)
         return elements
+    }
+}
+
+// MARK: - Time
+
+extension FieldScanner {
+    /// Reads the name of a month, of which the first three letters count if it may be longer; `nil` for other words.
+    mutating func month(isShort: Bool = true) -> Int? {
+        let name = text(while: ASCII.isLetter)
+        let start = isShort ? name : String(name.prefix(3))
+        return CivilTime.months.firstIndex { $0.equalsIgnoringASCIICase(start) }.map { $0 + 1 }
+    }
+
+    /// Reads the time of a day, such as `08:49:37`, with a number of digits in each part.
+    mutating func clock(digits: ClosedRange<Int> = 2...2) -> (hour: Int, minute: Int, second: Int)? {
+        guard let hour: Int = number(digits), skip(":"), let minute: Int = number(digits), skip(":"),
+            let second: Int = number(digits)
+        else { return nil }
+        return (hour, minute, second)
     }
 }
 
@@ -127,24 +173,5 @@ extension String {
         }
         quoted.append(UInt8(ascii: "\""))
         return String(decoding: quoted, as: UTF8.self)
-    }
-
-    /// The string without spaces and tabs at either end.
-    var trimmedOfBlanks: String {
-        func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-        guard let first = utf8.first, let last = utf8.last, isBlank(first) || isBlank(last) else { return self }
-        guard let start = utf8.firstIndex(where: { !isBlank($0) }), let end = utf8.lastIndex(where: { !isBlank($0) })
-        else { return "" }
-        return String(self[start...end])
-    }
-
-    /// The string with ASCII letters in lower case, and all other characters unchanged.
-    var lowercasedASCII: String {
-        String(decoding: utf8.map(ASCII.lowercased), as: UTF8.self)
-    }
-
-    /// Whether the string is a valid field value: no CR, LF, NUL or other control character.
-    var isFieldValue: Bool {
-        hasOnly(ASCII.isFieldValue)
     }
 }

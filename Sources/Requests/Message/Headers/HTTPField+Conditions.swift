@@ -126,7 +126,7 @@ extension HTTPField {
         HTTPField(
             name,
             checked: { () throws(InvalidRequest) in
-                for value in values where value.isEmpty || !value.utf8.allSatisfy(\.isPreference) {
+                for value in values where value.isEmpty || !(ASCIISet.token + ";,= ").containsAll(value) {
                     throw InvalidRequest(.headerValue, "of \(name) isn't one", excerpt: value)
                 }
                 return weighted(
@@ -147,14 +147,6 @@ extension HTTPField {
     }
 }
 
-extension UInt8 {
-    /// Whether the byte stands in a language, a coding or a character set, or between several of them.
-    fileprivate var isPreference: Bool {
-        ASCII.isToken(self) || self == UInt8(ascii: ";") || self == UInt8(ascii: ",") || self == UInt8(ascii: "=")
-            || self == UInt8(ascii: " ")
-    }
-}
-
 extension HTTPField {
     /// The time of a retry: after a delay, or at a date (RFC 9110, 10.2.3).
     public enum RetryAfter: Sendable, Hashable, CustomStringConvertible, HTTPFieldValue {
@@ -172,7 +164,7 @@ extension HTTPField {
         ///   - now: The present, for dates whose year has two digits.
         public init?(parsing text: String, now: Date = Date()) {
             let text = text.trimmedOfBlanks
-            if !text.isEmpty, text.utf8.allSatisfy(ASCII.isDigit) {
+            if text.isNumber {
                 self = .delay(.seconds(min(Int64(text) ?? .max, Self.longest)))
             } else if let date = HTTPDate(parsing: text, now: now) {
                 self = .date(date)
@@ -192,7 +184,8 @@ extension HTTPField {
             return wait.clamped
         }
 
-        /// The value as it stands in the field; a fraction of a second is rounded up, and a negative delay is sent as 0.
+        /// The value as it stands in the field; a fraction of a second is rounded up, and a negative delay is sent as
+        /// 0.
         public var rawValue: String {
             switch self {
             case .delay(let delay):

@@ -25,8 +25,7 @@ extension HTTPField {
     /// The first six of the languages that are valid language tags; any language, if there are no valid tags.
     static func preferredLanguages(_ languages: [String]) -> HTTPField {
         let tags = languages.filter { language in
-            !language.isEmpty && language.utf8.count <= 35
-                && language.utf8.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == UInt8(ascii: "-") }
+            !language.isEmpty && language.utf8.count <= 35 && ASCIISet.label.containsAll(language)
         }
         return .acceptLanguage(tags.isEmpty ? ["*"] : Array(tags.prefix(6)))
     }
@@ -84,14 +83,14 @@ struct RunningProgram: Sendable {
     /// The value of `User-Agent` (RFC 9110, 10.1.5).
     var userAgent: String {
         let pieces = [name.isEmpty ? "Unknown" : name, version ?? ""].filter { !$0.isEmpty }
-        let product = pieces.map { Self.fit($0, ASCII.isToken) }.joined(separator: "/")
+        let product = pieces.map { Self.fit($0, .token) }.joined(separator: "/")
         let comment = [bundle, build.map { "build:\($0)" }, system].compactMap(\.self)
-            .map { Self.fit($0) { ASCII.isToken($0) || " :/".utf8.contains($0) } }
+            .map { Self.fit($0, .token + " :/") }
         return "\(product) (\(comment.joined(separator: "; "))) \(Self.library)"
     }
 
     /// At most 64 bytes of a text, with `_` in the place of bytes that aren't allowed.
-    private static func fit(_ text: String, _ isFine: (UInt8) -> Bool) -> String {
-        String(decoding: text.utf8.prefix(64).map { isFine($0) ? $0 : UInt8(ascii: "_") }, as: UTF8.self)
+    private static func fit(_ text: String, _ allowed: ASCIISet) -> String {
+        String(decoding: text.utf8.prefix(64).map { allowed.contains($0) ? $0 : UInt8(ascii: "_") }, as: UTF8.self)
     }
 }

@@ -36,8 +36,9 @@ extension HTTPURLResponse {
 extension HTTPHeaders {
     /// Takes over the header fields of a Foundation response.
     ///
-    /// Foundation joins fields of the same name with commas. `Set-Cookie` alone may not be joined (RFC 9110, 5.3), since
-    /// the dates in it have commas too; it is taken apart again where a comma is followed by a name and `=`.
+    /// Foundation joins fields of the same name with commas. `Set-Cookie` alone may not be joined (RFC 9110, 5.3),
+    /// since the dates in it have commas too; it is taken apart again where a comma is followed by a name and `=`. So
+    /// are `Age`, `Content-Range` and `Content-Type`, which have one value.
     ///
     /// - Complexity: O(n) in the size of the fields.
     public init(_ response: HTTPURLResponse) {
@@ -55,43 +56,36 @@ extension HTTPHeaders {
     }
 
     private static func fields(_ name: HTTPField.Name, _ value: String) -> [HTTPField] {
-        guard name == .setCookie else { return [HTTPField(name, value)] }
-        return value.joinedCookies.map { HTTPField(name, $0) }
+        switch name {
+        case .setCookie: value.joinedCookies.map { HTTPField(name, $0) }
+        // Repeated by mistake: no valid value has a comma outside of quotes.
+        case .age, .contentRange, .contentType: FieldScanner.elements(of: value).map { HTTPField(name, $0) }
+        default: [HTTPField(name, value)]
+        }
     }
 }
 
 extension String {
     /// The values of several `Set-Cookie` fields that were joined with commas.
     fileprivate var joinedCookies: [String] {
-        var (cookies, start) = ([String](), utf8.startIndex)
-        var comma = utf8.firstIndex(of: UInt8(ascii: ","))
-        while let end = comma {
-            let next = utf8.index(after: end)
-            if utf8[next...].beginsWithCookie {
-                cookies.append(String(self[start..<end]))
-                start = next
+        var cookies: [Substring] = []
+        for piece in utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map(Substring.init) {
+            if let last = cookies.last, !piece.beginsWithCookie {
+                cookies[cookies.endIndex - 1] = self[last.startIndex..<piece.endIndex]
+            } else {
+                cookies.append(piece)
             }
-            comma = utf8[next...].firstIndex(of: UInt8(ascii: ","))
         }
-        cookies.append(String(self[start...]))
-        return cookies.map(\.trimmedOfBlanks)
+        return cookies.map { String($0.trimmedOfBlanks) }
     }
 }
 
-extension Substring.UTF8View {
+extension Substring {
     /// Whether a name and `=` come first: the rest of a date, and that of a quoted value, have none.
     fileprivate var beginsWithCookie: Bool {
-        let name = drop { $0 == UInt8(ascii: " ") }
-        guard let end = name.firstIndex(where: { $0 <= 0x20 || $0 == 0x7F || $0.isCookieSeparator }) else {
-            return false
-        }
-        return end != name.startIndex && name[end] == UInt8(ascii: "=")
-    }
-}
-
-extension UInt8 {
-    fileprivate var isCookieSeparator: Bool {
-        self == UInt8(ascii: ";") || self == UInt8(ascii: ",") || self == UInt8(ascii: "=")
+        let text = utf8.drop { $0 == UInt8(ascii: " ") }
+        let name = text.prefix { $0 > 0x20 && $0 != 0x7F && !";,=".utf8.contains($0) }
+        return !name.isEmpty && text[name.endIndex...].first == UInt8(ascii: "=")
     }
 }
 

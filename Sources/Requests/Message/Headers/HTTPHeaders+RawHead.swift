@@ -19,17 +19,19 @@ extension HTTPHeaders {
             /// Whether the field of the line before is wanted; `nil` before the first line.
             var keepsFolded: Bool?
             for line in RawLines(head).dropFirst() {
-                if let keeps = keepsFolded, line[0].isBlank {
+                if let keeps = keepsFolded, ASCIISet.blanks.contains(line[0]) {
                     guard keeps else { continue }
                     fields[fields.endIndex - 1].value += " " + String(lenient: line.trimmed)
                 } else if let colon = line.offset(of: UInt8(ascii: ":")) {
                     let name = line.part(0..<colon).trimmed
-                    guard !name.isEmpty else { continue }
-                    let keeps = wanted.map { $0.isSpelled(name) } ?? true
+                    let keeps = !name.isEmpty && wanted.map { $0.isSpelled(name) } ?? true
                     keepsFolded = keeps
                     guard keeps else { continue }
                     let value = String(lenient: line.part(colon + 1..<line.count).trimmed)
                     fields.append(HTTPField(HTTPField.Name(String(lenient: name)), value))
+                } else {
+                    // A line folded behind a broken one belongs to that, not to the field before it.
+                    keepsFolded = false
                 }
             }
         }
@@ -68,8 +70,9 @@ extension UnsafeRawBufferPointer {
 
     fileprivate var trimmed: UnsafeRawBufferPointer {
         var (start, end) = (0, count)
-        while start < end, self[start].isBlank { start += 1 }
-        while start < end, self[end - 1].isBlank { end -= 1 }
+        let blanks = ASCIISet.blanks
+        while start < end, blanks.contains(self[start]) { start += 1 }
+        while start < end, blanks.contains(self[end - 1]) { end -= 1 }
         return part(start..<end)
     }
 }
@@ -78,23 +81,16 @@ extension HTTPField.Name {
     /// Whether bytes are the name, in any case.
     fileprivate func isSpelled(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard rawValue.utf8.count == bytes.count else { return false }
-        var offset = 0
-        for byte in rawValue.utf8 {
+        // A loop takes half of the time of `elementsEqual`, and every head is searched several times.
+        for (offset, byte) in rawValue.utf8.enumerated() {
             guard ASCII.lowercased(byte) == ASCII.lowercased(bytes[offset]) else { return false }
-            offset += 1
         }
         return true
     }
 }
 
-extension UInt8 {
-    fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
-}
-
 extension String {
     fileprivate init(lenient bytes: UnsafeRawBufferPointer) {
-        self =
-            String(utf8: bytes)
-            ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        self = String(utf8: bytes) ?? String(latin1: bytes)
     }
 }

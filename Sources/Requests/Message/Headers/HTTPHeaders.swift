@@ -233,8 +233,7 @@ extension HTTPHeaders {
 
     /// The length of the content, if the field is one number.
     var exactLength: Int64? {
-        let text = self[.contentLength]?.trimmedOfBlanks ?? ""
-        return !text.isEmpty && text.utf8.allSatisfy(ASCII.isDigit) ? Int64(text) : nil
+        self[.contentLength].map(\.trimmedOfBlanks).flatMap { $0.isNumber ? Int64($0) : nil }
     }
 }
 
@@ -286,33 +285,4 @@ extension HTTPHeaders {
         let known = Set(headers)
         markSecrets(Set(lazy.filter { !known.contains($0) }.map(\.name)))
     }
-}
-
-/// Recognizes secrets by their names: those of header fields, of parameters, and of members of forms and JSON.
-///
-/// One rule decides for all uses: a value that isn't shown isn't sent to another origin either.
-package enum SecretName {
-    /// Whether a value of that name is most likely a secret, in any case and punctuation: `X-Vault-Token`, `apiKey`,
-    /// `PRIVATE_TOKEN`.
-    ///
-    /// - Complexity: O(n).
-    package static func matches(_ name: some StringProtocol) -> Bool {
-        // Some letters beyond ASCII have a lower case in ASCII.
-        if name.utf8.contains(where: { $0 >= 0x80 }) { return matches(bytes: name.lowercased().utf8) }
-        return matches(bytes: name.utf8)
-    }
-
-    private static func matches(bytes: some Sequence<UInt8>) -> Bool {
-        let letters = String(decoding: bytes.map(ASCII.lowercased).filter(ASCII.isLetter), as: UTF8.self)
-        return names.contains(letters) || endings.contains { letters.hasSuffix($0) }
-    }
-
-    private static let endings = [
-        "token", "key", "secret", "password", "passwd", "passphrase", "passcode", "pass", "pwd", "signature", "sig",
-        "auth",
-        "authorization", "authentication", "credential", "credentials", "session", "sessionid", "jwt", "cookie",
-        "bearer", "assertion", "otp", "totp", "passwordconfirmation", "verifier", "devicecode", "otpcode", "totpcode",
-        "verificationcode", "samlresponse", "sessid", "passwords", "secrets", "apikeys",
-    ]
-    private static let names: Set = ["code", "sid", "pin", "dpop", "idtokenhint"]
 }

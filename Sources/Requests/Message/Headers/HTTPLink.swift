@@ -11,8 +11,9 @@ import Foundation
 /// response.links.first { $0.title == "Ende" }
 /// ```
 ///
-/// - Warning: The address is what the server says, and may lead anywhere. ``RequestQueue/pages(_:by:prefetching:session:)``
-///   follows such links without the caller's credentials where they lead to another origin.
+/// - Warning: The address is what the server says, and may lead anywhere.
+///   ``RequestQueue/pages(_:by:prefetching:session:)`` follows such links without the caller's credentials where they
+///   lead to another origin.
 public struct HTTPLink: Sendable, Hashable, CustomStringConvertible {
     /// The address as it stands in the field; it may be relative.
     public let target: String
@@ -86,24 +87,15 @@ extension HTTPLink {
     }
 
     private init?(from scanner: inout FieldScanner, of base: URL?) {
-        // Empty elements of the list (RFC 9110, 5.6.1).
+        // Elements of the list may be empty (RFC 9110, 5.6.1).
         scanner.skip { " \t,".utf8.contains($0) }
         guard scanner.skip("<") else { return nil }
         let target = scanner.text { $0 != UInt8(ascii: ">") }
         guard scanner.skip(">") else { return nil }
-        var parameters: [HTTPField.Parameter] = []
-        while true {
-            // Readers ignore the text behind a quoted value.
-            scanner.skip { !";,".utf8.contains($0) }
-            guard scanner.skip(";") else { break }
-            scanner.skipBlanks()
-            let name = scanner.text(upTo: "=", ";", ",")
-            var value = ""
-            if scanner.skip("=") {
-                scanner.skipBlanks()
-                value = scanner.quotedString() ?? scanner.text(upTo: ";", ",")
-            }
-            if name.isToken { parameters.append(HTTPField.Parameter(name.lowercasedASCII, value)) }
+        // The text between a target and its parameters is ignored.
+        scanner.skip { !";,".utf8.contains($0) }
+        let parameters = scanner.parameters(upTo: ",", emptyValue: "").map { parameter in
+            HTTPField.Parameter(parameter.name.lowercasedASCII, parameter.value)
         }
         self.init(target: target.trimmedOfBlanks, parameters: parameters, base: base)
     }

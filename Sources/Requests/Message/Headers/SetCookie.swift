@@ -72,7 +72,7 @@ extension SetCookie: CustomReflectable {
 extension SetCookie: HTTPFieldValue, CustomStringConvertible {
     /// The cookie as it stands in the field.
     public var rawValue: String {
-        var text = "\(name)=\(value)"
+        var text = cookie.rawValue
         if let domain { text += "; Domain=\(domain)" }
         if let path { text += "; Path=\(path)" }
         if let expires { text += "; Expires=\(expires.rawValue)" }
@@ -103,22 +103,24 @@ extension SetCookie: HTTPFieldValue, CustomStringConvertible {
 // MARK: - Parsing
 
 extension SetCookie {
-    /// Reads the value of one `Set-Cookie` field, as browsers do (RFC 6265, 5.2); `nil` if they would ignore it.
+    /// Reads the value of one `Set-Cookie` field, as browsers do (RFC 6265bis, 5.6); `nil` if they would ignore it.
     ///
-    /// A cookie is ignored if it has no name, a control character, or more than 4,096 bytes; an attribute is ignored if
-    /// its value has more than 1,024 bytes. Of a repeated attribute, the last counts.
+    /// A text without `=` is the value of a cookie without a name. A cookie is ignored if it has neither a name nor a
+    /// value, a control character, or more than 4,096 bytes, or if its value pretends to be a name with a prefix such
+    /// as `__Host-`; an attribute is ignored if its value has more than 1,024 bytes. Of a repeated attribute, the last
+    /// counts.
     ///
     /// - Complexity: O(n) in the length of the text.
     public init?(parsing text: String) {
         guard text.isFieldValue else { return nil }
         let pieces = text.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
-        guard let first = pieces.first, let equals = first.firstIndex(of: UInt8(ascii: "=")) else { return nil }
-        let (name, value) = Self.split(first, at: equals)
-        guard !name.isEmpty, name.utf8.count + value.utf8.count <= 4096 else { return nil }
+        var (name, value) = pieces[0].pair
+        if name.isEmpty || !pieces[0].contains(UInt8(ascii: "=")) { (name, value) = ("", name + value) }
+        guard !name.isEmpty || !value.isEmpty && !value.hasNamePrefix, name.utf8.count + value.utf8.count <= 4096
+        else { return nil }
         self.init(name, value)
         for piece in pieces.dropFirst() {
-            let equals = piece.firstIndex(of: UInt8(ascii: "=")) ?? piece.endIndex
-            let (name, value) = Self.split(piece, at: equals)
+            let (name, value) = piece.pair
             guard value.utf8.count <= 1024 else { continue }
             set(name.lowercasedASCII, to: value)
         }
@@ -142,75 +144,55 @@ extension SetCookie {
 
     /// Values above about thirty years are read as that.
     private static func seconds(_ text: String) -> Int64? {
-        let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
-        guard !digits.isEmpty, digits.allSatisfy(ASCII.isDigit) else { return nil }
-        guard digits.count == text.utf8.count else { return 0 }
-        return min(Int64(text) ?? .max, 1_000_000_000)
+        if text.utf8.first == UInt8(ascii: "-") { return text.dropFirst().isNumber ? 0 : nil }
+        return text.isNumber ? min(Int64(text) ?? .max, 1_000_000_000) : nil
     }
+}
 
-    private static func split(_ piece: Substring.UTF8View, at equals: String.Index) -> (name: String, value: String) {
-        let value = equals < piece.endIndex ? piece[piece.index(after: equals)...] : piece[piece.endIndex...]
-        return (String(Substring(piece[..<equals])).trimmedOfBlanks, String(Substring(value)).trimmedOfBlanks)
+extension String {
+    /// Whether a server would take the text for a name that promises something.
+    fileprivate var hasNamePrefix: Bool {
+        let start = lowercasedASCII
+        return start.hasPrefix("__secure-") || start.hasPrefix("__host-")
+    }
+}
+
+extension Substring.UTF8View {
+    /// The texts before and behind the first `=`, without blanks around them; without one, the whole and nothing.
+    fileprivate var pair: (name: String, value: String) {
+        let equals = firstIndex(of: UInt8(ascii: "=")) ?? endIndex
+        let value = self[equals...].dropFirst()
+        return (String(Substring(self[..<equals]).trimmedOfBlanks), String(Substring(value).trimmedOfBlanks))
     }
 }
 
 extension CivilTime {
     /// Reads the date of a cookie, in any order and with anything between its parts (RFC 6265, 5.1.1).
     init?(cookieDate text: String) {
-        var clock: [Int]?
-        var day: Int?
-        var month: Int?
-        var year: Int?
-        for token in text.utf8.split(whereSeparator: { $0.separatesDates }) {
-            if clock == nil, let found = Self.clock(token) {
-                clock = found
-            } else if day == nil, let found = Self.number(token, digits: 1...2) {
-                day = found
-            } else if month == nil, let found = Self.month(token) {
-                month = found
-            } else if year == nil, let found = Self.number(token, digits: 2...4) {
-                year = found
+        var (clock, day, month, year): ((hour: Int, minute: Int, second: Int)?, Int?, Int?, Int?)
+        for token in text.utf8.split(whereSeparator: ASCIISet.betweenDates.contains) {
+            let scanner = FieldScanner(Substring(token))
+            /// Reads at the beginning of the token; what follows the part is ignored.
+            func read<Part>(_ part: inout Part?, _ read: (inout FieldScanner) -> Part?) -> Bool {
+                guard part == nil else { return false }
+                var scanner = scanner
+                part = read(&scanner)
+                return part != nil
             }
+            _ =
+                read(&clock) { $0.clock(digits: 1...2) } || read(&day) { $0.number(1...2) }
+                || read(&month) { $0.month(isShort: false) } || read(&year) { $0.number(2...4) }
         }
         guard let clock, let day, let month, var year else { return nil }
         if year < 70 { year += 2000 } else if year < 100 { year += 1900 }
-        self.init(year: year, month: month, day: day, hour: clock[0], minute: clock[1], second: clock[2])
+        self.init(year: year, month: month, day: day, clock: clock)
         guard isValid, year >= 1601, second < 60 else { return nil }
-    }
-
-    private static func clock(_ token: Substring.UTF8View) -> [Int]? {
-        let parts = token.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-        // The text behind the third number is ignored if it doesn't begin with a digit; it may be a colon.
-        guard parts.count >= 3, let hour = exactNumber(parts[0]), let minute = exactNumber(parts[1]),
-            let second = number(parts[2], digits: 1...2)
-        else { return nil }
-        return [hour, minute, second]
-    }
-
-    private static func exactNumber(_ text: Substring.UTF8View) -> Int? {
-        (1...2).contains(text.count) && text.allSatisfy(ASCII.isDigit) ? Int(Substring(text)) : nil
-    }
-
-    /// The number at the beginning of a text, if the count of its digits is in the range.
-    private static func number(_ text: Substring.UTF8View, digits: ClosedRange<Int>) -> Int? {
-        let number = text.prefix(while: ASCII.isDigit)
-        return digits.contains(number.count) ? Int(Substring(number)) : nil
-    }
-
-    private static func month(_ token: Substring.UTF8View) -> Int? {
-        let name = String(decoding: token.prefix(3), as: UTF8.self)
-        return HTTPDate.months.firstIndex { $0.equalsIgnoringASCIICase(name) }.map { $0 + 1 }
     }
 }
 
-extension UInt8 {
-    /// Whether the byte separates the parts of a cookie's date.
-    fileprivate var separatesDates: Bool {
-        switch self {
-        case 0x09, 0x20...0x2F, 0x3B...0x40, 0x5B...0x60, 0x7B...0x7E: true
-        default: false
-        }
-    }
+extension ASCIISet {
+    /// What separates the parts of a cookie's date (RFC 6265, 5.1.1).
+    fileprivate static let betweenDates = ASCIISet("\t !\"#$%&'()*+,-./;<=>?@[\\]^_`{|}~")
 }
 
 /// A cookie as a caller sends it back: only a name and a value (RFC 6265, 4.2).
@@ -235,11 +217,9 @@ public struct Cookie: Sendable, Hashable {
     ///
     /// - Complexity: O(n) in the length of the text.
     public static func list(parsing text: String) -> [Cookie] {
-        text.utf8.split(separator: UInt8(ascii: ";")).compactMap { pair in
-            guard let equals = pair.firstIndex(of: UInt8(ascii: "=")) else { return nil }
-            let name = String(Substring(pair[..<equals])).trimmedOfBlanks
-            let value = String(Substring(pair[pair.index(after: equals)...])).trimmedOfBlanks
-            return name.isEmpty ? nil : Cookie(name, value)
+        text.utf8.split(separator: UInt8(ascii: ";")).compactMap { piece in
+            let (name, value) = piece.pair
+            return name.isEmpty || !piece.contains(UInt8(ascii: "=")) ? nil : Cookie(name, value)
         }
     }
 }
@@ -250,18 +230,18 @@ extension Cookie: CustomReflectable {
 }
 
 extension Cookie: HTTPFieldValue, CustomStringConvertible {
-    /// The cookie as it stands in the field.
-    public var rawValue: String { "\(name)=\(value)" }
+    /// The cookie as it stands in the field; without a name, the value alone.
+    public var rawValue: String { name.isEmpty ? value : "\(name)=\(value)" }
 
     /// The name; the value may be a secret, and is left out.
     public var description: String { "\(name.shortened())=<redacted>" }
 
     /// The cookie itself, if it can be sent.
     ///
-    /// - Throws: ``InvalidRequest`` if the name isn't a token, or the value has a semicolon or a control character, or
-    ///   a blank at either end.
+    /// - Throws: ``InvalidRequest`` if there is a name that isn't a token, or a value without a name that contains an
+    ///   equals sign, or the value has a semicolon or a control character, or a blank at either end.
     public func validated() throws(InvalidRequest) -> Cookie {
-        guard name.isToken else {
+        guard name.isToken || name.isEmpty && !value.isEmpty && !value.utf8.contains(UInt8(ascii: "=")) else {
             throw InvalidRequest(.headerValue, "of Cookie has a name that isn't a token", excerpt: name)
         }
         guard value.isFieldValue, !value.utf8.contains(UInt8(ascii: ";")), value == value.trimmedOfBlanks else {

@@ -30,12 +30,11 @@ public struct MultipartForm: Sendable {
     /// Whether the boundary can't be guessed, so that no content contains it by intent or chance.
     let isBoundarySecret: Bool
 
-    /// Makes a form without parts, with a boundary of 192 random bits of the system.
+    /// Makes a form without parts, with a boundary of 122 random bits of the system.
     ///
     /// - Parameter type: The kind of the message; a form by default.
     public init(type: MediaType = .multipartFormData) {
-        var generator = SystemRandomNumberGenerator()
-        self.init(type: type, boundary: Self.makeBoundary(using: &generator), isBoundarySecret: true)
+        self.init(type: type, boundary: "requests-\(UUID().uuidString.lowercased())", isBoundarySecret: true)
     }
 
     /// Makes a form without parts, with a boundary of the caller's choice.
@@ -51,28 +50,10 @@ public struct MultipartForm: Sendable {
         self.init(type: type, boundary: boundary, isBoundarySecret: false)
     }
 
-    /// Makes a form without parts, with a random boundary that another run can repeat.
-    ///
-    /// - Parameters:
-    ///   - generator: The source of the boundary.
-    ///   - type: The kind of the message; a form by default.
-    public init(using generator: inout some RandomNumberGenerator, type: MediaType = .multipartFormData) {
-        self.init(type: type, boundary: Self.makeBoundary(using: &generator), isBoundarySecret: false)
-    }
-
     private init(type: MediaType, boundary: String, isBoundarySecret: Bool) {
         self.type = type
         self.boundary = boundary
         self.isBoundarySecret = isBoundarySecret
-    }
-
-    private static func makeBoundary(using generator: inout some RandomNumberGenerator) -> String {
-        var boundary = "requests-"
-        for _ in 0..<3 {
-            let digits = String(UInt64.random(in: .min ... .max, using: &generator), radix: 16)
-            boundary += String(repeating: "0", count: 16 - digits.count) + digits
-        }
-        return boundary
     }
 
     /// Adds a text field, as a browser sends an input: UTF-8, without a type.
@@ -233,7 +214,7 @@ extension String {
             case UInt8(ascii: "\""): escaped += "%22".utf8
             case UInt8(ascii: "\r"): escaped += "%0D".utf8
             case UInt8(ascii: "\n"): escaped += "%0A".utf8
-            case _ where ASCII.isFieldValue(byte): escaped.append(byte)
+            case _ where ASCIISet.fieldValue.contains(byte): escaped.append(byte)
             default: throw InvalidRequest(piece, "has a control character", excerpt: self)
             }
         }
@@ -257,8 +238,8 @@ extension MultipartForm {
     /// - Complexity: O(n) in the bytes that are in memory; of a file, only the length is read.
     func content() throws -> HTTPBody.Content {
         let message = try message()
-        let length = try message.serializer.length()
-        if let length, length <= Self.maximumSizeInMemory, let data = message.serializer.data() { return .data(data) }
+        let length = try message.length()
+        if let length, length <= Self.maximumSizeInMemory, let data = message.data { return .data(data) }
         return .stream(BodyStream(length: length, isReplayable: isReplayable) { MultipartStream(message) })
     }
 
@@ -269,20 +250,32 @@ extension MultipartForm {
         try validateType()
         try validateBoundary()
         let isFormData = type.essence == MediaType.multipartFormData.essence
-        let contents = try parts.map { try $0.body.resolved().content }
-        let frames = try zip(parts, contents).map { part, content in
-            MultipartSerializer.Part(header: try part.header(isFormData: isFormData), content: try frame(content))
+        let contents = try parts.map { part in
+            let content = try part.body.resolved().content
+            return (header: try part.header(isFormData: isFormData), content: content)
         }
-        return MultipartMessage(
-            serializer: MultipartSerializer(parts: frames, boundary: boundary, preamble: preamble),
-            contents: contents,
-            guardedBoundary: isBoundarySecret ? nil : boundary
+        return try MultipartMessage(
+            contents,
+            boundary: boundary,
+            preamble: preamble,
+            isGuarded: !isBoundarySecret
         )
+    }
+
+    /// The sections of the form as it is sent: bytes and files; without reading any of it.
+    ///
+    /// - Throws: ``InvalidRequest`` if a piece of it can't be sent, or if a part is a stream; any error that the
+    ///   encoding of a part throws.
+    func pieces() throws -> [HTTPBody.Content] {
+        try message().sections.map { section in
+            if case .stream = section.content { throw InvalidRequest(.body, "has a part that is a stream") }
+            return section.content
+        }
     }
 
     private func validateType() throws(InvalidRequest) {
         guard try type.validated().type.equalsIgnoringASCIICase("multipart"), type.subtype != "*" else {
-            throw InvalidRequest(.mediaType, "of several parts isn't multipart", excerpt: type.rawValue)
+            throw InvalidRequest(.mediaType, "of a multipart form must be of type multipart", excerpt: type.rawValue)
         }
         // The boundary of the form would silently replace that of the type.
         guard type[parameter: "boundary"] == nil else {
@@ -293,47 +286,21 @@ extension MultipartForm {
     /// RFC 2046, 5.1.1.
     private func validateBoundary() throws(InvalidRequest) {
         guard (1...70).contains(boundary.utf8.count) else {
-            throw InvalidRequest(.boundary, "hasn't 1 to 70 characters", excerpt: boundary)
+            throw InvalidRequest(.boundary, "must have 1 to 70 characters", excerpt: boundary)
         }
-        guard boundary.utf8.allSatisfy(\.isBoundaryCharacter), boundary.utf8.last != UInt8(ascii: " ") else {
-            throw InvalidRequest(.boundary, "has a character that no boundary may have there", excerpt: boundary)
+        guard ASCIISet.boundary.containsAll(boundary), boundary.utf8.last != UInt8(ascii: " ") else {
+            throw InvalidRequest(.boundary, "has a character that isn't allowed in a boundary", excerpt: boundary)
         }
         // Compared as bytes: followed by a combining mark, the boundary is a different text to Swift.
         if let preamble, Data(preamble.utf8).range(of: Data("--\(boundary)".utf8)) != nil {
             throw InvalidRequest(.boundary, "stands in the preamble, too", excerpt: boundary)
         }
     }
-
-    private func frame(_ content: HTTPBody.Content) throws(InvalidRequest) -> MultipartSerializer.Part.Content {
-        switch content {
-        case .none:
-            return .bytes(Data())
-        case .data(let data):
-            var search = BoundarySearch(boundary)
-            guard isBoundarySecret || !data.withUnsafeBytes({ search.finds(in: $0) }) else {
-                throw InvalidRequest(.boundary, "stands in the content of a part, too", excerpt: boundary)
-            }
-            return .bytes(data)
-        case .file(let url):
-            return .source(length: try url.sizeOfFile())
-        case .stream(let stream):
-            return .source(length: stream.length)
-        }
-    }
 }
 
-extension UInt8 {
-    fileprivate var isBoundaryCharacter: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "'"), UInt8(ascii: "("), UInt8(ascii: ")"),
-            UInt8(ascii: "+"), UInt8(ascii: "_"), UInt8(ascii: ","), UInt8(ascii: "-"), UInt8(ascii: "."),
-            UInt8(ascii: "/"), UInt8(ascii: ":"), UInt8(ascii: "="), UInt8(ascii: "?"), UInt8(ascii: " "):
-            true
-        default:
-            false
-        }
-    }
+extension ASCIISet {
+    /// The characters of a boundary (RFC 2046, 5.1.1).
+    fileprivate static let boundary = alphanumerics + "'()+_,-./:=? "
 }
 
 extension URL {

@@ -10,18 +10,28 @@ final class MultipartStream: InputStream {
     /// The maximum number of bytes read from a part at once, however large the reader's buffer is.
     static let maximumReadSize = 64 * 1024
 
-    private let message: MultipartMessage
-    private var serializer: MultipartSerializer
+    private var sections: ArraySlice<MultipartMessage.Section>
+    private let guardedBoundary: String?
     private var unwritten = Data()
-    private var source: InputStream?
-    private var search: BoundarySearch?
+    private var source: Source?
     private var status = Status.notOpen
     private var failure: (any Error)?
     private weak var listener: (any StreamDelegate)?
 
+    /// A part that is read at present.
+    private struct Source {
+        let stream: InputStream
+        /// The byte count that is still to come, if it is known.
+        var left: Int64?
+        let name: String
+        /// Whether reading may block.
+        let mayBlock: Bool
+        var search: BoundarySearch?
+    }
+
     init(_ message: MultipartMessage) {
-        self.message = message
-        serializer = message.serializer
+        sections = message.sections[...]
+        guardedBoundary = message.guardedBoundary
         super.init(data: Data())
     }
 
@@ -30,10 +40,14 @@ final class MultipartStream: InputStream {
     }
 
     override func close() {
-        source?.close()
-        source = nil
+        closeSource()
         unwritten = Data()
         status = .closed
+    }
+
+    private func closeSource() {
+        source?.stream.close()
+        source = nil
     }
 
     override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength: Int) -> Int {
@@ -42,8 +56,7 @@ final class MultipartStream: InputStream {
             return try fill(UnsafeMutableRawBufferPointer(start: buffer, count: maxLength))
         } catch {
             failure = error
-            source?.close()
-            source = nil
+            closeSource()
             status = .error
             return -1
         }
@@ -59,55 +72,54 @@ final class MultipartStream: InputStream {
                 filled += count
                 continue
             }
-            switch serializer.next() {
-            case .write(let data):
-                unwritten = data
-            case .open(let part):
-                try open(part)
-            case .read(let part, let limit):
-                // The source may block its reader: bytes that are ready shouldn't wait for it.
-                if filled > 0, case .stream = message.contents[part] { return filled }
-                filled += try read(part, into: room, atMost: limit)
-            case .close:
-                source?.close()
-                source = nil
-            case .finish:
+            if let source {
+                // Bytes that are ready shouldn't wait for a source that may block its reader.
+                if filled > 0, source.mayBlock { return filled }
+                filled += try read(into: room)
+                continue
+            }
+            guard let section = sections.popFirst() else {
                 status = .atEnd
                 return filled
             }
+            if case .data(let data) = section.content { unwritten = data } else { try open(section) }
         }
         return filled
     }
 
-    private func open(_ part: Int) throws {
-        let stream = try message.contents[part].open()
+    private func open(_ section: MultipartMessage.Section) throws {
+        let stream = try section.content.open()
+        var (name, mayBlock) = ("stream", true)
+        if case .file(let url) = section.content { (name, mayBlock) = (url.lastPathComponent, false) }
+        let search = guardedBoundary.map(BoundarySearch.init)
+        source = Source(stream: stream, left: section.length, name: name, mayBlock: mayBlock, search: search)
         stream.open()
-        source = stream
-        search = message.guardedBoundary.map(BoundarySearch.init)
     }
 
-    private func read(_ part: Int, into room: UnsafeMutableRawBufferPointer, atMost limit: Int64) throws -> Int {
-        let wanted = Int(min(Int64(min(room.count, Self.maximumReadSize)), limit))
-        guard let source, let start = room.bindMemory(to: UInt8.self).baseAddress else { return 0 }
-        let count = source.read(start, maxLength: wanted)
+    /// Reads from the source, and closes it at its end.
+    private func read(into room: UnsafeMutableRawBufferPointer) throws -> Int {
+        guard let part = source, let start = room.bindMemory(to: UInt8.self).baseAddress else { return 0 }
+        // At the announced end, one more byte is requested: there mustn't be one.
+        let limit = part.left.map { max(1, $0) } ?? .max
+        let count = part.stream.read(start, maxLength: Int(min(Int64(min(room.count, Self.maximumReadSize)), limit)))
         guard count >= 0 else {
-            throw source.streamError ?? InvalidRequest(.body, "has a part that can't be read", excerpt: name(of: part))
+            throw part.stream.streamError
+                ?? InvalidRequest(.body, "has a part that can't be read", excerpt: part.name)
         }
-        do {
-            try serializer.didRead(count)
-        } catch {
-            throw InvalidRequest(.body, "has a part whose length isn't the announced one", excerpt: name(of: part))
+        if let left = part.left {
+            guard count == 0 ? left == 0 : count <= left else {
+                let reason = "has a part whose length isn't the announced one"
+                throw InvalidRequest(.body, reason, excerpt: part.name)
+            }
+            source?.left = left - Int64(count)
         }
-        if let boundary = message.guardedBoundary,
-            search?.finds(in: UnsafeRawBufferPointer(rebasing: room[..<count])) == true
+        if let boundary = guardedBoundary,
+            source?.search?.finds(in: UnsafeRawBufferPointer(rebasing: room[..<count])) == true
         {
-            throw InvalidRequest(.boundary, "stands in the content of a part, too", excerpt: boundary)
+            throw InvalidRequest.boundary(boundary)
         }
+        if count == 0 { closeSource() }
         return count
-    }
-
-    private func name(of part: Int) -> String {
-        if case .file(let url) = message.contents[part] { url.lastPathComponent } else { "stream" }
     }
 
     override var hasBytesAvailable: Bool { status == .open }

@@ -19,13 +19,6 @@ public struct Query: Sendable, Hashable {
     private var items: [Item]
     /// The form of a printed space; `%20` by default, which every server understands.
     public var spaces: Spaces
-    /// The characters that aren't escaped in an address.
-    var encoding = PercentEncoding.queryItem
-
-    /// Adopts the set of unescaped characters, unless the query has one of its own.
-    mutating func adopt(_ encoding: PercentEncoding) {
-        if encoding != .queryItem, self.encoding == .queryItem { self.encoding = encoding }
-    }
 
     /// Makes a query without items.
     public init() {
@@ -93,7 +86,7 @@ public struct Query: Sendable, Hashable {
     ///
     /// Spaces are printed as before, unless the query was empty.
     public mutating func append(contentsOf query: Query) {
-        if isEmpty, !query.isEmpty { (spaces, encoding) = (query.spaces, query.encoding) }
+        if isEmpty, !query.isEmpty { spaces = query.spaces }
         items.append(contentsOf: query.items)
     }
 
@@ -250,7 +243,7 @@ extension Query {
     ///
     /// - Complexity: O(n) in the length of the query.
     public func percentEncoded(spaces: Spaces) -> String {
-        String(decoding: encoded(with: encoding, spaces: spaces, isForm: false), as: UTF8.self)
+        String(decoding: encoded(keeping: .queryItem, spaces: spaces, isForm: false), as: UTF8.self)
     }
 
     /// The query as the content of a form: `application/x-www-form-urlencoded` (WHATWG URL, 5.2).
@@ -259,16 +252,16 @@ extension Query {
     /// since a form has no names without values.
     ///
     /// - Complexity: O(n) in the length of the query.
-    public var formEncoded: Data { Data(encoded(with: .form, spaces: .plus, isForm: true)) }
+    public var formEncoded: Data { Data(encoded(keeping: .form, spaces: .plus, isForm: true)) }
 
-    private func encoded(with encoding: PercentEncoding, spaces: Spaces, isForm: Bool) -> [UInt8] {
+    private func encoded(keeping kept: ASCIISet, spaces: Spaces, isForm: Bool) -> [UInt8] {
         var output: [UInt8] = []
         for item in self where isForm || !item.name.isEmpty || item.value != nil {
             if !output.isEmpty { output.append(UInt8(ascii: "&")) }
-            encoding.append(item.name, to: &output, spaces: spaces)
+            kept.append(item.name, to: &output, spaces: spaces)
             guard let value = item.value ?? (isForm ? "" : nil) else { continue }
             output.append(UInt8(ascii: "="))
-            encoding.append(value, to: &output, spaces: spaces)
+            kept.append(value, to: &output, spaces: spaces)
         }
         return output
     }

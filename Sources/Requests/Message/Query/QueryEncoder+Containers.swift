@@ -26,8 +26,8 @@ extension QueryEncoder {
         }
     }
 
-    /// The encoder of one value, which writes to a node.
-    struct NodeEncoder: Encoder {
+    /// The encoder of one value, and its container for a single value, which writes to a node.
+    struct NodeEncoder: Encoder, SingleValueEncodingContainer {
         let session: Session
         let node: Node
         let codingPath: [any CodingKey]
@@ -51,9 +51,11 @@ extension QueryEncoder {
             return UnkeyedContainer(encoder: self)
         }
 
-        func singleValueContainer() -> any SingleValueEncodingContainer {
-            SingleContainer(encoder: self)
-        }
+        func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+        func encodeNil() { node.content = .null }
+
+        func encode(_ value: some Encodable) throws { try session.write(value, to: node, at: codingPath) }
 
         /// The encoder of a new child; if that would be too deep, its output is discarded.
         fileprivate func child(_ key: any CodingKey, add: (Node) -> Void) -> NodeEncoder {
@@ -78,12 +80,11 @@ extension QueryEncoder {
         }
 
         func encodeNil(forKey key: Key) throws {
-            child(key).node.content = .null
+            child(key).encodeNil()
         }
 
         func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-            let child = child(key)
-            try encoder.session.write(value, to: child.node, at: child.codingPath)
+            try child(key).encode(value)
         }
 
         private func encodeOptional<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
@@ -139,12 +140,11 @@ extension QueryEncoder {
         }
 
         func encodeNil() throws {
-            child().node.content = .null
+            child().encodeNil()
         }
 
         func encode<Value: Encodable>(_ value: Value) throws {
-            let child = child()
-            try encoder.session.write(value, to: child.node, at: child.codingPath)
+            try child().encode(value)
         }
 
         func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
@@ -154,19 +154,6 @@ extension QueryEncoder {
         func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { child().unkeyedContainer() }
 
         func superEncoder() -> any Encoder { child() }
-    }
-
-    private struct SingleContainer: SingleValueEncodingContainer {
-        let encoder: NodeEncoder
-        var codingPath: [any CodingKey] { encoder.codingPath }
-
-        func encodeNil() throws {
-            encoder.node.content = .null
-        }
-
-        func encode<Value: Encodable>(_ value: Value) throws {
-            try encoder.session.write(value, to: encoder.node, at: codingPath)
-        }
     }
 }
 
@@ -214,14 +201,22 @@ extension QueryEncoder {
         func sort() {
             switch content {
             case .object(let names): content = .object(names.sorted())
-            case .list(let members): content = .list(members.sorted { $0.sortKey < $1.sortKey })
+            case .list(let members):
+                let keyed = members.map { ($0.sortKey, $0) }
+                content = .list(keyed.sorted { $0.0 < $1.0 }.map(\.1))
             case .nothing, .null, .text: break
             }
         }
 
+        /// A text that differs for nodes that are printed differently.
         private var sortKey: String {
-            guard case .text(let text) = content else { return "" }
-            return text
+            switch content {
+            case .nothing, .null: ""
+            case .text(let text): text
+            case .list(let members): members.map(\.sortKey).joined(separator: "\u{1}")
+            case .object(let names):
+                names.map { "\($0)=\(children[$0]?.sortKey ?? "")" }.joined(separator: "\u{2}")
+            }
         }
     }
 
@@ -267,20 +262,15 @@ extension QueryEncoder {
             try descend(at: path) {
                 try value.encode(to: NodeEncoder(session: self, node: node, codingPath: path))
             }
-            switch Value.self {
-            case is any UnorderedSet.Type: node.sort()
-            case is any UnorderedDictionary.Type: if case .object = node.content { node.sort() }
-            default: break
-            }
+            if value is any Unordered { node.sort() }
         }
     }
 }
 
-/// Marker protocols for sets and dictionaries of any element.
-private protocol UnorderedSet {}
-private protocol UnorderedDictionary {}
-extension Set: UnorderedSet {}
-extension Dictionary: UnorderedDictionary {}
+/// A marker protocol for sets, and for dictionaries that are objects, of any element.
+private protocol Unordered {}
+extension Set: Unordered {}
+extension Dictionary: Unordered where Key: CodingKeyRepresentable {}
 
 // MARK: - Untyped
 
@@ -332,9 +322,7 @@ extension QueryEncoder.Session {
 
     private func text(ofObject number: NSNumber, at path: [any CodingKey]) throws -> String {
         if number.isBool { return options.bools.text(of: number.boolValue) }
-        guard number.doubleValue.isFinite else {
-            return try options.text(of: number.doubleValue, at: path) ?? number.stringValue
-        }
+        guard number.doubleValue.isFinite else { throw Self.failure("isn't a finite number", at: path) }
         return number.stringValue
     }
 }

@@ -33,26 +33,8 @@ public struct QueryEncoder: Sendable {
     public var keyPaths = KeyPaths.brackets
     /// The form of `nil`; by default it is left out.
     public var nils = Nils.dropKey
-    /// The form of infinity and NaN; by default an error.
-    public var nonFiniteNumbers = NonFiniteNumbers.refuse
     /// The form of printed spaces; `%20` by default.
     public var spaces = Query.Spaces.percent
-    /// The ASCII characters, besides letters and digits, that aren't escaped in an address; `-._~/?` by default (RFC 3986,
-    /// 3.4).
-    ///
-    /// Some servers expect others: `"-._~"` escapes slashes and question marks too, `"-._~:,[]"` leaves lists and times
-    /// readable. Characters that would change the structure of the query, `&`, `=`, `+`, `#` and `%`, are always
-    /// escaped. If the encoder is that of an environment, this applies to every query that is written there.
-    public var unescaped = Self.usuallyUnescaped
-
-    /// The same, for each byte.
-    var encoding: PercentEncoding {
-        guard unescaped != Self.usuallyUnescaped else { return .queryItem }
-        return PercentEncoding(keeping: unescaped.filter { $0.isASCII && !"&=+#% ".contains($0) })
-    }
-
-    private static let usuallyUnescaped = "-._~/?"
-
     /// The maximum nesting of values: more than any query needs, and small enough for the stack of any thread.
     static let maximalDepth = 128
 
@@ -104,9 +86,7 @@ public struct QueryEncoder: Sendable {
     }
 
     func encode(pairs: some Sequence<(String, Any?)>) throws -> Query {
-        var empty = Query([], spaces: spaces)
-        empty.encoding = encoding
-        return try pairs.reduce(into: empty) { query, pair in
+        try pairs.reduce(into: Query([], spaces: spaces)) { query, pair in
             let field: [String: Any?] = [pair.0: pair.1]
             query.append(contentsOf: Array(try encode(field)))
         }
@@ -125,9 +105,7 @@ public struct QueryEncoder: Sendable {
             guard let child = root.children[name] else { continue }
             append(child, named: keys.spell(name), to: &items)
         }
-        var query = Query(items, spaces: spaces)
-        query.encoding = encoding
-        return query
+        return Query(items, spaces: spaces)
     }
 
     private func append(_ node: Node, named name: String, to items: inout [Query.Item]) {
@@ -205,8 +183,6 @@ extension QueryEncoder {
     public enum DataValues: Sendable {
         /// As Base64, in the alphabet with `+` and `/`, padded.
         case base64
-        /// As the data encodes itself: as a list of numbers.
-        case deferred
         /// The result of the closure.
         case custom(@Sendable (Data) throws -> String)
     }
@@ -249,14 +225,6 @@ extension QueryEncoder {
             }
         }
     }
-
-    /// The form of infinity and NaN.
-    public enum NonFiniteNumbers: Sendable, Hashable {
-        /// An error.
-        case refuse
-        /// These words.
-        case words(infinity: String, negativeInfinity: String, nan: String)
-    }
 }
 
 // MARK: - Keys
@@ -270,12 +238,6 @@ extension QueryEncoder {
         case snakeCase
         /// As `page-number`.
         case kebabCase
-        /// As `PageNumber`.
-        case capitalized
-        /// As `PAGENUMBER`.
-        case uppercased
-        /// As `pagenumber`.
-        case lowercased
         /// The result of the closure.
         case custom(@Sendable (String) -> String)
 
@@ -284,9 +246,6 @@ extension QueryEncoder {
             case .useDefaultKeys: key
             case .snakeCase: Self.words(of: key, separatedBy: "_")
             case .kebabCase: Self.words(of: key, separatedBy: "-")
-            case .capitalized: key.prefix(1).uppercased() + key.dropFirst()
-            case .uppercased: key.uppercased()
-            case .lowercased: key.lowercased()
             case .custom(let closure): closure(key)
             }
         }
@@ -323,7 +282,8 @@ extension QueryEncoder {
         case let value as Float: try text(ofNumber: value, at: path)
         case let value as any BinaryInteger: "\(value)"
         case let value as Date: try text(ofDate: value, at: path)
-        case let value as Data: try text(ofData: value)
+        case let value as Data:
+            if case .custom(let closure) = data { try closure(value) } else { value.base64EncodedString() }
         case let value as URL: value.absoluteString
         case let value as Decimal where value.isFinite: value.description
         case let value as UUID: value.uuidString
@@ -335,19 +295,8 @@ extension QueryEncoder {
         ofNumber value: some BinaryFloatingPoint & CustomStringConvertible,
         at path: [any CodingKey]
     ) throws -> String {
-        guard !value.isFinite else { return value.description }
-        guard case .words(let infinity, let negativeInfinity, let nan) = nonFiniteNumbers else {
-            throw Session.failure("isn't a finite number", at: path)
-        }
-        return value.isNaN ? nan : value < 0 ? negativeInfinity : infinity
-    }
-
-    private func text(ofData data: Data) throws -> String? {
-        switch self.data {
-        case .base64: data.base64EncodedString()
-        case .deferred: nil
-        case .custom(let closure): try closure(data)
-        }
+        guard value.isFinite else { throw Session.failure("isn't a finite number", at: path) }
+        return value.description
     }
 
     private func text(ofDate date: Date, at path: [any CodingKey]) throws -> String? {
@@ -360,39 +309,16 @@ extension QueryEncoder {
             let milliseconds = (seconds * 1000).rounded()
             return try wholeNumber(milliseconds) ?? text(ofNumber: milliseconds, at: path)
         case .iso8601:
-            guard let text = Self.iso8601(seconds.rounded(.down)) else {
+            // From 0000-01-01T00:00:00Z to 9999-12-31T23:59:59Z.
+            guard (-62_167_219_200..<253_402_300_800).contains(seconds) else {
                 throw Session.failure("is a date outside the years 0 to 9999", at: path)
             }
-            return text
+            return CivilTime(secondsSinceEpoch: Int64(seconds.rounded(.down))).iso8601 + "Z"
         }
     }
 
     /// The number without a fraction; `nil` if it has one.
     private func wholeNumber(_ value: Double) -> String? {
         Int64(exactly: value).map(String.init)
-    }
-
-    /// A time in UTC, as RFC 3339 profiles ISO 8601; written out, because a formatter costs more than the whole query.
-    private static func iso8601(_ time: Double) -> String? {
-        // From 0000-01-01T00:00:00Z to 9999-12-31T23:59:59Z.
-        guard (-62_167_219_200...253_402_300_799).contains(time) else { return nil }
-        let seconds = Int64(time) + 62_167_219_200
-        let (second, minute, hour) = (seconds % 60, seconds / 60 % 60, seconds / 3600 % 24)
-        // Years begin in March here, so that the leap day is the last of a year; 60 days lie between 0000-01-01 and
-        // 0000-03-01, and a cycle of 400 years before makes all days positive.
-        let days = seconds / 86_400 - 60 + 146_097
-        let (cycle, dayOfCycle) = (days / 146_097, days % 146_097)
-        let yearOfCycle = (dayOfCycle - dayOfCycle / 1460 + dayOfCycle / 36_524 - dayOfCycle / 146_096) / 365
-        let dayOfYear = dayOfCycle - (365 * yearOfCycle + yearOfCycle / 4 - yearOfCycle / 100)
-        let monthFromMarch = (5 * dayOfYear + 2) / 153
-        let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
-        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-        let year = (cycle - 1) * 400 + yearOfCycle + (month <= 2 ? 1 : 0)
-        func digits(_ number: Int64, _ count: Int) -> String {
-            let text = String(number)
-            return String(repeating: "0", count: max(0, count - text.count)) + text
-        }
-        return "\(digits(year, 4))-\(digits(month, 2))-\(digits(day, 2))"
-            + "T\(digits(hour, 2)):\(digits(minute, 2)):\(digits(second, 2))Z"
     }
 }

@@ -99,14 +99,14 @@ extension StringProtocol {
 
     /// Whether the text is a valid scheme of an address (RFC 3986, 3.1).
     var isScheme: Bool {
-        (utf8.first.map(ASCII.isLetter) ?? false) && utf8.allSatisfy(PercentEncoding.scheme.keeps)
+        (utf8.first.map(ASCII.isLetter) ?? false) && ASCIISet.scheme.containsAll(self)
     }
 }
 
 // MARK: - International hosts
 
-/// The names of hosts beyond ASCII, in the form that they have on the wire: `xn--bcher-kva.example` for `bücher.example`
-/// (RFC 5890).
+/// The names of hosts beyond ASCII, in the form that they have on the wire: `xn--bcher-kva.example` for
+/// `bücher.example` (RFC 5890).
 ///
 /// Foundation converts the host to this form when it reads an address, by the rules of UTS 46, and decodes it when
 /// `host` is read. To compare or send a host, use the form on the wire, or one host would have two names.

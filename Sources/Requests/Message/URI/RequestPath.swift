@@ -168,7 +168,7 @@ extension RequestPath: ExpressibleByStringInterpolation {
                 text.replaceSubrange(percent...percent, with: "%25")
             }
             let start = text.utf8.count
-            text += PercentEncoding.unreserved.encode(value)
+            text += ASCIISet.unreserved.encode(value)
             values.append(start..<text.utf8.count)
         }
 
@@ -224,11 +224,48 @@ extension InvalidRequest {
 extension [UInt8] {
     /// Whether a piece of an authority is one label of a host, or a port, which can't end it.
     fileprivate func isLabel(_ piece: Range<Int>) -> Bool {
-        let characters = PercentEncoding(keeping: "-")
-        guard !piece.isEmpty, self[piece].allSatisfy(characters.keeps) else { return false }
+        guard !piece.isEmpty, self[piece].allSatisfy(ASCIISet.label.contains) else { return false }
         let isBegun = piece.lowerBound == 0 || "/.:@".utf8.contains(self[piece.lowerBound - 1])
         let isEnded = piece.upperBound == count || "/.:@?#".utf8.contains(self[piece.upperBound])
         return isBegun && isEnded
+    }
+
+    /// Whether a segment of the path is `..` in any spelling, also between escaped slashes or backslashes, which some
+    /// servers take for slashes.
+    fileprivate var climbs: Bool {
+        percentDecoded().split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
+            .contains { $0.elementsEqual("..".utf8) }
+    }
+}
+
+// MARK: - Path encoding
+
+extension String {
+    /// The text as one segment of a path, whatever it holds.
+    ///
+    /// Everything but unreserved characters is escaped, so that neither a `/` nor a `?` nor a `%2F` in it can change
+    /// the structure of the address.
+    ///
+    /// - Throws: ``InvalidRequest`` for `.` and `..`, which mean another place even where they are escaped (RFC 3986,
+    ///   6.2.2.2). An empty text isn't an error.
+    /// - Complexity: O(n).
+    package func percentEncodedPathSegment() throws(InvalidRequest) -> String {
+        guard self != ".", self != ".." else {
+            throw InvalidRequest(.url, "can't be a segment of a path, since it leads to another one", excerpt: self)
+        }
+        return ASCIISet.unreserved.encode(self)
+    }
+
+    /// The text as a path of several segments: its slashes and each `%XX` stay, all that would end the path is escaped.
+    ///
+    /// - Throws: ``InvalidRequest`` for a `..`, escaped or not, also between escaped slashes or backslashes, which some
+    ///   servers take for slashes: it would climb out of the base address. A `.` is no error.
+    /// - Complexity: O(n).
+    package func percentEncodedPath() throws(InvalidRequest) -> String {
+        guard !utf8.contains(where: { ".%".utf8.contains($0) }) || !Array(utf8).climbs else {
+            throw InvalidRequest(.url, "has a path that climbs with “..”", excerpt: self)
+        }
+        return ASCIISet.path.encode(self, keepsTriplets: true)
     }
 }
 
@@ -272,8 +309,8 @@ extension Array: RequestPathConvertible where Element: Query.ValueConvertible {
     public var requestPath: RequestPath { RequestPath("").appending(self) }
 }
 
-// The usual mistake, `let path = "users/7"` or `"users/" + id`, would make a segment with an escaped slash. Taking it for a
-// path would let an `id` choose the path. The conformance is there for its message, which says what to write.
+// The usual mistake, `let path = "users/7"` or `"users/" + id`, would make a segment with an escaped slash. Taking it
+// for a path would let an `id` choose the path. The conformance is there for its message, which says what to write.
 @available(
     *,
     unavailable,

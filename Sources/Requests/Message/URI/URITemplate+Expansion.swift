@@ -8,8 +8,8 @@ extension URITemplate {
     /// (RFC 6570, 2.3 and 3.2). The output has no control characters, whatever the values contain. Only `{+x}` and
     /// `{#x}` let a value change the structure of the address: don't use them for untrusted values.
     ///
-    /// - Throws: ``URITemplate/TemplateError``, for a malformed template that was a literal, and for a prefix (`{x:3}`) of a
-    ///   list or of pairs. A variable that the template doesn't have isn't an error, nor is one that has no value.
+    /// - Throws: ``URITemplate/TemplateError``, for a malformed template that was a literal, and for a prefix (`{x:3}`)
+    ///   of a list or of pairs. A variable that the template doesn't have isn't an error, nor is one that has no value.
     /// - Complexity: O(n) in the length of the expansion.
     public func expand(_ variables: Variables = [:]) throws(URITemplate.TemplateError) -> String {
         var output: [UInt8] = []
@@ -45,7 +45,7 @@ extension URITemplate.Expression {
             case (.pairs(let pairs), .explode): for pair in pairs { writer.write(pair, to: &output) }
             case (.list, .prefix), (.pairs, .prefix):
                 throw URITemplate.TemplateError(
-                    "wants a prefix of a value that isn't a string",
+                    "takes a prefix of a list or of pairs",
                     excerpt: variable.name,
                     offset: variable.offset
                 )
@@ -104,20 +104,13 @@ extension URITemplate.Operator {
     /// If `%XX` stays as it is, it counts as one, because it must not be cut.
     fileprivate func prefix(_ length: Int, of value: String) -> String {
         guard keepsReserved else { return String(value.unicodeScalars.prefix(length)) }
-        let head = Array(value.unicodeScalars.prefix(length * 3))
-        var (end, count) = (0, 0)
-        while end < head.count, count < length {
-            end += head.isTriplet(at: end) ? 3 : 1
-            count += 1
+        let bytes = Array(value.utf8)
+        var end = 0
+        for _ in 0..<length where end < bytes.count {
+            end += bytes.isTriplet(at: end) ? 3 : 1
+            while end < bytes.count, UTF8.isContinuation(bytes[end]) { end += 1 }
         }
-        return String(String.UnicodeScalarView(head[..<end]))
-    }
-}
-
-extension [Unicode.Scalar] {
-    fileprivate func isTriplet(at index: Int) -> Bool {
-        count - index > 2 && self[index] == "%"
-            && self[(index + 1)...(index + 2)].allSatisfy { $0.isASCII && UInt8(ascii: $0).hexValue != nil }
+        return String(decoding: bytes[..<end], as: UTF8.self)
     }
 }
 

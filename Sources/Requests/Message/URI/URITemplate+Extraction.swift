@@ -19,18 +19,14 @@ extension URITemplate {
     /// template.extract(from: "/teams/7")         // nil
     /// ```
     ///
-    /// Lists, pairs and prefixes are found too. A comma that isn't escaped joins a list, as in `?fields=id,name` for
-    /// `{?fields}`: that of a text would be `%2C`. The output of `{x*}` is read as a list, or as pairs if the names
-    /// aren't that of the variable; of `{x:3}` only the beginning is known. If several kinds of values would expand to
-    /// the address, the simplest is taken: pairs without `*` are read as a list.
+    /// Every value is a text. A template of level 4, with `{x*}` or `{x:3}`, matches nothing: read lists and pairs from
+    /// the ``Query`` of the address.
     ///
-    /// - Returns: The values by name. `nil` also for a malformed template, for an address whose `%XX` aren't UTF-8, and
-    ///   for one that the values wouldn't expand to again, such as labels that contain dots.
+    /// - Returns: The values by name. `nil` also for a malformed template, and for an address whose `%XX` aren't UTF-8.
     /// - Complexity: O(n · m) in the lengths of the address and the template, whatever they are.
     public func extract(from address: String) -> [String: Value]? {
         guard case .success(let parts) = parts else { return nil }
-        if let values = Matcher(parts)?.match(address) { return values.mapValues(Value.string) }
-        return extractComposites(from: address, parts)
+        return Matcher(parts)?.match(address)
     }
 
     /// The values with which the template expands to the address, or to the part behind its origin; `nil` if neither
@@ -46,323 +42,213 @@ extension URITemplate {
     }
 }
 
-extension URITemplate {
-    /// The template as a program that reads an address.
-    ///
-    /// Several ways through it may match. They are tried in the order of preference, and a pair of instruction and
-    /// position that has failed isn't retried. This keeps the time linear, while a backtracking expression would need
-    /// exponential time.
-    struct Matcher {
-        private enum Instruction {
-            /// Reads these bytes.
-            case literal([UInt8])
-            /// Reads characters of a value: as few as possible, or as many.
-            case value(PercentEncoding, isShort: Bool)
-            /// Notes the position.
-            case note(Int)
-            /// Continues at the first of these; at the second if that fails.
-            case either(Int, or: Int)
-            /// Continues there.
-            case jump(Int)
+/// A template as a list of pieces that read an address from left to right.
+///
+/// Several ways may match. They are tried in the order of preference, and a state that has failed isn't tried again:
+/// this keeps the time linear, while a backtracking expression would need exponential time.
+private struct Matcher {
+    /// A literal, or a variable of an expression.
+    private enum Piece {
+        case literal([UInt8])
+        case variable(Variable)
+    }
+
+    private struct Variable {
+        let name: String
+        let kind: URITemplate.Operator
+        let alphabet: ASCIISet
+        /// The text before the value if it is the first of its expression, and if it is another one.
+        let first, separator: [UInt8]
+        /// Whether it is the first of its expression, and has no text before it: an empty value may mean none.
+        let isOptional: Bool
+        /// Whether the value is as short as possible.
+        let isShort: Bool
+        /// The piece behind the expression.
+        let end: Int
+    }
+
+    /// A point of the search: the next piece, the position in the address, and the values before it.
+    private struct State {
+        enum Mode: Int {
+            /// Before a piece; no variable of its expression has a value yet.
+            case fresh
+            /// Before a variable, behind another one of its expression.
+            case begun
+            /// In a value.
+            case inside
+            /// Behind a value.
+            case behind
         }
 
-        /// A variable whose value is recorded: the n-th has its beginning in slot 2 n, and its end in the next.
-        private struct Capture {
-            let name: String
-            let kind: Operator
-            /// Whether an empty value may also mean that the variable has no value.
-            let isOptional: Bool
-            /// Whether the next capture, if it has a value, proves that this one has a value too.
-            let hasFollower: Bool
+        var piece = 0
+        var position = 0
+        var mode = Mode.fresh
+        /// The beginning of the present value.
+        var start = 0
+        var captures: Capture?
+
+        func moved(to piece: Int, at position: Int, _ mode: Mode) -> State {
+            State(piece: piece, position: position, mode: mode, start: start, captures: captures)
         }
+    }
 
-        private var program: [Instruction] = []
-        private var captures: [Capture] = []
-        /// The expressions and variables of the captures, if the template is of any level.
-        private var owners: [PieceOwner] = []
+    /// The value of a piece, and of those before it.
+    private final class Capture {
+        let piece: Int
+        let range: Range<Int>
+        let previous: Capture?
 
-        /// Translates a template up to level 3; returns `nil` for other levels.
-        init?(_ parts: [Part]) {
-            for (index, part) in parts.enumerated() {
-                switch part {
-                case .literal(let literal): program.append(.literal(literal.utf8.withUppercaseTriplets))
-                case .expression(let expression):
-                    guard expression.variables.allSatisfy({ $0.modifier == .none }) else { return nil }
-                    if expression.kind.isNamed {
-                        addNamed(expression) { $0.addNamedValue(of: $1, behind: $2, in: expression) }
-                    } else {
-                        add(expression, isBeforeLabel: parts[(index + 1)...].first?.isLabel ?? false)
-                    }
-                }
+        init(_ piece: Int, _ range: Range<Int>, _ previous: Capture?) {
+            (self.piece, self.range, self.previous) = (piece, range, previous)
+        }
+    }
+
+    private var pieces: [Piece] = []
+    /// Whether a variable stands in two places: then a way may fail by the values before it.
+    private var hasRepetitions = false
+
+    /// Takes a template up to level 3; returns `nil` for other levels.
+    init?(_ parts: [URITemplate.Part]) {
+        var names: Set<String> = []
+        for (index, part) in parts.enumerated() {
+            guard case .expression(let expression) = part else {
+                if case .literal(let literal) = part { pieces.append(.literal(literal.utf8.withUppercaseTriplets)) }
+                continue
             }
-        }
-
-        /// Translates a template of any level into a program that finds the output of each of its expressions and
-        /// variables.
-        init(compositesOf parts: [Part]) {
-            for (index, part) in parts.enumerated() {
-                switch part {
-                case .literal(let literal): program.append(.literal(literal.utf8.withUppercaseTriplets))
-                case .expression(let expression) where expression.kind.isNamed:
-                    addNamed(expression) { $0.addItems(of: $1, behind: $2, in: expression) }
-                case .expression(let expression):
-                    let kind = expression.kind
-                    let choice = addChoice()
-                    program.append(.literal(Array(kind.first.utf8)))
-                    let isBeforeLabel = parts[(index + 1)...].first?.isLabel ?? false
-                    let capture = Capture(name: "", kind: kind, isOptional: kind.first.isEmpty, hasFollower: false)
-                    owners.append(.expression(expression))
-                    addValue(capture, in: expression.alphabet, isShort: kind.keepsReserved || isBeforeLabel)
-                    program[choice] = .either(choice + 1, or: program.count)
-                }
-            }
-        }
-
-        /// The pieces of the address that expressions and variables have expanded to; empty expansions are left out.
-        func pieces(of address: String) -> [(PieceOwner, ArraySlice<UInt8>)]? {
-            let input = PercentEncoding.address.encode(address, keepsTriplets: true).utf8.withUppercaseTriplets
-            guard let slots = run(input) else { return nil }
-            return captures.indices.compactMap { index in
-                guard let start = slots[index * 2], let end = slots[index * 2 + 1] else { return nil }
-                return start == end && captures[index].isOptional ? nil : (owners[index], input[start..<end])
-            }
-        }
-
-        /// Adds all items of a variable: one with its name, or, for an exploded one, several with its name or with
-        /// others.
-        private mutating func addItems(of variable: Specifier, behind prefix: String, in expression: Expression) {
-            let kind = expression.kind
-            let slot = captures.count * 2
-            captures.append(Capture(name: variable.name, kind: kind, isOptional: false, hasFollower: false))
-            owners.append(.variable(variable, expression))
-            program += [.literal(Array(prefix.utf8)), .note(slot)]
-            let isExploded = variable.modifier == .explode
-            let choice = isExploded ? addChoice() : nil
-            let start = program.count
-            program.append(.literal(variable.name.utf8.withUppercaseTriplets))
-            addAssignment(of: kind, in: isExploded ? kind.encoding : PercentEncoding(keeping: "-._~,"))
-            if let choice {
-                let next = addChoice()
-                program += [.literal(Array(kind.separator.utf8)), .jump(start)]
-                program[next] = .either(next + 1, or: program.count)
-                let end = addChoice()
-                program[choice] = .either(start, or: program.count)
-                let other = program.count
-                program.append(.value(kind.encoding, isShort: false))
-                addAssignment(of: kind, in: kind.encoding)
-                // As few as possible: an item with the name of another variable belongs to that one.
-                let last = addChoice()
-                program += [.literal(Array(kind.separator.utf8)), .jump(other)]
-                program[last] = .either(program.count, or: last + 1)
-                program[end] = .jump(program.count)
-            }
-            program.append(.note(slot + 1))
-        }
-
-        /// Adds "=" and a value; a parameter of a path whose value is empty has neither.
-        private mutating func addAssignment(of kind: Operator, in alphabet: PercentEncoding) {
-            let choice = kind.emptySuffix.isEmpty ? addChoice() : nil
-            program += [.literal([UInt8(ascii: "=")]), .value(alphabet, isShort: false)]
-            if let choice { program[choice] = .either(choice + 1, or: program.count) }
-        }
-
-        /// Adds values without names: any number of the first variables may have one.
-        private mutating func add(_ expression: Expression, isBeforeLabel: Bool) {
-            var choices: [Int] = []
-            if !expression.kind.first.isEmpty { choices.append(addChoice()) }
-            for (index, variable) in expression.variables.enumerated() {
-                if index > 0 { choices.append(addChoice()) }
-                let prefix = index > 0 ? expression.kind.separator : expression.kind.first
-                program.append(.literal(Array(prefix.utf8)))
-                let isLast = index + 1 == expression.variables.count
-                let capture = Capture(
-                    name: variable.name,
-                    kind: expression.kind,
-                    isOptional: index == 0 && prefix.isEmpty,
-                    hasFollower: !isLast
+            let (kind, variables) = (expression.kind, expression.variables)
+            let end = pieces.count + variables.count
+            let isBeforeLabel = index + 1 < parts.count && parts[index + 1].isLabel
+            for (index, variable) in variables.enumerated() {
+                guard variable.modifier == .none else { return nil }
+                if !names.insert(variable.name).inserted { hasRepetitions = true }
+                let label = kind.isNamed ? variable.name : ""
+                let isBeforeDot = index + 1 == variables.count ? isBeforeLabel : kind == .label
+                pieces.append(
+                    .variable(
+                        Variable(
+                            name: variable.name,
+                            kind: kind,
+                            alphabet: kind.encoding,
+                            first: (kind.first + label).utf8.withUppercaseTriplets,
+                            separator: (kind.separator + label).utf8.withUppercaseTriplets,
+                            isOptional: index == 0 && kind.first.isEmpty,
+                            isShort: kind.keepsReserved || !kind.isNamed && isBeforeDot,
+                            end: end
+                        )
+                    )
                 )
-                let isBeforeDot = isLast ? isBeforeLabel : expression.kind == .label
-                addValue(capture, isShort: expression.kind.keepsReserved || isBeforeDot)
             }
-            for choice in choices { program[choice] = .either(choice + 1, or: program.count) }
         }
+    }
 
-        /// Adds values with names: any of them may be missing.
-        ///
-        /// The program has all of them twice if the first present one is written differently: `{?x,y}` begins with
-        /// `?x=` or with `?y=`.
-        private mutating func addNamed(
-            _ expression: Expression,
-            _ add: (inout Matcher, Specifier, String) -> Void
-        ) {
-            let kind = expression.kind
-            var jumps: [(place: Int, next: Int)] = []
-            if kind.first != kind.separator {
-                for (index, variable) in expression.variables.enumerated() {
-                    let choice = addChoice()
-                    add(&self, variable, kind.first)
-                    jumps.append((addChoice(), index + 1))
-                    program[choice] = .either(choice + 1, or: program.count)
-                }
-                jumps.append((addChoice(), expression.variables.count))
+    /// The values of the variables, if the whole address matches.
+    func match(_ address: String) -> [String: URITemplate.Value]? {
+        // "%2f" and "%2F" mean the same address, and so do "é" and "%C3%A9".
+        let input = ASCIISet.address.encode(address, keepsTriplets: true).utf8.withUppercaseTriplets
+        let count = (pieces.count + 1) * (input.count + 1) * 4
+        var seen = [Bool](repeating: false, count: hasRepetitions ? 0 : count)
+        // With a repeated variable, a state may fail by the values before it: the search is bounded instead.
+        var steps = 0
+        var states = [State()]
+        while let state = states.popLast(), steps < count * 8 {
+            steps += 1
+            guard state.piece < pieces.count else {
+                if state.position == input.count, let values = values(state.captures, in: input) { return values }
+                continue
             }
-            var starts: [Int] = []
-            for variable in expression.variables {
-                starts.append(program.count)
-                let choice = addChoice()
-                add(&self, variable, kind.separator)
-                program[choice] = .either(choice + 1, or: program.count)
+            if !hasRepetitions {
+                let key = (state.piece * 4 + state.mode.rawValue) * (input.count + 1) + state.position
+                guard !seen[key] else { continue }
+                seen[key] = true
             }
-            starts.append(program.count)
-            for jump in jumps { program[jump.place] = .jump(starts[jump.next]) }
-        }
-
-        private mutating func addNamedValue(of variable: Specifier, behind prefix: String, in expression: Expression) {
-            program.append(.literal("\(prefix)\(variable.name)".utf8.withUppercaseTriplets))
-            // "{;x}" is written without "=" if x is empty.
-            let choice = expression.kind.emptySuffix.isEmpty ? addChoice() : nil
-            program.append(.literal([UInt8(ascii: "=")]))
-            let capture = Capture(name: variable.name, kind: expression.kind, isOptional: false, hasFollower: false)
-            addValue(capture, isShort: false)
-            guard let choice else { return }
-            let end = addChoice()
-            program[choice] = .either(choice + 1, or: program.count)
-            let slot = captures.count * 2
-            captures.append(capture)
-            program += [.note(slot), .note(slot + 1)]
-            program[end] = .jump(program.count)
-        }
-
-        private mutating func addValue(_ capture: Capture, in alphabet: PercentEncoding? = nil, isShort: Bool) {
-            let slot = captures.count * 2
-            captures.append(capture)
-            let alphabet = alphabet ?? capture.kind.encoding
-            program += [.note(slot), .value(alphabet, isShort: isShort), .note(slot + 1)]
-        }
-
-        /// Reserves an instruction to be set later.
-        private mutating func addChoice() -> Int {
-            program.append(.jump(program.count + 1))
-            return program.count - 1
-        }
-
-        /// The values of the variables, if the whole address matches.
-        func match(_ address: String) -> [String: String]? {
-            // "%2f" and "%2F" mean the same address, and so do "é" and "%C3%A9".
-            let input = PercentEncoding.address.encode(address, keepsTriplets: true).utf8.withUppercaseTriplets
-            guard let slots = run(input) else { return nil }
-            var values: [String: String] = [:]
-            for (index, capture) in captures.enumerated() {
-                guard let start = slots[index * 2], let end = slots[index * 2 + 1] else { continue }
-                let isProven = capture.hasFollower && slots[index * 2 + 2] != nil
-                if start == end, capture.isOptional, !isProven { continue }
-                guard let value = capture.kind.decode(input[start..<end]) else { return nil }
-                guard values.updateValue(value, forKey: capture.name).map({ $0 == value }) ?? true else { return nil }
+            switch pieces[state.piece] {
+            case .literal(let literal):
+                guard input[state.position...].starts(with: literal) else { continue }
+                states.append(state.moved(to: state.piece + 1, at: state.position + literal.count, .fresh))
+            case .variable(let variable): push(state, variable, input, to: &states)
             }
-            return values
         }
+        return nil
+    }
 
-        private enum Step {
-            case go(Int, Int)
-            case restore(slot: Int, Int?)
-        }
-
-        private func run(_ input: [UInt8]) -> [Int?]? {
-            var slots = [Int?](repeating: nil, count: captures.count * 2)
-            var visited = BitSet(count: program.count * (input.count + 1))
-            var steps: [Step] = [.go(0, 0)]
-            steps: while let step = steps.popLast() {
-                guard case .go(var counter, var position) = step else {
-                    if case .restore(let slot, let old) = step { slots[slot] = old }
-                    continue
-                }
-                while counter < program.count {
-                    guard visited.insert(counter * (input.count + 1) + position) else { continue steps }
-                    switch program[counter] {
-                    case .literal(let bytes):
-                        guard input[position...].starts(with: bytes) else { continue steps }
-                        position += bytes.count
-                        counter += 1
-                    case .value(let encoding, let isShort):
-                        let length = input.isTriplet(at: position) ? 3 : 1
-                        guard position < input.count, length == 3 || encoding.keeps(input[position]) else {
-                            counter += 1
-                            continue
-                        }
-                        steps.append(isShort ? .go(counter, position + length) : .go(counter + 1, position))
-                        if isShort { counter += 1 } else { position += length }
-                    case .note(let slot):
-                        steps.append(.restore(slot: slot, slots[slot]))
-                        slots[slot] = position
-                        counter += 1
-                    case .either(let first, let second):
-                        steps.append(.go(second, position))
-                        counter = first
-                    case .jump(let target):
-                        counter = target
-                    }
-                }
-                if position == input.count { return slots }
+    /// Appends the states that follow one at a variable; the preferred one is the last.
+    private func push(_ state: State, _ variable: Variable, _ input: [UInt8], to states: inout [State]) {
+        let (piece, position) = (state.piece, state.position)
+        let isLast = piece + 1 == variable.end
+        switch state.mode {
+        case .fresh, .begun:
+            if variable.kind.isNamed {
+                states.append(state.moved(to: piece + 1, at: position, isLast ? .fresh : state.mode))
+            } else if !variable.isOptional {
+                states.append(state.moved(to: variable.end, at: position, .fresh))
             }
-            return nil
+            let prefix = state.mode == .fresh ? variable.first : variable.separator
+            guard input[position...].starts(with: prefix) else { return }
+            var value = state.moved(to: piece, at: position + prefix.count, .behind)
+            value.start = value.position
+            if variable.kind.isNamed {
+                // "{;x}" is written without "=" if x is empty.
+                if variable.kind == .parameters { states.append(value) }
+                guard input[value.start...].first == UInt8(ascii: "=") else { return }
+                value.start += 1
+            }
+            states.append(value.moved(to: piece, at: value.start, .inside))
+        case .inside:
+            let end = state.moved(to: piece, at: position, .behind)
+            let length = input.isTriplet(at: position) ? 3 : 1
+            let mayGrow = position < input.count && (length == 3 || variable.alphabet.contains(input[position]))
+            if !mayGrow || !variable.isShort { states.append(end) }
+            if mayGrow { states.append(state.moved(to: piece, at: position + length, .inside)) }
+            if mayGrow, variable.isShort { states.append(end) }
+        case .behind:
+            var next = state.moved(to: piece + 1, at: position, isLast ? .fresh : .begun)
+            next.captures = Capture(piece, state.start..<position, state.captures)
+            states.append(next)
         }
+    }
+
+    /// The decoded values; `nil` if one isn't UTF-8, or a repeated variable has two.
+    private func values(_ captures: Capture?, in input: [UInt8]) -> [String: URITemplate.Value]? {
+        var values: [String: URITemplate.Value] = [:]
+        var following: Int?
+        var capture = captures
+        while let present = capture {
+            defer { (capture, following) = (present.previous, present.piece) }
+            guard case .variable(let variable) = pieces[present.piece] else { continue }
+            // A value behind it in its expression proves that an empty one is a value, too.
+            let isProven = following == present.piece + 1 && present.piece + 1 < variable.end
+            if present.range.isEmpty, variable.isOptional, !isProven { continue }
+            guard let text = variable.kind.decode(input[present.range]) else { return nil }
+            let value = URITemplate.Value.string(text)
+            guard values.updateValue(value, forKey: variable.name).map({ $0 == value }) ?? true else { return nil }
+        }
+        return values
     }
 }
 
 extension URITemplate.Part {
     /// Whether it begins with a dot that may also belong to the value before.
     fileprivate var isLabel: Bool {
-        guard case .expression(let expression) = self else { return false }
-        return expression.kind == .label
+        if case .expression(let expression) = self { expression.kind == .label } else { false }
     }
 }
 
 extension URITemplate.Operator {
     /// The decoded value; `nil` if it isn't UTF-8.
-    func decode(_ bytes: ArraySlice<UInt8>) -> String? {
-        guard keepsReserved else { return String(utf8: bytes.percentDecoded()) }
-        var output: [UInt8] = []
-        var index = bytes.startIndex
-        while index < bytes.endIndex {
-            // An escaped character that the expansion wouldn't escape has to stay escaped.
-            if bytes.isTriplet(at: index), let byte = bytes[index..<(index + 3)].percentDecoded().first,
-                byte != UInt8(ascii: "%"), !encoding.keeps(byte)
-            {
-                output.append(byte)
-                index += 3
-            } else {
-                output.append(bytes[index])
-                index += 1
-            }
-        }
-        return String(utf8: output)
+    ///
+    /// An escaped character that the expansion wouldn't escape has to stay escaped.
+    fileprivate func decode(_ bytes: ArraySlice<UInt8>) -> String? {
+        String(utf8: bytes.percentDecoded(keeping: keepsReserved ? encoding + "%" : nil))
     }
 }
 
 extension Sequence<UInt8> {
     /// The bytes, with the digits of each `%XX` in upper case (RFC 3986, 6.2.2.1).
-    var withUppercaseTriplets: [UInt8] {
+    fileprivate var withUppercaseTriplets: [UInt8] {
         var bytes = Array(self)
         for index in bytes.indices where bytes.isTriplet(at: index) {
             for digit in [index + 1, index + 2] where bytes[digit] >= UInt8(ascii: "a") { bytes[digit] &= 0xDF }
         }
         return bytes
-    }
-}
-
-/// A set of numbers from 0, with one bit each.
-private struct BitSet {
-    private var words: [UInt64]
-
-    init(count: Int) {
-        words = Array(repeating: 0, count: count / 64 + 1)
-    }
-
-    /// Inserts a number; returns `false` if it is already in the set.
-    mutating func insert(_ number: Int) -> Bool {
-        let bit: UInt64 = 1 << UInt64(number & 63)
-        guard words[number >> 6] & bit == 0 else { return false }
-        words[number >> 6] |= bit
-        return true
     }
 }

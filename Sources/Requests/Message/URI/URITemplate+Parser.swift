@@ -29,12 +29,14 @@ extension URITemplate {
             let start = position
             while let byte = current, byte != UInt8(ascii: "{") {
                 guard mayStandInLiteral(byte) else {
-                    let reason = byte == UInt8(ascii: "}") ? "has a brace that closes nothing" : "has a bad character"
+                    let reason =
+                        byte == UInt8(ascii: "}")
+                        ? "has a closing brace without an opening one" : "has a character that isn't allowed"
                     throw error(reason, from: position, to: bytes.count)
                 }
                 position += 1
             }
-            return PercentEncoding.address.encode(
+            return ASCIISet.address.encode(
                 String(decoding: bytes[start..<position], as: UTF8.self),
                 keepsTriplets: true
             )
@@ -48,7 +50,7 @@ extension URITemplate {
             case UInt8(ascii: "%"): bytes.isTriplet(at: position)
             case 0xC2: position + 1 < bytes.count && bytes[position + 1] >= 0xA0
             case 0x80...: true
-            default: PercentEncoding.address.keeps(byte)
+            default: ASCIISet.address.contains(byte)
             }
         }
 
@@ -56,7 +58,7 @@ extension URITemplate {
             let start = position
             position += 1
             guard let byte = current else { throw error("has a brace that isn't closed", from: start) }
-            if "=,!@|".utf8.contains(byte) { throw error("has an operator without a meaning", from: start) }
+            if "=,!@|".utf8.contains(byte) { throw error("has an unknown operator", from: start) }
             var expression = Expression(kind: .simple, variables: [])
             if let kind = Operator(rawValue: byte), kind != .simple {
                 expression.kind = kind
@@ -72,7 +74,7 @@ extension URITemplate {
                 case nil: throw error("has a brace that isn't closed", from: start)
                 default:
                     position -= 1
-                    throw error("has a bad expression", from: start)
+                    throw error("has an invalid expression", from: start)
                 }
             }
         }
@@ -80,20 +82,19 @@ extension URITemplate {
         private mutating func parseSpecifier(ofExpressionAt start: Int) throws(URITemplate.TemplateError) -> Specifier {
             let offset = position
             var isNameComplete = false
-            scan: while let byte = current {
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+            let characters = ASCIISet.alphanumerics + "_"
+            while let byte = current {
+                if characters.contains(byte) {
                     (position, isNameComplete) = (position + 1, true)
-                case UInt8(ascii: "%") where bytes.isTriplet(at: position):
+                } else if bytes.isTriplet(at: position) {
                     (position, isNameComplete) = (position + 3, true)
-                case UInt8(ascii: ".") where isNameComplete:
+                } else if isNameComplete, byte == UInt8(ascii: ".") {
                     (position, isNameComplete) = (position + 1, false)
-                default:
-                    break scan
+                } else {
+                    break
                 }
             }
-            guard isNameComplete else { throw error("has a bad name of a variable", from: start) }
+            guard isNameComplete else { throw error("has an invalid variable name", from: start) }
             let name = String(decoding: bytes[offset..<position], as: UTF8.self)
             return Specifier(name: name, modifier: try parseModifier(ofExpressionAt: start), offset: offset)
         }
@@ -106,13 +107,11 @@ extension URITemplate {
             case UInt8(ascii: ":"):
                 position += 1
                 var length = 0
-                let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-                while length < 1000, let byte = current, digits.contains(byte), length > 0 || byte != digits.lowerBound
-                {
-                    length = length * 10 + Int(byte - digits.lowerBound)
+                while length < 1000, let byte = current, ASCII.isDigit(byte), length > 0 || byte != UInt8(ascii: "0") {
+                    length = length * 10 + Int(byte - UInt8(ascii: "0"))
                     position += 1
                 }
-                guard length > 0 else { throw error("has a prefix that is no number from 1 to 9999", from: start) }
+                guard length > 0 else { throw error("has a prefix that isn't a number from 1 to 9999", from: start) }
                 return .prefix(length)
             default:
                 return .none
@@ -176,36 +175,19 @@ extension URITemplate {
         case continuation = 0x26  // &
 
         /// The text before the first value.
-        var first: String {
-            switch self {
-            case .simple, .reserved: ""
-            case .fragment: "#"
-            case .label: "."
-            case .path: "/"
-            case .parameters: ";"
-            case .query: "?"
-            case .continuation: "&"
-            }
-        }
+        var first: String { self == .simple || self == .reserved ? "" : String(Unicode.Scalar(rawValue)) }
 
         /// The text between two values.
         var separator: String {
             switch self {
             case .simple, .reserved, .fragment: ","
-            case .label: "."
-            case .path: "/"
-            case .parameters: ";"
             case .query, .continuation: "&"
+            case .label, .path, .parameters: first
             }
         }
 
         /// Whether each value has its name in front.
-        var isNamed: Bool {
-            switch self {
-            case .parameters, .query, .continuation: true
-            case .simple, .reserved, .fragment, .label, .path: false
-            }
-        }
+        var isNamed: Bool { self == .parameters || separator == "&" }
 
         /// The text behind the name of an empty value.
         var emptySuffix: String { self == .parameters ? "" : "=" }
@@ -214,6 +196,6 @@ extension URITemplate {
         var keepsReserved: Bool { self == .reserved || self == .fragment }
 
         /// The characters of a value that stay unescaped.
-        var encoding: PercentEncoding { keepsReserved ? .address : .unreserved }
+        var encoding: ASCIISet { keepsReserved ? .address : .unreserved }
     }
 }

@@ -34,7 +34,8 @@ public struct URITemplate: Sendable, Hashable {
 
     /// Parses a template.
     ///
-    /// - Throws: ``URITemplate/TemplateError``, with the position of the error. A template without variables isn't an error.
+    /// - Throws: ``URITemplate/TemplateError``, with the position of the error. A template without variables isn't an
+    ///   error.
     /// - Complexity: O(n) in the length of the template.
     public init(_ template: String) throws(URITemplate.TemplateError) {
         var parser = Parser(template)
@@ -269,8 +270,8 @@ extension URITemplate.Variables: CustomStringConvertible, CustomReflectable {
 extension URITemplate {
     /// The reason why a text isn't a URI template, or a template can't be expanded.
     ///
-    /// It names the invalid piece, its position and the reason. A template in a literal can't throw; it throws this error
-    /// when it is expanded.
+    /// It names the invalid piece, its position and the reason. A template in a literal can't throw; it throws this
+    /// error when it is expanded.
     public struct TemplateError: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
         /// The reason.
         public let reason: String

@@ -45,7 +45,7 @@ extension URL {
         return try joined(
             base: base,
             encodedPath: path.percentEncodedPath(),
-            encodedQueries: [PercentEncoding.query.encode(ownQuery ?? "", keepsTriplets: true), query.percentEncoded]
+            encodedQueries: [ASCIISet.query.encode(ownQuery ?? "", keepsTriplets: true), query.percentEncoded]
         )
     }
 

@@ -14,7 +14,7 @@ extension StubResponse {
         if let type = content.type, !headers.contains(.contentType) { headers[.contentType] = type }
         if let typeEntry = members.take("type") {
             let type = try typeEntry.text()
-            guard type.utf8.allSatisfy(ASCII.isFieldValue) else { throw typeEntry.fault("has a control character") }
+            guard ASCIISet.fieldValue.containsAll(type) else { throw typeEntry.fault("has a control character") }
             headers[.contentType] = type
         }
         let trailers = try Self.headers(members.take("trailers"))
@@ -103,7 +103,7 @@ extension StubResponse {
             if case .array = entry.value { values = try entry.elements() } else { values = [entry] }
             for value in values {
                 let text = try value.text()
-                guard text.utf8.allSatisfy(ASCII.isFieldValue) else { throw value.fault("has a control character") }
+                guard ASCIISet.fieldValue.containsAll(text) else { throw value.fault("has a control character") }
                 headers.add(text, for: HTTPField.Name(name))
             }
         }

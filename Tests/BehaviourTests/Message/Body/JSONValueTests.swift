@@ -35,6 +35,19 @@ import Testing
         #expect(try decoded("18446744073709551616") == .double(18_446_744_073_709_551_616))
     }
 
+    @Test func aWordForNoNumberIsAText() throws {
+        let decoder = JSONDecoder()
+        decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+            positiveInfinity: "inf",
+            negativeInfinity: "-inf",
+            nan: "NaN"
+        )
+
+        let value = try decoder.decode(JSONValue.self, from: Data(#"["NaN", "inf", "-inf", "1", 1.5]"#.utf8))
+
+        #expect(value == ["NaN", "inf", "-inf", "1", 1.5])
+    }
+
     @Test func membersAndElementsAreFound() {
         let name = "b"
         let value: JSONValue = ["a": [1, ["b": "\(name)c"]]]

@@ -50,7 +50,7 @@ import Testing
             try text(.json(["name": first, "page": page, "new": isNew, "tags": tags, "note": nil]))
                 == #"{"name":"ada","new":true,"note":null,"page":2,"tags":["a","b"]}"#
         )
-        #expect(try text(.json(["page": UInt64(7), "id": first.prefix(1)])) == #"{"id":"a","page":7}"#)
+        #expect(try text(.json(["page": UInt64(7), "id": String(first.prefix(1))])) == #"{"id":"a","page":7}"#)
         #expect(try text(.json([:])) == "{}")
     }
 
@@ -75,13 +75,11 @@ import Testing
     }
 
     @Test func literalsWithinALiteralMayHaveEqualNames() throws {
-        #expect(try text(.json(["user": [one: first, other: second]])) == #"{"user":{"name":"bob"}}"#)
-        #expect(try text(.json([one: ["a": first], other: ["b": page]])) == #"{"name":{"b":2}}"#)
         #expect(
-            try text(.json([[one: first, other: second], [one: page, other: page]])) == #"[{"name":"bob"},{"name":2}]"#
+            try text(.json(["user": [one: first, other: second] as JSONValue.Fields])) == #"{"user":{"name":"bob"}}"#
         )
-        #expect(try text(.json([[one: soup, other: soup.title]])) == #"[{"name":"Soup"}]"#)
-        #expect(try text(.json(["a": [one: page, other: soup.servings, "s": soup]])).contains(#""name":2"#))
+        #expect(try text(.json([one: ["a": first], other: ["b": page]])) == #"{"name":{"b":2}}"#)
+        #expect(try text(.json([[one: soup, other: page]] as [JSONValue.Fields])) == #"[{"name":2}]"#)
         #expect(
             try text(.json(["a": [one: soup, other: cake] as JSONValue.Fields, "b": page]))
                 == #"{"a":{"name":{"servings":2,"title":"Cake"}},"b":2}"#
@@ -123,6 +121,9 @@ import Testing
 
         let mixed = HTTPRequest("/").body { [one: soup, other: page] }
 
+        let own = HTTPRequest("/").body { [one: soup, other: cake] }
+
+        #expect(try text(own.body) == #"{"name":{"servings":2,"title":"Cake"}}"#)
         #expect(try text(mixed.body) == #"{"name":2}"#)
         #expect(try text(request.body) == #"{"name":2}"# && text(named.body) == #"{"name":"bob"}"#)
     }

@@ -19,7 +19,7 @@ import Testing
 
     @Test(
         arguments: [
-            Cookie("", "x"), Cookie("a b", "x"), Cookie("a=", "x"), Cookie("a", "x; b=y"),
+            Cookie("", ""), Cookie("", "a=x"), Cookie("a b", "x"), Cookie("a=", "x"), Cookie("a", "x; b=y"),
             Cookie("a", "x\r\nX-Evil: 1"),
             Cookie("a", "\0"), Cookie("a", " x"), Cookie("a\r\n", "x"), Cookie("ä", "x"),
         ]
@@ -48,6 +48,8 @@ import Testing
             ("a=b; path=/x; path=y", "a=b"), ("a=b; max-age=-5", "a=b; Max-Age=0"),
             ("a=b; max-age=99999999999999999999", "a=b; Max-Age=1000000000"),
             ("a=b; max-age=0; max-age=x", "a=b; Max-Age=0"),
+            // Without a name (RFC 6265bis, 5.6).
+            ("foo", "foo"), ("=foo; path=/x", "foo; Path=/x"),
         ] as [(String, String)]
     )
     func fieldsOfServersAreRead(text: String, printed: String) throws {
@@ -59,12 +61,21 @@ import Testing
 
     @Test(
         arguments: [
-            "", "=b", "a", "; a=b", " =b; path=/", "a=b\r\n", "a=\0", "a=b; path=/\n",
+            "", "=", "; a=b", "__Host-a", "=__Secure-a=b", "a=b\r\n", "a=\0", "a=b; path=/\n",
             "a=" + String(repeating: "x", count: 4096),
         ]
     )
     func fieldIgnoredByBrowsersIsInvalid(_ text: String) {
         #expect(SetCookie(parsing: text) == nil)
+    }
+
+    @Test func aCookieWithoutANameIsSentAsItsValue() throws {
+        let cookie = try #require(SetCookie(parsing: "foo; Secure")?.cookie)
+
+        #expect(cookie == Cookie("", "foo") && HTTPHeaders([.cookie(cookie)])[.cookie] == "foo")
+        let (jar, home) = (CookieJar(), try #require(URL(string: "https://example.com/")))
+        jar.store([SetCookie("", "foo"), SetCookie("a", "b")], from: home)
+        #expect(jar.cookies(for: home).map(\.rawValue) == ["foo", "a=b"])
     }
 
     @Test func longAttributesAreIgnored() throws {

@@ -148,15 +148,12 @@ import Testing
     @Test func theBoundaryIsRandomAndStaysWithTheForm() throws {
         let boundaries = (0..<100).map { _ in MultipartForm().boundary }
         #expect(Set(boundaries).count == 100)
-        let letters = Set("0123456789abcdef")
+        let letters = Set("0123456789abcdef-")
         #expect(
             boundaries.allSatisfy {
-                $0.hasPrefix("requests-") && $0.count == 57 && letters.isSuperset(of: $0.dropFirst(9))
+                $0.hasPrefix("requests-") && $0.count == 45 && letters.isSuperset(of: $0.dropFirst(9))
             }
         )
-        var first = Fuzz(seed: 1)
-        var second = Fuzz(seed: 1)
-        #expect(MultipartForm(using: &first).boundary == MultipartForm(using: &second).boundary)
 
         let body = HTTPBody.multipart { $0.add("b", for: "a") }
 

@@ -71,7 +71,7 @@ import Testing
                 let text = String(Int.random(in: range, using: &fuzz))
                 return String(repeating: "0", count: max(0, digits - text.count)) + text
             }
-            let month = (HTTPDate.months + ["Xxx"]).randomElement(using: &fuzz) ?? ""
+            let month = (CivilTime.months + ["Xxx"]).randomElement(using: &fuzz) ?? ""
             let clock = "\(number(0...24, 2)):\(number(0...60, 2)):\(number(0...61, 2))"
             let text =
                 switch Int.random(in: 0..<3, using: &fuzz) {

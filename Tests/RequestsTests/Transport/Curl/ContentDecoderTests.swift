@@ -93,6 +93,17 @@ import Testing
         #expect(decoded.mayEnd && !cut.mayEnd)
     }
 
+    @Test(arguments: samples.filter { $0.coding == .gzip }, [1, .max])
+    func zerosAfterTheContentAreSkipped(_ sample: Sample, by size: Int) throws {
+        let zeros = [UInt8](repeating: 0, count: 600)
+        let decoded = try Self.decode(sample.bytes + zeros + sample.bytes + zeros, [sample.coding], by: size)
+
+        #expect(String(decoding: decoded.content, as: UTF8.self) == Self.text + Self.text && decoded.mayEnd)
+        #expect(throws: ContentDecoder.Failure.broken) {
+            _ = try Self.decode(sample.bytes + zeros + Array("junk".utf8), [sample.coding], by: size)
+        }
+    }
+
     @Test(arguments: samples)
     func bytesAfterTheContentAreRefused(_ sample: Sample) {
         #expect(throws: ContentDecoder.Failure.broken) {

@@ -6,12 +6,26 @@ import Testing
 
 @testable import Requests
 
-@Suite(.bounded) struct ASCIITests {
+@Suite(.bounded) struct ASCIISetTests {
     @Test func tokenCharactersAreThoseOfTheStandard() {
         // RFC 9110, 5.6.2.
         let token = Set("!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
 
-        for byte in UInt8.min...UInt8.max { #expect(ASCII.isToken(byte) == token.contains(byte)) }
+        for byte in UInt8.min...UInt8.max { #expect(ASCIISet.token.contains(byte) == token.contains(byte)) }
+    }
+
+    @Test func fieldValuesHaveNoControlCharacters() {
+        // RFC 9110, 5.5.
+        for byte in UInt8.min...UInt8.max {
+            #expect(ASCIISet.fieldValue.contains(byte) == (byte == 0x09 || byte >= 0x20 && byte != 0x7F))
+        }
+    }
+
+    @Test func digitsOfBothCasesHaveAValue() {
+        for byte in UInt8.min...UInt8.max {
+            #expect(byte.hexValue == (byte < 0x80 ? UInt8(String(Unicode.Scalar(byte)), radix: 16) : nil))
+            #expect([byte].hexadecimal == (byte < 16 ? "0" : "") + String(byte, radix: 16))
+        }
     }
 
     @Test func onlyUpperCaseLettersAreLowered() {
