@@ -53,14 +53,16 @@ package enum Redaction {
     /// delimiter.
     private static func withoutUser(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "@")) else { return text }
-        var result = ""
-        var rest = text.utf8[...]
+        var (result, rest) = ("", text.utf8[...])
+        // In the address itself a password may have these signs; in one inside of it they end a parameter.
+        var delimiters = "/?#"
         while let slash = rest.firstIndex(of: UInt8(ascii: "/")) {
             result += String(Substring(rest[...slash]))
             let isSecond = slash > text.startIndex && text.utf8[text.utf8.index(before: slash)] == UInt8(ascii: "/")
             rest = rest[rest.index(after: slash)...]
             guard isSecond else { continue }
-            let authority = rest.prefix { !"/?#&;,".utf8.contains($0) }
+            let authority = rest.prefix { !delimiters.utf8.contains($0) }
+            delimiters = "/?#&;,"
             if let at = authority.lastIndex(of: UInt8(ascii: "@")) { rest = rest[rest.index(after: at)...] }
         }
         return result + String(Substring(rest))

@@ -29,7 +29,7 @@ package enum SecretName {
     }
 
     /// Whether a name that matches is also a common word of a text.
-    static func isCommonWord(_ name: some StringProtocol) -> Bool { commonWords.contains(letters(of: name)) }
+    static func isCommonWord(_ name: some StringProtocol) -> Bool { commonWords.contains(name.lowercased()) }
 
     private static func letters(of name: some StringProtocol) -> String {
         // Some letters beyond ASCII have a lower case in ASCII.

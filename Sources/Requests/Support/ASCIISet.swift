@@ -70,8 +70,6 @@ extension ASCIISet {
     package static let digits = ASCIISet("0123456789")
     /// The letters and digits.
     package static let alphanumerics = digits + "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    /// Spaces and tabs.
-    static let blanks = ASCIISet(" \t")
     /// A token: a method, a header name (RFC 9110, 5.6.2).
     package static let token = alphanumerics + "!#$%&'*+-.^_`|~"
     /// A field value: visible characters, space, tab, and the bytes above ASCII that old servers and file names use
@@ -114,6 +112,11 @@ package enum ASCII {
     /// Whether a byte is a letter.
     package static func isLetter(_ byte: UInt8) -> Bool {
         lowercased(byte) &- UInt8(ascii: "a") < 26
+    }
+
+    /// Whether a byte is a space or a tab.
+    static func isBlank(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
     }
 
     /// The byte in lower case if it is an upper-case letter, otherwise unchanged.
@@ -183,7 +186,12 @@ extension String {
     }
 
     /// The string without spaces and tabs at either end.
-    var trimmedOfBlanks: String { String(self[...].trimmedOfBlanks) }
+    var trimmedOfBlanks: String {
+        guard let first = utf8.first, let last = utf8.last, ASCII.isBlank(first) || ASCII.isBlank(last) else {
+            return self
+        }
+        return String(self[...].trimmedOfBlanks)
+    }
 
     /// At most `limit` characters of the string, for messages with strings from a caller or a server.
     ///
@@ -215,9 +223,8 @@ extension String {
 extension Substring {
     /// The string without spaces and tabs at either end.
     var trimmedOfBlanks: Substring {
-        let blanks = ASCIISet.blanks
-        guard let start = utf8.firstIndex(where: { !blanks.contains($0) }),
-            let end = utf8.lastIndex(where: { !blanks.contains($0) })
+        guard let start = utf8.firstIndex(where: { !ASCII.isBlank($0) }),
+            let end = utf8.lastIndex(where: { !ASCII.isBlank($0) })
         else { return "" }
         return self[start..<utf8.index(after: end)]
     }

@@ -16,6 +16,10 @@ import Testing
         #expect(Redaction.shown(Data(text.utf8), type: "text/plain") == Data(text.utf8))
     }
 
+    @Test func wordsThatOnlyBeginLikeCommonOnesAreHidden() {
+        #expect(Redaction.shown(Data("1code7".utf8), type: "text/plain") == nil)
+    }
+
     @Test func linesOfJSONAreShownWithoutTheirSecrets() throws {
         let text = "{\"a\":1}\n\n{\"pin\":1234,\"b\":2}\n"
 

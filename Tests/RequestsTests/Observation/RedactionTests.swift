@@ -11,6 +11,8 @@ import Testing
         ("https://a.com/b?c=d&e#f", "https://a.com/b?c=d&e#f"),
         ("https://user:hush@a.com/b", "https://a.com/b"),
         ("//hush@a.com", "//a.com"),
+        ("https://u:hush;hush,hush&hush@a.com/b", "https://a.com/b"),
+        ("/login?to=https://u:hush@a.com/b", "/login?to=https://a.com/b"),
         ("https://u:a@hush@a.com/x@y", "https://a.com/x@y"),
         ("/b?access_token=hush&page=2", "/b?access_token=REDACTED&page=2"),
         ("/b?page=2;API-Key=hush", "/b?page=2;API-Key=REDACTED"),

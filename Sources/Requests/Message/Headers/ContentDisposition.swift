@@ -108,12 +108,17 @@ extension ContentDisposition {
         if !hasType { scanner = FieldScanner(";\(text)") }
         let all = scanner.parameters()
         guard hasType && !type.isEmpty || !all.isEmpty else { return nil }
-        func values(_ name: String) -> [String] {
-            all.filter { $0.name.equalsIgnoringASCIICase(name) }.map(\.value)
+        var extendedName: String?
+        for parameter in all {
+            if parameter.name.equalsIgnoringASCIICase("filename*") {
+                extendedName = extendedName ?? parameter.value.decodedExtendedValue
+            } else if parameter.name.equalsIgnoringASCIICase("filename") {
+                fileName = fileName ?? parameter.value
+            } else if self[parameter: parameter.name] == nil {
+                parameters.append(parameter)
+            }
         }
-        fileName = values("filename*").lazy.compactMap(\.decodedExtendedValue).first ?? values("filename").first
-        parameters = all.withoutRepetitions
-        (self[parameter: "filename*"], self[parameter: "filename"]) = (nil, nil)
+        fileName = extendedName ?? fileName
     }
 }
 

@@ -22,7 +22,7 @@ struct FieldScanner {
 
     /// Skips spaces and tabs.
     mutating func skipBlanks() {
-        skip { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        skip(while: ASCII.isBlank)
     }
 
     /// Skips the bytes that fulfil the condition.
@@ -83,10 +83,10 @@ struct FieldScanner {
     /// Reads the value of a parameter: a quoted string, or everything up to the next delimiter.
     mutating func parameterValue(upTo delimiter: Unicode.Scalar, or other: Unicode.Scalar? = nil) -> String {
         skipBlanks()
-        let other = other ?? delimiter
-        guard let quoted = quotedString() else { return text(upTo: delimiter, other) }
+        let (end, other) = (UInt8(ascii: delimiter), UInt8(ascii: other ?? delimiter))
+        guard let quoted = quotedString() else { return text { $0 != end && $0 != other }.trimmedOfBlanks }
         // Readers ignore the text between the closing quote and the delimiter.
-        skip { $0 != UInt8(ascii: delimiter) && $0 != UInt8(ascii: other) }
+        skip { $0 != end && $0 != other }
         return quoted
     }
 
@@ -103,7 +103,9 @@ struct FieldScanner {
         var parameters: [HTTPField.Parameter] = []
         while skip(";") {
             skipBlanks()
-            let name = text(upTo: "=", ";", end)
+            let name = text {
+                $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: end)
+            }.trimmedOfBlanks
             let value = skip("=") ? parameterValue(upTo: ";", or: end) : emptyValue
             guard let value, name.isToken, parameters.count < 64 else { continue }
             parameters.append(HTTPField.Parameter(name, value))

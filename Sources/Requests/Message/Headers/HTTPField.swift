@@ -268,7 +268,7 @@ extension [HTTPField.Parameter] {
 
     /// The parameters without those that repeat a name: the first counts.
     var withoutRepetitions: Self {
-        reduce(into: []) { if $0[named: $1.name] == nil { $0.append($1) } }
+        count < 2 ? self : reduce(into: []) { if $0[named: $1.name] == nil { $0.append($1) } }
     }
 
     /// The error in the parameters: a name that isn't a token, or a control character in a value.

@@ -19,7 +19,7 @@ extension HTTPHeaders {
             /// Whether the field of the line before is wanted; `nil` before the first line.
             var keepsFolded: Bool?
             for line in RawLines(head).dropFirst() {
-                if let keeps = keepsFolded, ASCIISet.blanks.contains(line[0]) {
+                if let keeps = keepsFolded, ASCII.isBlank(line[0]) {
                     guard keeps else { continue }
                     fields[fields.endIndex - 1].value += " " + String(lenient: line.trimmed)
                 } else if let colon = line.offset(of: UInt8(ascii: ":")) {
@@ -70,9 +70,8 @@ extension UnsafeRawBufferPointer {
 
     fileprivate var trimmed: UnsafeRawBufferPointer {
         var (start, end) = (0, count)
-        let blanks = ASCIISet.blanks
-        while start < end, blanks.contains(self[start]) { start += 1 }
-        while start < end, blanks.contains(self[end - 1]) { end -= 1 }
+        while start < end, ASCII.isBlank(self[start]) { start += 1 }
+        while start < end, ASCII.isBlank(self[end - 1]) { end -= 1 }
         return part(start..<end)
     }
 }
@@ -82,8 +81,10 @@ extension HTTPField.Name {
     fileprivate func isSpelled(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard rawValue.utf8.count == bytes.count else { return false }
         // A loop takes half of the time of `elementsEqual`, and every head is searched several times.
-        for (offset, byte) in rawValue.utf8.enumerated() {
+        var offset = 0
+        for byte in rawValue.utf8 {
             guard ASCII.lowercased(byte) == ASCII.lowercased(bytes[offset]) else { return false }
+            offset += 1
         }
         return true
     }

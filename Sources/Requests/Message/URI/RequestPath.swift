@@ -262,7 +262,8 @@ extension String {
     ///   servers take for slashes: it would climb out of the base address. A `.` is no error.
     /// - Complexity: O(n).
     package func percentEncodedPath() throws(InvalidRequest) -> String {
-        guard !utf8.contains(where: { ".%".utf8.contains($0) }) || !Array(utf8).climbs else {
+        let mayClimb = utf8.contains { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") }
+        guard !mayClimb || !Array(utf8).climbs else {
             throw InvalidRequest(.url, "has a path that climbs with “..”", excerpt: self)
         }
         return ASCIISet.path.encode(self, keepsTriplets: true)

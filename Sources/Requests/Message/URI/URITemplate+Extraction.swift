@@ -85,22 +85,19 @@ private struct Matcher {
         var mode = Mode.fresh
         /// The beginning of the present value.
         var start = 0
-        var captures: Capture?
+        /// The number of the last value before the piece.
+        var capture: Int?
 
         func moved(to piece: Int, at position: Int, _ mode: Mode) -> State {
-            State(piece: piece, position: position, mode: mode, start: start, captures: captures)
+            State(piece: piece, position: position, mode: mode, start: start, capture: capture)
         }
     }
 
-    /// The value of a piece, and of those before it.
-    private final class Capture {
+    /// The value of a piece, and the number of the one before it.
+    private struct Capture {
         let piece: Int
         let range: Range<Int>
-        let previous: Capture?
-
-        init(_ piece: Int, _ range: Range<Int>, _ previous: Capture?) {
-            (self.piece, self.range, self.previous) = (piece, range, previous)
-        }
+        let previous: Int?
     }
 
     private var pieces: [Piece] = []
@@ -149,11 +146,13 @@ private struct Matcher {
         var seen = [Bool](repeating: false, count: hasRepetitions ? 0 : count)
         // With a repeated variable, a state may fail by the values before it: the search is bounded instead.
         var steps = 0
-        var states = [State()]
+        var (states, captures) = ([State()], [Capture]())
         while let state = states.popLast(), steps < count * 8 {
             steps += 1
             guard state.piece < pieces.count else {
-                if state.position == input.count, let values = values(state.captures, in: input) { return values }
+                if state.position == input.count, let values = values(captures, endingAt: state.capture, in: input) {
+                    return values
+                }
                 continue
             }
             if !hasRepetitions {
@@ -165,14 +164,20 @@ private struct Matcher {
             case .literal(let literal):
                 guard input[state.position...].starts(with: literal) else { continue }
                 states.append(state.moved(to: state.piece + 1, at: state.position + literal.count, .fresh))
-            case .variable(let variable): push(state, variable, input, to: &states)
+            case .variable(let variable): push(state, variable, input, to: &states, &captures)
             }
         }
         return nil
     }
 
     /// Appends the states that follow one at a variable; the preferred one is the last.
-    private func push(_ state: State, _ variable: Variable, _ input: [UInt8], to states: inout [State]) {
+    private func push(
+        _ state: State,
+        _ variable: Variable,
+        _ input: [UInt8],
+        to states: inout [State],
+        _ captures: inout [Capture]
+    ) {
         let (piece, position) = (state.piece, state.position)
         let isLast = piece + 1 == variable.end
         switch state.mode {
@@ -202,18 +207,23 @@ private struct Matcher {
             if mayGrow, variable.isShort { states.append(end) }
         case .behind:
             var next = state.moved(to: piece + 1, at: position, isLast ? .fresh : .begun)
-            next.captures = Capture(piece, state.start..<position, state.captures)
+            captures.append(Capture(piece: piece, range: state.start..<position, previous: state.capture))
+            next.capture = captures.count - 1
             states.append(next)
         }
     }
 
     /// The decoded values; `nil` if one isn't UTF-8, or a repeated variable has two.
-    private func values(_ captures: Capture?, in input: [UInt8]) -> [String: URITemplate.Value]? {
+    private func values(
+        _ captures: [Capture],
+        endingAt last: Int?,
+        in input: [UInt8]
+    ) -> [String: URITemplate.Value]? {
         var values: [String: URITemplate.Value] = [:]
         var following: Int?
-        var capture = captures
-        while let present = capture {
-            defer { (capture, following) = (present.previous, present.piece) }
+        var number = last
+        while let present = number.map({ captures[$0] }) {
+            defer { (number, following) = (present.previous, present.piece) }
             guard case .variable(let variable) = pieces[present.piece] else { continue }
             // A value behind it in its expression proves that an empty one is a value, too.
             let isProven = following == present.piece + 1 && present.piece + 1 < variable.end
