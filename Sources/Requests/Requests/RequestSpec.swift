@@ -115,7 +115,7 @@ public enum BodyBuilder {
         }
     }
 
-    /// JSON as a literal; `nil` is no content, and ``HTTPBody/json(_:encoder:)`` sends a null.
+    /// JSON as a literal; `nil` is no content, and `HTTPBody.json(nil)` sends a null.
     public static func buildExpression(_ value: JSONValue) -> Content {
         value == .null ? .none : Content { encoder in encoder.map { .json(value, encoder: $0()) } ?? .json(value) }
     }
