@@ -110,9 +110,9 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
             throw RequestError(.unsupported, phase: .receiving, reason: reason)
         }
         consumer.withLock { $0.core = core }
-        self.stream.fill(Consumption(operation: self, request: request, stream: stream))
-        // A result that came meanwhile found no stream to end.
+        // A result that came meanwhile found no stream to end, and the consumer's task is cancelled: its error comes first.
         if result != nil { endConsumption() }
+        self.stream.fill(Consumption(operation: self, request: request, stream: stream))
     }
 
     private func consume(_ consumption: Consumption) async {
@@ -134,7 +134,6 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
         let (core, task) = consumer.withLock { $0 }
         if let failure = failure as? RequestError, failure.code != .cancelled { core?.end(failure) }
         task?.cancel()
-        stream.fill(nil)
     }
 
     override func didDeliver() {
