@@ -340,7 +340,11 @@ extension OverLoopback {
                 #expect(run.error.map { $0.body.count <= 64 << 10 } == true)
             }
 
-            withKnownIssue("Foundation decodes all of the content before it delivers the first bytes") {
+            // Not seen where the process has that much memory to spare, from earlier tests.
+            withKnownIssue(
+                "Foundation decodes all of the content before it delivers the first bytes",
+                isIntermittent: true
+            ) {
                 #expect(isBounded)
             } when: {
                 transport.runsOverURLSessionOfLinux
