@@ -158,7 +158,7 @@ final class Transfer: Sendable {
     }
 
     private func start(_ waiter: Waiter, over transport: any HTTPTransport) {
-        // A transfer that is cancelled before it begins is none of the run's, and after a result nothing is sent.
+        // Neither a transfer that was cancelled before, nor one after the result, is sent or recorded.
         guard let owner = state.withLock({ $0.stop == nil ? $0.owner : nil }),
             let begun = owner.operation.begin(self)
         else { return refuse(waiter, hasBegun: false) }

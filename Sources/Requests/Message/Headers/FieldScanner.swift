@@ -96,7 +96,7 @@ struct FieldScanner {
     /// whose name isn't a token are skipped, and so are those behind the 64th: callers compare each with each.
     ///
     /// - Parameters:
-    ///   - end: The delimiter; a semicolon, the default, is none.
+    ///   - end: The delimiter; with a semicolon, the default, there is none.
     ///   - emptyValue: The value of a parameter without one; `nil`, the default, skips such parameters.
     /// - Returns: The parameters, in their order.
     mutating func parameters(upTo end: Unicode.Scalar = ";", emptyValue: String? = nil) -> [HTTPField.Parameter] {
