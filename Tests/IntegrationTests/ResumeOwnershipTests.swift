@@ -86,6 +86,31 @@ extension OverLoopback {
             #expect(try folder.names().count <= rounds)
         }
 
+        @Test func readingATokenLeavesNoFileBehind() async throws {
+            let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
+            let server = try MockServer { files.answer($0) }
+
+            _ = try await folder.brokenDownload(of: server.url("/")).description
+
+            try await eventually { try folder.names().isEmpty }
+        }
+
+        @Test func storedTokenResumesWhenEverythingElseIsGone() async throws {
+            let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
+            let server = try MockServer { files.answer($0) }
+            let stored = try await folder.brokenDownload(of: server.url("/")).data
+
+            let whole = try await OperationQueue().fetch(
+                Fetch(
+                    url: server.url("/"),
+                    destination: folder.file("film"),
+                    resumeToken: try ResumeToken(data: stored)
+                )
+            )
+
+            #expect(try Data(contentsOf: whole.url) == Self.content && whole.response.status == .partialContent)
+        }
+
         @Test func aDownloadThatNeverStartsHasNoToken() async {
             let queue = OperationQueue()
             queue.isSuspended = true

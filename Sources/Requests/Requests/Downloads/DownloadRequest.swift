@@ -225,9 +225,8 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
 
     /// A token that resumes the download after a failure or a cancellation.
     ///
-    /// It is `nil` while the download may still succeed, and if the server doesn't support resuming. A caller that
-    /// takes it owns the partial file, and removes it with ``ResumeToken/discard()`` if it isn't needed. If unclaimed,
-    /// the partial file is deleted with the operation.
+    /// It is `nil` while the download may still succeed, and if the server doesn't support resuming. The partial file
+    /// is deleted with the operation and the last of its tokens, unless one of them was stored or given to a request.
     public final var resumeToken: ResumeToken? {
         guard case .failure? = result else { return nil }
         // A download that never began keeps the token of its request.

@@ -19,8 +19,8 @@ final class PartialDownload: Sendable {
         var again: ResumeMachine.Reason?
         var isComplete = false
         var isClosed = false
-        /// Whether the file must be kept, because a token for it exists.
-        var isKept = false
+        /// The claim on the file of the tokens for it, if there are any: then they remove it.
+        var claim: PartialFileClaim?
     }
 
     /// The kind of request that the download sends.
@@ -44,10 +44,11 @@ final class PartialDownload: Sendable {
         self.kind = kind
         keepsToken = kind == .resumable && request.resumesAutomatically && destination.fixedFile != nil
         let stored = keepsToken ? destination.fixedFile.flatMap { ResumeToken.stored(for: $0) } : nil
-        let token = kind == .resumable ? request.resumeToken.asOptional ?? stored : nil
+        let given = kind == .resumable ? request.resumeToken.asOptional : nil
+        given?.keepFile()
+        let token = kind == .resumable ? given ?? stored : nil
         let file = token.flatMap { PartialFile.resume($0.file()) }
         let machine = ResumeMachine(manifest: token?.manifest, length: file?.length ?? 0, url: url, now: now)
-        let given = kind == .resumable ? request.resumeToken.asOptional : nil
         state = Locked(State(machine: machine, file: file, given: given, target: destination.fixedFile))
     }
 
@@ -191,11 +192,11 @@ final class PartialDownload: Sendable {
 
     /// Removes the file, whose bytes are useless.
     private func drop() {
-        let (file, target, isKept) = state.withLock { state in
+        let (file, target, hasToken) = state.withLock { state in
             defer { (state.file, state.given) = (nil, nil) }
-            return (state.file, state.target, state.isKept)
+            return (state.file, state.target, state.claim != nil)
         }
-        guard let file, !isKept else { return }
+        guard let file, !hasToken else { return }
         file.discard()
         // If the file was closed in the meantime, it is only left.
         PartialFile.resume(file.url)?.discard()
@@ -249,17 +250,15 @@ final class PartialDownload: Sendable {
     }
 
     /// A token that resumes the download; `nil` if it can't be resumed.
-    ///
-    /// The caller then owns the file.
     var token: ResumeToken? {
         close()
-        let (file, manifest, given) = state.withLock { state in
-            let manifest = kind == .resumable && state.file != nil ? state.machine.manifest : nil
-            if manifest != nil { state.isKept = true }
-            return (state.file, manifest, state.given)
+        let (file, manifest, given, claim) = state.withLock { state in
+            let manifest = kind == .resumable ? state.machine.manifest : nil
+            if state.claim == nil, manifest != nil { state.claim = state.file.map { PartialFileClaim($0.url) } }
+            return (state.file, manifest, state.given, state.claim)
         }
         guard let file, let manifest else { return given }
-        return ResumeToken(manifest, file: file.url, length: file.length)
+        return ResumeToken(manifest, file: file.url, length: file.length, claim: claim)
     }
 
     /// Removes the file, unless it was moved, or there is a token for it: this operation's, the caller's own, or the
@@ -268,12 +267,15 @@ final class PartialDownload: Sendable {
     /// If there is a file at the destination that must not be replaced, the stored one is useless, and removed.
     func abandon() {
         close()
-        let (file, isKept, target) = state.withLock { ($0.file, $0.isKept || $0.given != nil, $0.target) }
-        guard !isKept else { return }
+        let (file, claim, isGiven, target) = state.withLock { ($0.file, $0.claim, $0.given != nil, $0.target) }
+        guard !isGiven else { return }
         if keepsToken, let target, !destination.isFree(target) { ResumeToken.discardStored(for: target) }
         guard let file else { return }
-        if keepsToken, let target, stored(for: target, names: file) { return }
-        PartialFile.resume(file.url)?.discard()
+        if keepsToken, let target, stored(for: target, names: file) {
+            claim?.passOn()
+        } else if claim == nil {
+            PartialFile.resume(file.url)?.discard()
+        }
     }
 }
 

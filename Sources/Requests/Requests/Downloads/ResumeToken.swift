@@ -14,10 +14,14 @@ import Foundation
 /// credentials, isn't in it, and of its address there is only a digest, so a token may be stored where secrets may not.
 /// The address may differ when the download is resumed, since signed addresses expire. The server then has to confirm
 /// that the file is the same, or the download starts over.
+///
+/// The partial file is there as long as its operation or a token in memory. To have it stay longer, store the token, or
+/// give it to a request: from then on the file is yours, and ``discard()`` removes it if it isn't needed.
 public struct ResumeToken: Sendable, Hashable, Codable {
     let manifest: DownloadManifest
     /// The location of the partial file; in the user's home with `~`, since on some systems an app's home changes.
     private let path: String
+    private var claim: PartialFileClaim?
     /// The byte count of the partial file when the token was made.
     public let receivedLength: Int64
 
@@ -26,8 +30,15 @@ public struct ResumeToken: Sendable, Hashable, Codable {
     /// The time at which the download began.
     public var created: Date { manifest.created }
 
-    init(_ manifest: DownloadManifest, file: URL, length: Int64, home: String = NSHomeDirectory()) {
+    init(
+        _ manifest: DownloadManifest,
+        file: URL,
+        length: Int64,
+        claim: PartialFileClaim? = nil,
+        home: String = NSHomeDirectory()
+    ) {
         self.manifest = manifest
+        self.claim = claim
         receivedLength = length
         let folder = home.hasSuffix("/") ? home : home + "/"
         // In the form in which it is read again: without `..`, which reading refuses.
@@ -61,7 +72,22 @@ public struct ResumeToken: Sendable, Hashable, Codable {
         }
     }
 
-    /// The token as bytes, for storage.
+    /// Writes the token; from now on, the partial file stays.
+    ///
+    /// - Throws: An error of the encoder.
+    public func encode(to encoder: any Encoder) throws {
+        keepFile()
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(manifest, forKey: .manifest)
+        try container.encode(path, forKey: .path)
+        try container.encode(receivedLength, forKey: .receivedLength)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case manifest, path, receivedLength
+    }
+
+    /// The token as bytes, for storage; from now on, the partial file stays.
     public var data: Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
@@ -73,11 +99,48 @@ public struct ResumeToken: Sendable, Hashable, Codable {
         PartialFile.resume(file())?.discard()
     }
 
+    /// Leaves the partial file to whoever resumes the download.
+    func keepFile() {
+        claim?.passOn()
+    }
+
+    /// Whether two tokens are of the same part of the same file.
+    public static func == (one: ResumeToken, other: ResumeToken) -> Bool {
+        one.manifest == other.manifest && one.path == other.path && one.receivedLength == other.receivedLength
+    }
+
+    /// Hashes the token.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(manifest)
+        hasher.combine(path)
+        hasher.combine(receivedLength)
+    }
+
     /// The location of the partial file.
     func file(home: String = NSHomeDirectory()) -> URL {
         guard path.hasPrefix("~/") else { return URL(fileURLWithPath: path, isDirectory: false) }
         return URL(fileURLWithPath: home, isDirectory: true)
             .appendingPathComponent(String(path.dropFirst(2)), isDirectory: false)
+    }
+}
+
+/// The right to a partial file that only memory knows of: when the last token and the operation are gone, it removes
+/// the file, unless a token was stored or used.
+final class PartialFileClaim: Sendable {
+    private let file: URL
+    private let isPassedOn = Locked(false)
+
+    init(_ file: URL) {
+        self.file = file
+    }
+
+    deinit {
+        if !isPassedOn.withLock({ $0 }) { PartialFile.resume(file)?.discard() }
+    }
+
+    /// Leaves the file to the holder of a token.
+    func passOn() {
+        isPassedOn.withLock { $0 = true }
     }
 }
 
