@@ -141,15 +141,17 @@ public struct OperationConfiguration<R: NetworkRequest>: Sendable {
 /// Only the handler holds it. A handler that was released without a call would otherwise leave an operation that never
 /// ends.
 final class BuildReply: Sendable {
-    private let reply: OneShot<Result<HTTPRequest, any Error>>
+    /// The value; `nil` if the handler was released without a call.
+    private typealias Reply = OneShot<Result<HTTPRequest, any Error>?>
 
-    private init(_ reply: OneShot<Result<HTTPRequest, any Error>>) {
+    private let reply: Reply
+
+    private init(_ reply: Reply) {
         self.reply = reply
     }
 
     deinit {
-        let reason = "`makeURLRequest` released its completion handler without calling it"
-        reply.fill(.failure(RequestError(.invalidRequest, phase: .building, reason: reason)))
+        reply.fill(nil)
     }
 
     /// Makes a request, and waits for it.
@@ -158,22 +160,32 @@ final class BuildReply: Sendable {
     static func wait(
         for make: (@escaping @Sendable (Result<HTTPRequest, any Error>) -> Void) -> Void
     ) async throws -> HTTPRequest {
-        let reply = OneShot<Result<HTTPRequest, any Error>>()
+        let reply = Reply()
         begin(make, reply)
         // A reply that is already there, as most are, needs no wait.
-        if let known = reply.take() { return try known.get() }
-        return try await withTaskCancellationHandler {
-            await reply.value()
-        } onCancel: {
-            reply.fill(.failure(CancellationError()))
-        }.get()
+        if let known = reply.take() { return try request(in: known) }
+        return try request(
+            in: await withTaskCancellationHandler {
+                await reply.value()
+            } onCancel: {
+                reply.fill(.failure(CancellationError()))
+            }
+        )
+    }
+
+    private static func request(in reply: Result<HTTPRequest, any Error>?) throws -> HTTPRequest {
+        guard let reply else {
+            let reason = "`makeURLRequest` released its completion handler without calling it"
+            throw RequestError(.invalidRequest, phase: .building, reason: reason)
+        }
+        return try reply.get()
     }
 
     // A function of its own, so that the handler isn't retained while it is waited for.
     @inline(never)
     private static func begin(
         _ make: (@escaping @Sendable (Result<HTTPRequest, any Error>) -> Void) -> Void,
-        _ reply: OneShot<Result<HTTPRequest, any Error>>
+        _ reply: Reply
     ) {
         let handler = BuildReply(reply)
         make { handler.reply.fill($0) }
