@@ -25,8 +25,11 @@ struct FlowControl: Sendable {
         var isOver = false
         var isCancelled = false
 
+        /// A call of the handle.
+        typealias Pass = (handle: any TransferHandle, pauses: Bool)
+
         /// The next call of the handle; `nil` if none is needed, or another thread makes it.
-        mutating func next() -> (handle: any TransferHandle, pauses: Bool)? {
+        mutating func next() -> Pass? {
             guard let handle, let pauses = pauses.next(!reasons.isEmpty) else { return nil }
             return (handle, pauses)
         }
@@ -37,14 +40,15 @@ struct FlowControl: Sendable {
     /// Sets the handle, which a transport may also do itself, before it returns it.
     func attach(_ handle: any TransferHandle) {
         // The former handle, which this one may wrap, is released outside of the lock.
-        let (isCancelled, former) = state.withLock { state -> (Bool, (any TransferHandle)?) in
-            guard !state.isOver else { return (false, nil) }
-            defer { state.handle = handle }
-            return (state.isCancelled, state.handle)
+        let (isCancelled, former, next) = state.withLock { state in
+            guard !state.isOver else { return (false, nil as (any TransferHandle)?, nil as State.Pass?) }
+            let former = state.handle
+            state.handle = handle
+            return (state.isCancelled, former, state.next())
         }
         withExtendedLifetime(former) {}
         if isCancelled { handle.cancel() }
-        settle()
+        pass(next)
     }
 
     /// Releases the handle of a transfer that is over; `false` if it was already over.
@@ -74,16 +78,22 @@ struct FlowControl: Sendable {
 
     /// Sets a reason for a pause, or clears it.
     func set(_ reason: Reasons, _ isWanted: Bool) {
-        state.withLock { state in
+        let next = state.withLock { state in
             if isWanted { state.reasons.insert(reason) } else { state.reasons.remove(reason) }
+            return state.next()
         }
-        settle()
+        pass(next)
     }
 
-    private func settle() {
-        while let (handle, pauses) = state.withLock({ $0.next() }) {
+    /// Pauses or resumes the transfer, until the handle knows the newest wish.
+    private func pass(_ first: State.Pass?) {
+        var next = first
+        while let (handle, pauses) = next {
             if pauses { handle.pause() } else { handle.resume() }
-            state.withLock { $0.pauses.endPassing() }
+            next = state.withLock { state in
+                state.pauses.endPassing()
+                return state.next()
+            }
         }
     }
 }
