@@ -24,6 +24,7 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
         self.settings = settings
         super.init()
         if let deadline = settings.plan?.options.deadline ?? settings.environment.deadline { setDeadline(deadline) }
+        if let limiter = settings.environment.bandwidthLimiter { add(BandwidthThrottle(limiter)) }
     }
 
     // MARK: What is known

@@ -119,7 +119,7 @@ extension Try {
         guard let transport = operation.settings.transport else { throw CancellationError() }
         let transfer = Transfer(request, because: next.cause, heads: next.heads, for: self)
         // If only the end of the run can cancel the task, it cancels the transfer itself, and the task isn't observed.
-        return try await transfer.answer(over: transport, isShielded: plan.interceptors.isEmpty)
+        return try await transfer.answer(over: transport, for: self, isShielded: plan.interceptors.isEmpty)
     }
 }
 

@@ -11,71 +11,6 @@ import Foundation
 final class Transfer: Sendable {
     typealias Waiter = UnsafeContinuation<HTTPResponse<ResponseContent>, any Error>
 
-    /// The stage of a transfer.
-    enum Phase: Sendable {
-        /// It isn't sent yet, or never will be.
-        case idle
-        /// It waits for the response, or collects the content in memory.
-        case receiving
-        /// It passes the content to a receiver.
-        case delivering(any ContentReceiver)
-        /// It reads a little of the content of a redirect that is followed; the timer ends that.
-        case skipping(DelayedAction?)
-        /// It is over.
-        case ended
-    }
-
-    /// The reason why no more content is wanted.
-    enum Stop: Sendable {
-        /// The content belongs to an error or to a redirect, and its beginning is enough.
-        case cut
-        /// The content can't be used.
-        case failed(RequestError)
-        /// Nothing is wanted any more.
-        case cancelled
-    }
-
-    struct State: Sendable {
-        var phase = Phase.idle
-        var stop: Stop?
-        var waiter: Waiter?
-        // `nil` after the end of the transfer: a response, which retains this object, may be kept for long.
-        /// The try that the transfer belongs to.
-        var owner: Try?
-        var heads: HeadObserver?
-        /// The features that observe the transfer.
-        var observers: [any OperationObserver] = []
-        var head: HTTPResponseHead?
-        var metrics = Metrics()
-        /// The error of the transfer.
-        var error: RequestError?
-        var content = Data()
-        /// The number of bytes of the body that were sent.
-        var sent: Int64 = 0
-        /// The byte count of the received content, once the transfer has ended.
-        var received: Int64?
-        /// Whether the content was delivered to a receiver other than memory.
-        var isDelivered = false
-        /// Whether the run is known to have no other transfer.
-        var isOnly: Bool
-        let time: Stopwatch
-
-        /// Whether received content is wanted.
-        var isWanted: Bool {
-            switch phase {
-            case .idle, .ended: false
-            case .receiving, .delivering, .skipping: stop == nil
-            }
-        }
-
-        var isCancelled: Bool {
-            if case .cancelled = stop { true } else { false }
-        }
-
-        /// The features to report to, as long as the transfer isn't over.
-        var audience: [any OperationObserver] { owner == nil ? [] : observers }
-    }
-
     /// The request.
     let request: HTTPRequest
     /// The control that pauses the transfer.
@@ -85,8 +20,8 @@ final class Transfer: Sendable {
     private let cause: Attempt.Cause
     private let limits: (head: Int, content: Int)
     /// Whether the content is collected in memory.
-    fileprivate let keepsContent: Bool
-    private let state: Locked<State>
+    let keepsContent: Bool
+    let state: Locked<State>
 
     /// Makes a transfer.
     ///
@@ -142,43 +77,44 @@ final class Transfer: Sendable {
     ///
     /// - Parameters:
     ///   - transport: The transport.
+    ///   - owner: The try that it is a part of.
     ///   - isShielded: Whether the cancellation of the task is left to the run, which cancels the transfer at its end.
     /// - Returns: The answer.
     /// - Throws: ``RequestError``.
     func answer(
         over transport: any HTTPTransport,
+        for owner: Try,
         isShielded: Bool = false
     ) async throws -> HTTPResponse<ResponseContent> {
-        guard !isShielded else { return try await withUnsafeThrowingContinuation { start($0, over: transport) } }
+        guard !isShielded else {
+            return try await withUnsafeThrowingContinuation { start($0, over: transport, for: owner) }
+        }
         return try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { start($0, over: transport) }
+            try await withUnsafeThrowingContinuation { start($0, over: transport, for: owner) }
         } onCancel: {
             cancel()
         }
     }
 
-    private func start(_ waiter: Waiter, over transport: any HTTPTransport) {
+    private func start(_ waiter: Waiter, over transport: any HTTPTransport, for owner: Try) {
         // Neither a transfer that was cancelled before, nor one after the result, is sent or recorded.
-        guard let owner = state.withLock({ $0.stop == nil ? $0.owner : nil }),
-            let begun = owner.operation.begin(self)
-        else { return refuse(waiter, hasBegun: false) }
+        guard !Task.isCancelled, let begun = owner.operation.begin(self) else {
+            return refuse(waiter, hasBegun: false)
+        }
         if begun.isPaused { owner.operation.passPause(to: self) }
-        if !begun.observers.isEmpty || owner.environment.bandwidthLimiter != nil || !begun.isFirst {
-            var observers = begun.observers
-            if !isShared, let limiter = owner.environment.bandwidthLimiter {
-                observers.append(BandwidthThrottle(limiter))
-            }
+        if !begun.observers.isEmpty || !begun.isFirst {
             state.withLock { state in
                 // Another thread may have added one in the meantime.
-                state.observers = observers + state.observers
+                state.observers = begun.observers + state.observers
                 if !begun.isFirst { state.isOnly = false }
             }
-            report(.began(number: begun.number), to: observers)
+            report(.began(number: begun.number), to: begun.observers)
         }
         // The features that were just told may have cancelled it, and so may any other thread: a request that was
-        // cancelled before this point is never sent.
+        // cancelled before this point is never sent. Without features, it has only just begun.
+        let isWanted = begun.observers.isEmpty || owner.operation.core.withLock { $0.lifecycle.isRunning }
         let isSent =
-            owner.operation.core.withLock { $0.lifecycle.isRunning }
+            isWanted
             && state.withLock { state in
                 guard state.stop == nil else { return false }
                 (state.phase, state.waiter) = (.receiving, waiter)
@@ -290,8 +226,8 @@ final class Transfer: Sendable {
         } else if !keepsContent {
             deliver(head, to: owner)
         }
-        // Also to features that came while the receiver was made.
-        let audience = state.withLock { $0.audience }
+        // Also to features that came while a receiver was made.
+        let audience = keepsContent ? observers : state.withLock { $0.audience }
         if !audience.isEmpty { reportContent(of: head, to: audience, owner.operation) }
     }
 
@@ -407,122 +343,6 @@ final class Transfer: Sendable {
         } else {
             waiter.resume(with: answer)
         }
-    }
-}
-
-extension Transfer.State {
-    /// Records the end of the transfer.
-    ///
-    /// - Parameters:
-    ///   - reported: The error that the transport has reported.
-    ///   - request: The request of the transfer.
-    ///   - delivered: The byte count of content that was delivered to a receiver.
-    /// - Returns: The state before the end, the error of the transfer, and whether only the beginning of the content was
-    ///   read; `nil` if it has ended before.
-    fileprivate mutating func end(
-        _ reported: RequestError?,
-        of request: HTTPRequest,
-        _ delivered: Int64?
-    ) -> (former: Transfer.State, error: RequestError?, isCut: Bool)? {
-        guard let owner else { return nil }
-        let former = self
-        var isCut = false
-        var failure = reported
-        switch (stop, phase) {
-        // Content after a cancellation was dropped: then the rest is no answer.
-        case (.cancelled, _): failure = reported ?? RequestError(.cancelled, phase: .receiving)
-        case (.failed(let error), _): failure = error
-        case (.cut, _): isCut = true
-        case (nil, .skipping): isCut = reported != nil
-        case (nil, _): break
-        }
-        error = isCut ? nil : failure?.explained(byTimeout: request.timeout ?? owner.timeout)
-        if metrics.end == nil { metrics.end = time.elapsed }
-        received = former.receiver == nil ? Int64(content.count) : delivered
-        // The answer owns the content now, or else the error.
-        if reported == nil { content = Data() }
-        (phase, waiter, self.owner, heads, observers) = (.ended, nil, nil, nil, [])
-        return (former, error, isCut)
-    }
-
-    /// The receiver of the content; `nil` for memory.
-    fileprivate var receiver: (any ContentReceiver)? {
-        if case .delivering(let receiver) = phase { receiver } else { nil }
-    }
-}
-
-// MARK: - Features
-
-/// A step of a transfer, for the features of its operation.
-enum TransferReport: Sendable {
-    /// It is about to be sent, as the transfer of the run with this number.
-    case began(number: Int)
-    /// A number of content bytes have been sent, of the given total, if that is known.
-    case sent(Int64, of: Int64?)
-    /// A response before the final one was received.
-    case informational(HTTPResponseHead)
-    /// The response began.
-    case head(HTTPResponseHead)
-    /// Its content begins, with bytes that were there before, of the given total; `nil` if the bytes don't count.
-    case content((offset: Int64, total: Int64?)?)
-    /// A piece of this byte count has arrived.
-    case arrived(Int)
-    /// This is the byte count of the content so far.
-    case received(Int64)
-    /// Fields behind the content were received.
-    case trailers(HTTPHeaders)
-    /// It is over; the content is there if it is in memory.
-    case ended(content: Data?)
-}
-
-extension Transfer {
-    /// Lets a feature observe the transfer from now on; first it learns what has happened so far.
-    ///
-    /// - Parameters:
-    ///   - observer: The feature.
-    ///   - number: The number of the transfer in its run.
-    ///   - operation: The operation.
-    func add(_ observer: any OperationObserver, number: Int, of operation: AnyRequestOperation) {
-        // Before the transfer itself reports to it: a transfer that never began doesn't end.
-        let isRunning = state.withLock { $0.owner != nil }
-        if isRunning { report(.began(number: number), to: [observer]) }
-        let present = state.withLock { state in
-            if state.owner != nil, !state.observers.contains(where: { $0 === observer }) {
-                state.observers.append(observer)
-            }
-            return state
-        }
-        report(.sent(present.sent, of: request.body.length), to: [observer])
-        if let head = present.head {
-            report(.head(head), to: [observer])
-            // Where the content goes elsewhere, the bytes that were there before are known once there is a receiver.
-            if keepsContent || present.receiver != nil || present.received != nil {
-                reportContent(of: head, to: [observer], operation)
-            }
-        }
-        if isRunning, present.owner == nil { report(.ended(content: nil), to: [observer]) }
-    }
-
-    private func report(_ report: TransferReport) {
-        self.report(report, to: state.withLock { $0.audience })
-    }
-
-    private func report(_ report: TransferReport, to observers: [any OperationObserver]) {
-        for observer in observers { observer.observe(.transfer(report, self)) }
-    }
-
-    /// Reports that the content of a response begins.
-    private func reportContent(
-        of head: HTTPResponseHead,
-        to observers: [any OperationObserver],
-        _ operation: AnyRequestOperation
-    ) {
-        let (receiver, count) = state.withLock { ($0.receiver, $0.received ?? Int64($0.content.count)) }
-        guard operation.claims(head), let offset = receiver.map(\.count) ?? count else {
-            return report(.content(nil), to: observers)
-        }
-        let total = request.method == .head ? 0 : head.totalLength(behind: receiver == nil ? 0 : offset)
-        report(.content((offset, total)), to: observers)
     }
 }
 

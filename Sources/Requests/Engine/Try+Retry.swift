@@ -93,7 +93,7 @@ extension Try {
             } catch {
                 throw RunFailure(error, in: .validating, response: failure.response)
             }
-            operation.observer(CoalescingSeat.self)?.renew()
+            operation.report(.prepared)
         }
         try await wait(delay, because: failure)
     }

@@ -20,14 +20,14 @@ import Testing
     }
 
     private struct Throttled {
-        let throttle: BandwidthThrottle
+        let throttle: TransferThrottle
         let flow = FlowControl()
 
         func note(_ report: TransferReport) { throttle.note(report, flow) }
     }
 
     private func throttle(_ limiter: BandwidthLimiter) -> (Throttled, Paused) {
-        let (throttled, transfer) = (Throttled(throttle: BandwidthThrottle(limiter)), Paused())
+        let (throttled, transfer) = (Throttled(throttle: TransferThrottle(limiter)), Paused())
         throttled.flow.attach(transfer)
         return (throttled, transfer)
     }

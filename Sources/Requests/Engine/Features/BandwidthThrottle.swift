@@ -1,8 +1,31 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Pauses one transfer when its limiter requires it.
+/// Pauses the transfers of an operation when their limiter requires it: a feature of the operation.
+///
+/// The transfer of several operations is that of an operation of its own.
 final class BandwidthThrottle: OperationObserver {
+    private let limiter: BandwidthLimiter
+    private let throttles = Locked<[ObjectIdentifier: TransferThrottle]>([:])
+
+    init(_ limiter: BandwidthLimiter) {
+        self.limiter = limiter
+    }
+
+    func observe(_ report: OperationReport) {
+        guard case .transfer(let report, let transfer) = report, !transfer.isShared else { return }
+        let throttle = throttles.withLock { [limiter] throttles in
+            let id = ObjectIdentifier(transfer)
+            if case .began = report { throttles[id] = TransferThrottle(limiter) }
+            defer { if case .ended = report { throttles[id] = nil } }
+            return throttles[id]
+        }
+        throttle?.note(report, transfer.flow)
+    }
+}
+
+/// Pauses one transfer when its limiter requires it.
+final class TransferThrottle: Sendable {
     private struct State: Sendable {
         var isWaiting = false
         var isOver = false
@@ -29,10 +52,6 @@ final class BandwidthThrottle: OperationObserver {
 
     init(_ limiter: BandwidthLimiter) {
         self.limiter = limiter
-    }
-
-    func observe(_ report: OperationReport) {
-        if case .transfer(let report, let transfer) = report { note(report, transfer.flow) }
     }
 
     /// Counts the bytes of a step of the transfer.

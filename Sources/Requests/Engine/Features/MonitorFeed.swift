@@ -96,7 +96,7 @@ extension MonitorFeed: OperationObserver {
         case .authentication(let report): self.report { $0.handle(report) }
         case .joined(let operation): self.report(.operationJoined(operation))
         case .settled(let outcome): self.report(.operationEnded(outcome))
-        case .dependencyAdded, .delivered, .settledUnstarted, .finished: break
+        case .dependencyAdded, .prepared, .delivered, .settledUnstarted, .finished: break
         }
     }
 

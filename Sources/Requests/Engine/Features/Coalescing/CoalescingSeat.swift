@@ -45,6 +45,7 @@ final class CoalescingSeat: OperationObserver {
     func observe(_ report: OperationReport) {
         switch report {
         case .started(let operation): take(for: operation)
+        case .prepared: renew()
         case .delivered: leave()
         default: break
         }

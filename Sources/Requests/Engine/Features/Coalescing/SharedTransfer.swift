@@ -139,7 +139,7 @@ final class SharedTransfer: HTTPTransport {
             withExtendedLifetime(former) {}
         }
         let transfer = Transfer(request, because: next.cause, heads: next.heads, for: turn, isShared: true)
-        var answer = try await transfer.answer(over: self)
+        var answer = try await transfer.answer(over: self, for: turn)
         // One of the operations stores the answer.
         answer.isStoredElsewhere = state.withLock { state in
             defer { state.isStored = true }

@@ -1,0 +1,112 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+extension Transfer {
+    /// The stage of a transfer.
+    enum Phase: Sendable {
+        /// It isn't sent yet, or never will be.
+        case idle
+        /// It waits for the response, or collects the content in memory.
+        case receiving
+        /// It passes the content to a receiver.
+        case delivering(any ContentReceiver)
+        /// It reads a little of the content of a redirect that is followed; the timer ends that.
+        case skipping(DelayedAction?)
+        /// It is over.
+        case ended
+    }
+
+    /// The reason why no more content is wanted.
+    enum Stop: Sendable {
+        /// The content belongs to an error or to a redirect, and its beginning is enough.
+        case cut
+        /// The content can't be used.
+        case failed(RequestError)
+        /// Nothing is wanted any more.
+        case cancelled
+    }
+
+    struct State: Sendable {
+        var phase = Phase.idle
+        var stop: Stop?
+        var waiter: Waiter?
+        // `nil` after the end of the transfer: a response, which retains this object, may be kept for long.
+        /// The try that the transfer belongs to.
+        var owner: Try?
+        var heads: HeadObserver?
+        /// The features that observe the transfer.
+        var observers: [any OperationObserver] = []
+        var head: HTTPResponseHead?
+        var metrics = Metrics()
+        /// The error of the transfer.
+        var error: RequestError?
+        var content = Data()
+        /// The number of bytes of the body that were sent.
+        var sent: Int64 = 0
+        /// The byte count of the received content, once the transfer has ended.
+        var received: Int64?
+        /// Whether the content was delivered to a receiver other than memory.
+        var isDelivered = false
+        /// Whether the run is known to have no other transfer.
+        var isOnly: Bool
+        let time: Stopwatch
+
+        /// Whether received content is wanted.
+        var isWanted: Bool {
+            switch phase {
+            case .idle, .ended: false
+            case .receiving, .delivering, .skipping: stop == nil
+            }
+        }
+
+        var isCancelled: Bool {
+            if case .cancelled = stop { true } else { false }
+        }
+
+        /// The features to report to, as long as the transfer isn't over.
+        var audience: [any OperationObserver] { owner == nil ? [] : observers }
+    }
+}
+
+extension Transfer.State {
+    /// Records the end of the transfer.
+    ///
+    /// - Parameters:
+    ///   - reported: The error that the transport has reported.
+    ///   - request: The request of the transfer.
+    ///   - delivered: The byte count of content that was delivered to a receiver.
+    /// - Returns: The state before the end, the error of the transfer, and whether only the beginning of the content was
+    ///   read; `nil` if it has ended before.
+    mutating func end(
+        _ reported: RequestError?,
+        of request: HTTPRequest,
+        _ delivered: Int64?
+    ) -> (former: Transfer.State, error: RequestError?, isCut: Bool)? {
+        guard let owner else { return nil }
+        let former = self
+        var isCut = false
+        var failure = reported
+        switch (stop, phase) {
+        // Content after a cancellation was dropped: then the rest is no answer.
+        case (.cancelled, _): failure = reported ?? RequestError(.cancelled, phase: .receiving)
+        case (.failed(let error), _): failure = error
+        case (.cut, _): isCut = true
+        case (nil, .skipping): isCut = reported != nil
+        case (nil, _): break
+        }
+        error = isCut ? nil : failure?.explained(byTimeout: request.timeout ?? owner.timeout)
+        if metrics.end == nil { metrics.end = time.elapsed }
+        received = former.receiver == nil ? Int64(content.count) : delivered
+        // The answer owns the content now, or else the error.
+        if reported == nil { content = Data() }
+        (phase, waiter, self.owner, heads, observers) = (.ended, nil, nil, nil, [])
+        return (former, error, isCut)
+    }
+
+    /// The receiver of the content; `nil` for memory.
+    var receiver: (any ContentReceiver)? {
+        if case .delivering(let receiver) = phase { receiver } else { nil }
+    }
+}
