@@ -37,7 +37,8 @@ struct IdleTimeouts<ID: Hashable & Sendable>: Sendable {
         entries[id] = nil
     }
 
-    /// Returns the transfers that have been silent for too long, and stops watching them; and the time of the next check.
+    /// Returns the transfers that have been silent for too long, and stops watching them; and the time of the next
+    /// check.
     ///
     /// A check that comes before its time, since an earlier one has been set after it, finds nothing and sets nothing:
     /// else each would bring forth the next, and there would be more of them with every short timeout.

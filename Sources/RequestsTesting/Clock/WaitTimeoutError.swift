@@ -5,8 +5,8 @@ import Requests
 
 /// What a test awaited didn't happen in time.
 ///
-/// A wait of this module ends after 30 seconds, unless the test passes another limit. The limit is real time, whatever a
-/// ``ManualClock`` shows.
+/// A wait of this module ends after 30 seconds, unless the test passes another limit. The limit is real time, whatever
+/// a ``ManualClock`` shows.
 public struct WaitTimeoutError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The maximum time of the wait.
     public var limit: Duration

@@ -15,8 +15,8 @@ import Requests
 /// let recipe = try await queue.fetch(RecipeRequest(recipeID: "1"), session: transport)
 /// ```
 ///
-/// It has no sockets and no timeouts: `.never` and `.stalled(after:)` last until the request is cancelled. Safe from any thread; the closure
-/// may be called from several at once.
+/// It has no sockets and no timeouts: `.never` and `.stalled(after:)` last until the request is cancelled. Safe from
+/// any thread; the closure may be called from several at once.
 public final class InMemoryTransport: HTTPTransport {
     private let respond: @Sendable (TransportRequest) -> StubResponse
     private let recorded: Locked<[TransportRequest]>?

@@ -31,8 +31,9 @@ extension StubResponse {
     /// .script([.send(Data("HTTP/1.1 200 OK\r\nContent-Len".utf8)), .pause(.milliseconds(5)), .reset])
     /// ```
     ///
-    /// For a ``MockServer``: other transports have no bytes, and end the request with the error `unsupported`, as they do
-    /// for ``raw(_:keepsAlive:)-(String,_)`` and ``early``. Modifiers count the bytes of the `send` steps as the content.
+    /// For a ``MockServer``: other transports have no bytes, and end the request with the error `unsupported`, as they
+    /// do for ``raw(_:keepsAlive:)-(String,_)`` and ``early``. Modifiers count the bytes of the `send` steps as the
+    /// content.
     ///
     /// - Parameters:
     ///   - steps: The steps.

@@ -282,7 +282,8 @@ struct StubPieces: Sequence, IteratorProtocol, Sendable {
     /// Whether it takes time to deliver the part.
     var takesTime: Bool { pace.speed != nil || pace.pause > .zero }
 
-    /// The next piece, and the time before it: a piece is delivered when all of it has come, and the pause is between two.
+    /// The next piece, and the time before it: a piece is delivered when all of it has come, and the pause is between
+    /// two.
     mutating func next() -> (wait: Duration, data: Data)? {
         guard !data.isEmpty else { return nil }
         let piece = Data(data.prefix(size))

@@ -6,8 +6,8 @@ import Requests
 
 /// Reports the steps of a plan as the events of a transfer, in order and on time.
 ///
-/// Everything up to the first wait is reported before ``play(_:)`` returns; what follows a gate, on the thread that opens
-/// it; what follows a time, by a task.
+/// Everything up to the first wait is reported before ``play(_:)`` returns; what follows a gate, on the thread that
+/// opens it; what follows a time, by a task.
 struct StubPlayer: Sendable {
     let transfer: StubTransfer
     /// The address that heads report.

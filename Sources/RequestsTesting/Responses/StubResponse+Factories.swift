@@ -83,8 +83,8 @@ extension StubResponse {
 
     /// An object of JSON as it is written here, with values of any `Encodable` types.
     ///
-    /// Of members of the same name the last one counts. A literal within it is a `Dictionary`, whose names have to differ,
-    /// unless it says `as JSONValue.Fields`.
+    /// Of members of the same name the last one counts. A literal within it is a `Dictionary`, whose names have to
+    /// differ, unless it says `as JSONValue.Fields`.
     ///
     /// - Parameters:
     ///   - fields: The members.

@@ -16,10 +16,10 @@ import Requests
 /// .file(url).reset(after: 100)
 /// ```
 ///
-/// The same response means the same to a client everywhere. A server sends bytes, in time and pieces that include the head;
-/// a transport without a network reports events, whose times pass on its clock. What one of them can't do is an error that
-/// says so: ``raw(_:keepsAlive:)-(String,_)``, ``script(_:keepsAlive:)`` and ``early`` are for servers, and a server
-/// answers 500 for a ``failure(_:)-(Error)`` other than a lost connection, which is a reset there.
+/// The same response means the same to a client everywhere. A server sends bytes, in time and pieces that include the
+/// head; a transport without a network reports events, whose times pass on its clock. What one of them can't do is an
+/// error that says so: ``raw(_:keepsAlive:)-(String,_)``, ``script(_:keepsAlive:)`` and ``early`` are for servers, and
+/// a server answers 500 for a ``failure(_:)-(Error)`` other than a lost connection, which is a reset there.
 ///
 /// A response is a value: it can be shared by servers, stubs and threads, and used any number of times.
 public struct StubResponse: Sendable {
@@ -166,19 +166,21 @@ extension StubResponse {
         changing { $0.closes = true }
     }
 
-    /// The same response, whose connection is closed after `count` bytes of the content, or after all if there are fewer.
+    /// The same response, whose connection is closed after `count` bytes of the content, or after all if there are
+    /// fewer.
     ///
-    /// With 0, the head is delivered, and nothing of the content. The client sees a lost connection, unless it has all that
-    /// the head promised already.
+    /// With 0, the head is delivered, and nothing of the content. The client sees a lost connection, unless it has all
+    /// that the head promised already.
     public func truncated(after count: Int) -> StubResponse {
         adding(.close, at: max(0, count))
     }
 
-    /// The same response, whose connection is reset after `count` bytes of the content, or after all if there are fewer.
+    /// The same response, whose connection is reset after `count` bytes of the content, or after all if there are
+    /// fewer.
     ///
-    /// With 0, the head is delivered, and nothing of the content. The client sees a lost connection, unless it has all that
-    /// the head promised already. A client of a server that doesn't read for a second may get fewer bytes: a RST discards
-    /// those that can't be sent.
+    /// With 0, the head is delivered, and nothing of the content. The client sees a lost connection, unless it has all
+    /// that the head promised already. A client of a server that doesn't read for a second may get fewer bytes: a RST
+    /// discards those that can't be sent.
     public func reset(after count: Int) -> StubResponse {
         adding(.reset, at: max(0, count))
     }

@@ -6,8 +6,8 @@ import Requests
 
 /// The timeout and the cookies of a session whose requests a stubber answers.
 ///
-/// On a network, Foundation's own protocols apply both. A protocol class that isn't Foundation's, such as the stubber's,
-/// has to do it itself.
+/// On a network, Foundation's own protocols apply both. A protocol class that isn't Foundation's, such as the
+/// stubber's, has to do it itself.
 struct StubbedSession: Sendable {
     private let timeout: Duration
     private let cookies: FoundationCookieStorage?

@@ -110,7 +110,8 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
             throw RequestError(.unsupported, phase: .receiving, reason: reason)
         }
         consumer.withLock { $0.core = core }
-        // A result that came meanwhile found no stream to end, and the consumer's task is cancelled: its error comes first.
+        // A result that came meanwhile found no stream to end, and the consumer's task is cancelled: its error comes
+        // first.
         if result != nil { endConsumption() }
         self.stream.fill(Consumption(operation: self, request: request, stream: stream))
     }

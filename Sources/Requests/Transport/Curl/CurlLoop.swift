@@ -257,8 +257,8 @@ final class CurlLoop: @unchecked Sendable {
         watchSilence(of: transfer)
     }
 
-    /// Ends a transfer, and reports its end before its connection is closed: closing takes longer, and when thousands are
-    /// cancelled at once, no receiver has to wait for the connections of others.
+    /// Ends a transfer, and reports its end before its connection is closed: closing takes longer, and when thousands
+    /// are cancelled at once, no receiver has to wait for the connections of others.
     private func stop(_ transfer: CurlTransfer, _ reason: CurlTransferState.Stop) {
         guard isActive(transfer) else { return }
         // If the transfer already ends for another reason, that reason stays.

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-/// The transfers that something has happened to, until that is handed to the workers who tell their receivers: once a turn of
-/// the loop, all at once.
+/// The transfers that something has happened to, until that is handed to the workers who tell their receivers: once a
+/// turn of the loop, all at once.
 ///
-/// Ends that come from this side, such as cancels and timeouts, have workers of their own: they are told in time also where
-/// receivers that wait hold up all others.
+/// Ends that come from this side, such as cancels and timeouts, have workers of their own: they are told in time also
+/// where receivers that wait hold up all others.
 ///
 /// It belongs to the loop's thread, and is a class because libcurl calls back while a transfer is published.
 final class CurlOutbox {

@@ -186,7 +186,8 @@ struct CurlSockets {
         guard isIdle else { return ccurl_poll_remove(poll, event.socket) }
         let isOver = event.bits & 4 != 0 || isExclusive && event.bits & 1 != 0 || ccurl_is_over(event.socket)
         if isOver { return retire(event.socket, isOver: true) }
-        // From now on, its end is watched, and whatever comes over HTTP/1.x: it may have been watched for writing alone.
+        // From now on, its end is watched, and whatever comes over HTTP/1.x: it may have been watched for writing
+        // alone.
         let bits: Int32 = isExclusive ? 1 : 0
         known[event.socket]?.registered = bits
         _ = ccurl_poll_set(poll, event.socket, bits)

@@ -52,8 +52,8 @@ struct CurlStage: Sendable {
 
     /// The maximum silence from now on; `nil` for no limit.
     ///
-    /// The time for a connection begins once, whatever libcurl does meanwhile: it lets transfers wait for the connection
-    /// of another, and before 8.8 begins the time anew for each of them when that one fails.
+    /// The time for a connection begins once, whatever libcurl does meanwhile: it lets transfers wait for the
+    /// connection of another, and before 8.8 begins the time anew for each of them when that one fails.
     func patience(at now: UInt64) -> Duration? {
         switch place {
         case .inLine: nil

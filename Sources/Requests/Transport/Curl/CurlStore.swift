@@ -55,7 +55,8 @@ final class CurlStore: Sendable {
     func apply(to easy: OpaquePointer, mark: String) -> Int32 {
         // The first time, they are parsed on the thread of the caller, so that the loop needn't stop for it.
         if parsed.withLock({ $0 == nil }) { _ = current() }
-        // A folder that doesn't exist, whose path libcurl compares when it looks for a connection, or for a TLS session.
+        // A folder that doesn't exist, whose path libcurl compares when it looks for a connection, or for a TLS
+        // session.
         return ccurl_easy_set_text(easy, CCURL_CAINFO, nil)
             | ccurl_easy_set_text(easy, CCURL_CAPATH, "/dev/null/\(mark)")
             | ccurl_easy_set_store(

@@ -4,8 +4,8 @@
 #if os(Linux)
 /// The end of the content of a response, by its head (RFC 9112, 6.3).
 ///
-/// Two peers that read a message differently are how answers are smuggled: libcurl takes the last of several lengths, reads
-/// a number up to its first letter, and drops one that is too large. A head that leaves a doubt is refused here.
+/// Two peers that read a message differently are how answers are smuggled: libcurl takes the last of several lengths,
+/// reads a number up to its first letter, and drops one that is too large. A head that leaves a doubt is refused here.
 struct ResponseFraming: Sendable, Hashable {
     /// Why a head leaves a doubt.
     enum Flaw: Error, Hashable, CustomStringConvertible {
