@@ -183,6 +183,37 @@ extension AuthenticationTests {
         #expect(desk.calls.count == 1)
     }
 
+    @Test func cancelledWaiterIsReleasedDuringTheRefresh() async {
+        let (desk, census, waits) = (RefreshDesk(), Census(), Recorder<Bool>())
+        let queue = TestQueue(server(accepting: "new"), width: 2) {
+            $0.interceptors = [AuthenticationInterceptor(desk.authenticator, origins: sampleOrigins)]
+            $0.monitors = [
+                .events { event, _ in
+                    switch event {
+                    case .authenticationStarted: waits.record(true)
+                    case .authenticationEnded: waits.record(false)
+                    default: break
+                    }
+                }
+            ]
+        }
+        let first = Probe(adding: TextRequest(), to: queue)
+        await waits.first(1)
+        await desk.calls.first(1)
+        do {
+            let waiter = queue.addRequest(TextRequest(life: census.life()))
+            await waits.first(2)
+
+            waiter.cancel()
+            await waiter.end()
+        }
+
+        await census.extinction()
+        #expect(!first.operation.isFinished)
+        await desk.end(with: .success("new"))
+        #expect(await first.ended().first?.value == "in")
+    }
+
     @Test func rejectionAfterALogoutRefreshesNothing() async throws {
         let (transport, refreshed) = (ManualTransport(), Recorder<String?>())
         let authenticator = TokenAuthenticator { token in

@@ -91,7 +91,9 @@ import Testing
         #expect(sent.elements.filter { $0.hasSuffix("/pay") }.count == 1)
     }
 
-    @Test func rejectedReceiptRefreshesTheCredentialAndAsksForTheReceiptAgain() async {
+    /// An interceptor that is limited to some requests answers the challenge too.
+    @Test(arguments: [false, true])
+    func rejectedReceiptRefreshesTheCredentialAndAsksForTheReceiptAgain(isLimited: Bool) async {
         let (sent, refreshes) = (Recorder<String>(), Recorder<String?>())
         let transport = InMemoryTransport { request in
             let token = request.headers[.authorization] ?? "none"
@@ -103,9 +105,10 @@ import Testing
             refreshes.record(token)
             return "new"
         }
+        let interceptor = AuthenticationInterceptor(authenticator, credential: "old", origins: sampleOrigins)
         let queue = TestQueue(transport) {
             $0.baseURL = URL(string: "https://example.com")
-            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old", origins: sampleOrigins)]
+            $0.interceptors = isLimited ? [interceptor.scoped { _ in true }] : [interceptor]
         }
         let operation = queue.addRequest(HTTPRequest("pay").method(.post).body(.text("100 €")))
         await operation.end()

@@ -120,17 +120,27 @@ import Testing
         #expect(operation.attempts.isEmpty && operation.urlRequest == nil)
     }
 
-    @Test func pauseAndResumeFromTwoThreadsLeaveTheTransferRunning() async {
-        for _ in 0..<Scale.races {
-            let operation = TestQueue().addRequest(TextRequest())
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    operation.pause()
-                    operation.resume()
-                }
+    @Test func pauseAndResumeFromTwoThreadsLeaveTheTransferRunning() async throws {
+        let transport = ManualTransport([.concurrentDelivery, .pausing])
+        let queue = TestQueue(transport)
+        let operation = queue.addRequest(TextRequest())
+        let transfer = try await transport.awaitTransfer()
+
+        for round in 0..<Scale.races {
+            simultaneously {
+                operation.pause()
+                operation.resume()
+            } and: {
+                operation.pause()
+                operation.resume()
             }
-            await operation.end()
-            #expect(operation.result?.value == "hello")
+            #expect(!transfer.isPaused, "round \(round)")
         }
+        transfer.receive(.head(HTTPResponseHead(status: .ok)))
+        transfer.receive(.data(Data("hello".utf8)))
+        transfer.receive(.end(nil))
+
+        await operation.end()
+        #expect(operation.result?.value == "hello")
     }
 }

@@ -29,6 +29,21 @@ import Testing
         #expect(stubber.requests.map(\.path) == ["/users/7"])
     }
 
+    @Test func stubAnswersByTheDecodedContent() async throws {
+        stubber.stub(.post, "https://api.example.com/login") { request in
+            guard let user = try? request.decoded(as: User.self) else { return .status(.badRequest) }
+            return .text("hello \(user.id)")
+        }
+
+        let login = try await request("/login", .post, body: .json(User(id: "ada"))).fetch(on: client())
+        let nonsense = await #expect(throws: RequestError.self) {
+            try await request("/login", .post, body: .text("nonsense")).fetch(on: client())
+        }
+
+        #expect(login == Data("hello ada".utf8))
+        #expect(nonsense?.response?.status == .badRequest)
+    }
+
     @Test func theFirstStubThatFitsAnswers() async throws {
         stubber.stub(.path("/a")).respond(with: .text("first")).once()
         stubber.stub(.path("/a")).respond(with: .text("second"))

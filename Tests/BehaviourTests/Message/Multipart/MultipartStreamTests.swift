@@ -112,6 +112,24 @@ import Testing
         #expect(stream.streamStatus == .closed)
     }
 
+    @Test(
+        arguments: [
+            (0, "", true), (5, "hello", true), (nil, "", true), (nil, "hello", true), (5, "hell", false),
+            (4, "hello", false), (0, "h", false), (1, "", false),
+        ] as [(Int64?, String, Bool)]
+    )
+    func streamedPartHasItsAnnouncedLengthOrIsAnError(length: Int64?, content: String, isSent: Bool) throws {
+        let body = HTTPBody.multipart(boundary: "b") { form in
+            form.add(.stream(BodyStream(length: length) { InputStream(data: Data(content.utf8)) }), for: "s")
+            form.add("after", for: "a")
+        }
+
+        let text = try? body.text()
+
+        #expect((text?.contains("\r\n\r\n\(content)\r\n--b\r\n") == true) == isSent)
+        #expect((text?.hasSuffix("after\r\n--b--\r\n") == true) == isSent)
+    }
+
     @Test func aFileThatHasGoneIsAnError() throws {
         let file = try TemporaryFile(Data("as announced".utf8))
         let stream = try stream(.multipart { $0.add(.file(file.url), for: "a") })
