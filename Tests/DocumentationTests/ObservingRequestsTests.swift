@@ -112,7 +112,7 @@ import Testing
         let client = HTTPClient(baseURL: api)
         let order = Post<Void>("orders").body(.json(["eggs": 3])).headers { Authorization("Bearer s3cret") }
 
-        print(try order.cURL(baseURL: api))
+        print(try client.cURL(order))
         let response = try await client.send(order)
         print(try response.cURL() ?? "no request")
         print(response.metrics?.text() ?? "no metrics")
