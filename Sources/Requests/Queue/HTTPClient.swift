@@ -385,7 +385,10 @@ extension HTTPClient {
     /// - Returns: The command, of several lines.
     /// - Throws: ``InvalidRequest`` for a request that can't be sent and for a body that is a stream; any error that
     ///   the body or the authentication throws.
-    public func cURL(_ request: some RequestConvertible, revealingSecrets revealsSecrets: Bool = false) throws -> String {
+    public func cURL(
+        _ request: some RequestConvertible,
+        revealingSecrets revealsSecrets: Bool = false
+    ) throws -> String {
         try CURLCommand(request.prepared(in: environment), redacts: !revealsSecrets).text
     }
 }

@@ -84,7 +84,8 @@ import Testing
         let command = try client.cURL(Post<Void>("users").body(User(firstName: "Ada")))
         let plain = try client.cURL(Get<Void>("users").unauthenticated(), revealingSecrets: true)
 
-        #expect(command.contains("--url 'https://api.example.com/v1/users?key=") && command.contains("'X-Team: kitchen'"))
+        #expect(command.contains("--url 'https://api.example.com/v1/users?key="))
+        #expect(command.contains("'X-Team: kitchen'"))
         #expect(command.contains(#"{"first_name":"Ada"}"#) && command.contains("'Authorization: Bearer <redacted>'"))
         #expect(!plain.contains("s3cret"))
     }

@@ -95,7 +95,10 @@ import Testing
         #expect(error?.description.contains("no stub is meant for GET https://example.com/recipes/1") == true)
     }
 
-    private enum Refusal: Error { case notYet, tooLate, spent(String) }
+    private enum Refusal: Error {
+        case notYet, tooLate
+        case spent(String)
+    }
     private struct Spill: Error { let secret = "s3cret" }
     private enum Chatty: Error, CustomStringConvertible {
         case one
