@@ -21,13 +21,14 @@ package struct SampleOperation {
         self.watch = watch
     }
 
-    package func make() { monitor.operationCreated(operation) }
-    package func start() { monitor.operationStarted(operation) }
-    package func end(_ outcome: MonitoredOutcome = .success) { monitor.operationEnded(operation, with: outcome) }
+    package func report(_ event: MonitoredEvent) { monitor.eventOccurred(event, of: operation) }
+    package func make() { report(.operationCreated) }
+    package func start() { report(.operationStarted) }
+    package func end(_ outcome: MonitoredOutcome = .success) { report(.operationEnded(outcome)) }
 
     package func retry(after delay: Duration = .milliseconds(50), because code: RequestError.Code = .unacceptableStatus)
     {
-        monitor.retryScheduled(after: delay, because: RequestError(code, phase: .validating), of: operation)
+        report(.retryScheduled(after: delay, because: RequestError(code, phase: .validating)))
     }
 
     package func begin(
@@ -36,7 +37,7 @@ package struct SampleOperation {
         _ request: HTTPRequest = SampleOperation.request
     ) -> MonitoredAttempt {
         let attempt = MonitoredAttempt(number: number, cause: cause, request: request)
-        monitor.attemptStarted(attempt, of: operation)
+        report(.attemptStarted(attempt))
         return attempt
     }
 
@@ -48,7 +49,7 @@ package struct SampleOperation {
         metrics: Metrics? = nil
     ) {
         let head = status.map { HTTPResponseHead(status: $0, headers: headers, url: attempt.request.url) }
-        if let head { monitor.responseStarted(head, to: attempt, of: operation) }
+        if let head { report(.responseStarted(head, attempt)) }
         let record = Attempt(
             cause: attempt.cause,
             request: attempt.request,
@@ -56,7 +57,7 @@ package struct SampleOperation {
             error: error.map { RequestError($0, phase: .sending) },
             metrics: metrics
         )
-        monitor.attemptEnded(attempt, with: record, of: operation)
+        report(.attemptEnded(attempt, record))
     }
 
     /// 2026-11-21T10:00:00Z

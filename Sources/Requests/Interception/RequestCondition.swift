@@ -70,9 +70,7 @@ extension RequestCondition where Self == ClosureCondition {
 }
 
 /// Why an operation isn't run: a negated condition holds.
-struct NegatedConditionHolds: ExplainedError, Sendable, CustomStringConvertible, LocalizedError {
+struct NegatedConditionHolds: ExplainedError, DescribedError {
     /// The error, in a sentence.
     var description: String { "a condition holds that must not hold" }
-
-    var errorDescription: String? { description }
 }

@@ -12,7 +12,7 @@ extension HTTPRequest {
     /// A user and a password in the address become an `Authorization` field, since addresses end up in logs and in
     /// `Referer`. They count as the request's own field would: they go before that of the environment, and behind a
     /// field and an authentication of the request itself. Those of a base URL go behind the environment's. A
-    /// `Content-Length` that says what the body says is dropped, because the transport writes its own.
+    /// `Content-Length` that equals the length of the body is dropped, because the transport writes its own.
     ///
     /// - Throws: ``InvalidRequest``.
     /// - Complexity: O(n) in the bytes of the head.
@@ -111,7 +111,7 @@ extension String {
 /// The reason why a request can't be sent: the invalid piece, and what is wrong with it.
 ///
 /// It arrives as the underlying error of a ``RequestError`` whose code is `invalidRequest`.
-public struct InvalidRequest: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
+public struct InvalidRequest: ExplainedError, DescribedError, Sendable, Hashable {
     /// A piece of a request.
     public enum Piece: String, Sendable, Hashable {
         /// The method.
@@ -154,7 +154,4 @@ public struct InvalidRequest: ExplainedError, Sendable, Hashable, CustomStringCo
     public var description: String {
         "the \(piece.rawValue)\(excerpt.isEmpty ? "" : " “\(excerpt)”") \(reason)"
     }
-
-    /// The error, as a text for users.
-    public var errorDescription: String? { description }
 }

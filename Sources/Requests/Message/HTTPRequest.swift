@@ -334,6 +334,17 @@ extension HTTPRequest {
     }
 }
 
+extension String {
+    /// The identity of a request without its digest, for people; any other text unchanged.
+    var withoutDigest: String {
+        let digest = utf8.suffix(64)
+        guard utf8.count > 65, utf8.dropLast(64).last == UInt8(ascii: " "),
+            digest.allSatisfy({ "0123456789abcdef".utf8.contains($0) })
+        else { return self }
+        return String(decoding: utf8.dropLast(65), as: UTF8.self)
+    }
+}
+
 /// The pieces of an identity, each with its length, so that different lists of pieces are encoded differently.
 private struct Digest {
     private var bytes: [UInt8] = []

@@ -29,18 +29,14 @@ public final class ActivityMonitor: EventMonitor {
     /// The number of unfinished operations.
     public var count: Int { state.withLock { $0.count } }
 
-    /// Counts the operation.
-    public func operationCreated(_ operation: MonitoredOperation) {
-        tell(state.withLock { $0.begin(operation.id) })
-    }
-
-    /// Stops counting the operation.
-    public func operationEnded(_ operation: MonitoredOperation, with outcome: MonitoredOutcome) {
-        tell(state.withLock { $0.end(operation.id) })
-    }
-
-    private func tell(_ change: Bool?) {
-        var change = change
+    /// Counts the operation from its creation to its end.
+    public func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation) {
+        var change: Bool?
+        switch event {
+        case .operationCreated: change = state.withLock { $0.begin(operation.id) }
+        case .operationEnded: change = state.withLock { $0.end(operation.id) }
+        default: return
+        }
         while let isActive = change {
             onChange(isActive)
             change = state.withLock { $0.told(isActive) }

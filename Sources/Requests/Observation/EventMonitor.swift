@@ -8,14 +8,14 @@ import Foundation
 ///
 /// Ready-made monitors print (``ConsoleMonitor``), count (``ActivityMonitor``), record what ran so that it can be drawn
 /// (``RecordingMonitor``), and post notifications (``EventMonitor/notifications(center:)``); a closure is one too (``ClosureMonitor``).
-/// One of your own implements the methods that it needs, or ``eventOccurred(_:of:)`` for all of them at once:
+/// One of your own has one method:
 ///
 /// ```swift
 /// struct FailureCounter: EventMonitor {
 ///     let counter: Counter
 ///
-///     func operationEnded(_ operation: MonitoredOperation, with outcome: MonitoredOutcome) {
-///         if case .failure(let error) = outcome { counter.increment(label: error.shortDescription) }
+///     func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation) {
+///         if case .operationEnded(.failure(let error)) = event { counter.increment(label: error.shortDescription) }
 ///     }
 /// }
 /// ```
@@ -52,152 +52,12 @@ import Foundation
 ///
 /// ## Requirements
 ///
-/// The methods are called on the library's threads, outside of all locks. A slow one delays its operation: move slow
+/// The method is called on the library's threads, outside of all locks. A slow one delays its operation: move slow
 /// work elsewhere, for which ``delivering(on:)`` works with any monitor. A monitor sees everything, secrets included.
 /// Whatever it shows or sends elsewhere, it has to redact, as the ready-made ones do.
 public protocol EventMonitor: Sendable {
-    /// An operation was made; it may wait in its queue for long, or never start.
-    func operationCreated(_ operation: MonitoredOperation)
-
-    /// The queue has started the operation.
-    func operationStarted(_ operation: MonitoredOperation)
-
-    /// The operation waits for the result of another, which does the work for all that share it.
-    func operationJoined(_ operation: MonitoredOperation, transferOf leader: MonitoredOperation)
-
-    /// A request is about to be passed to the transport; it isn't if the operation is cancelled before this returns.
-    func attemptStarted(_ attempt: MonitoredAttempt, of operation: MonitoredOperation)
-
-    /// The head of the final response was received, and its content follows.
-    func responseStarted(
-        _ head: HTTPResponseHead,
-        to attempt: MonitoredAttempt,
-        of operation: MonitoredOperation
-    )
-
-    /// A response before the final one was received, such as 103 (Early Hints) with links to resources that will be
-    /// needed.
-    ///
-    /// Transports that don't see such responses, such as a `URLSession`, report none.
-    func informationalResponseReceived(
-        _ head: HTTPResponseHead,
-        to attempt: MonitoredAttempt,
-        of operation: MonitoredOperation
-    )
-
-    /// The content of the response is complete, and is followed by fields (RFC 9110, 6.5), such as a checksum.
-    ///
-    /// Transports that don't see these fields, such as a `URLSession`, report none.
-    func trailersReceived(_ fields: HTTPHeaders, to attempt: MonitoredAttempt, of operation: MonitoredOperation)
-
-    /// The attempt has ended; the record has its response or error, and its metrics.
-    func attemptEnded(_ attempt: MonitoredAttempt, with record: Attempt, of operation: MonitoredOperation)
-
-    /// The operation will retry after a delay, unless it is cancelled before.
-    func retryScheduled(after delay: Duration, because error: RequestError, of operation: MonitoredOperation)
-
-    /// The operation waits for a credential, which is refreshed, or which a server's challenge asks for.
-    ///
-    /// If many operations wait for one refresh, each is reported.
-    func authenticationStarted(_ step: AuthenticationStep, of operation: MonitoredOperation)
-
-    /// The operation has stopped waiting; if no credential is granted, it was refused, or the operation was cancelled.
-    func authenticationEnded(_ step: AuthenticationStep, isGranted: Bool, of operation: MonitoredOperation)
-
-    /// The operation has its result.
-    func operationEnded(_ operation: MonitoredOperation, with outcome: MonitoredOutcome)
-
-    /// Any event; called by the methods above that the monitor doesn't implement.
+    /// Receives an event.
     func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation)
-}
-
-extension EventMonitor {
-    /// Calls ``eventOccurred(_:of:)``.
-    public func operationCreated(_ operation: MonitoredOperation) {
-        eventOccurred(.operationCreated, of: operation)
-    }
-
-    /// Calls ``eventOccurred(_:of:)``.
-    public func operationStarted(_ operation: MonitoredOperation) {
-        eventOccurred(.operationStarted, of: operation)
-    }
-
-    /// Calls ``eventOccurred(_:of:)``.
-    public func operationJoined(_ operation: MonitoredOperation, transferOf leader: MonitoredOperation) {
-        eventOccurred(.operationJoined(leader), of: operation)
-    }
-
-    /// Calls ``eventOccurred(_:of:)``.
-    public func attemptStarted(_ attempt: MonitoredAttempt, of operation: MonitoredOperation) {
-        eventOccurred(.attemptStarted(attempt), of: operation)
-    }
-
-    /// Calls ``eventOccurred(_:of:)``.
-    public func responseStarted(
-        _ head: HTTPResponseHead,
-        to attempt: MonitoredAttempt,
-        of operation: MonitoredOperation
-    ) {
-        eventOccurred(.responseStarted(head, attempt), of: operation)
-    }
-
-    /// Calls ``eventOccurred(_:of:)``.
-    public func informationalResponseReceived(
-        _ head: HTTPResponseHead,
-        to attempt: MonitoredAttempt,
-        of operation: MonitoredOperation
-    ) {
-        eventOccurred(.informationalResponseReceived(head, attempt), of: operation)
-    }
-
-    /// Calls ``eventOccurred(_:of:)``.
-    public func trailersReceived(
-        _ fields: HTTPHeaders,
-        to attempt: MonitoredAttempt,
-        of operation: MonitoredOperation
-    ) {
-        eventOccurred(.trailersReceived(fields, attempt), of: operation)
-    }
-
-    /// Calls ``eventOccurred(_:of:)``.
-    public func attemptEnded(
-        _ attempt: MonitoredAttempt,
-        with record: Attempt,
-        of operation: MonitoredOperation
-    ) {
-        eventOccurred(.attemptEnded(attempt, record), of: operation)
-    }
-
-    /// Calls ``eventOccurred(_:of:)``.
-    public func retryScheduled(
-        after delay: Duration,
-        because error: RequestError,
-        of operation: MonitoredOperation
-    ) {
-        eventOccurred(.retryScheduled(after: delay, because: error), of: operation)
-    }
-
-    /// Calls ``eventOccurred(_:of:)``.
-    public func authenticationStarted(_ step: AuthenticationStep, of operation: MonitoredOperation) {
-        eventOccurred(.authenticationStarted(step), of: operation)
-    }
-
-    /// Calls ``eventOccurred(_:of:)``.
-    public func authenticationEnded(
-        _ step: AuthenticationStep,
-        isGranted: Bool,
-        of operation: MonitoredOperation
-    ) {
-        eventOccurred(.authenticationEnded(step, isGranted: isGranted), of: operation)
-    }
-
-    /// Calls ``eventOccurred(_:of:)``.
-    public func operationEnded(_ operation: MonitoredOperation, with outcome: MonitoredOutcome) {
-        eventOccurred(.operationEnded(outcome), of: operation)
-    }
-
-    /// Does nothing.
-    public func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation) {}
 }
 
 /// A monitor that is a closure, called for every event.
@@ -210,7 +70,7 @@ extension EventMonitor {
 public struct ClosureMonitor: EventMonitor {
     private let receive: @Sendable (MonitoredEvent, MonitoredOperation) -> Void
 
-    /// Makes a monitor; the closure is called as the methods of ``EventMonitor`` are.
+    /// Makes a monitor; the closure is called as the method of ``EventMonitor`` is.
     public init(_ receive: @escaping @Sendable (MonitoredEvent, MonitoredOperation) -> Void) {
         self.receive = receive
     }
@@ -243,41 +103,6 @@ extension EventMonitor where Self == ClosureMonitor {
     }
 }
 
-/// The events of one operation, as a sequence.
-///
-/// ```swift
-/// let events = MonitoredEvents()
-/// client.addRequest(Get<User>("me").monitored(by: events))
-/// for await event in events { print(event) }
-/// ```
-///
-/// It is a monitor for one request, and has the events of the first operation that is made of it. Events are buffered,
-/// also those before the iteration; the sequence ends with the operation. For one task at a time.
-public struct MonitoredEvents: EventMonitor, AsyncSequence {
-    private let stream: AsyncStream<MonitoredEvent>
-    private let continuation: AsyncStream<MonitoredEvent>.Continuation
-    private let watched = Locked<MonitoredOperation?>(nil)
-
-    /// Makes a sequence that waits for an operation.
-    public init() {
-        (stream, continuation) = AsyncStream.makeStream()
-    }
-
-    /// Passes the event on.
-    public func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation) {
-        let isWatched = watched.withLock { watched in
-            if watched == nil { watched = operation }
-            return watched == operation
-        }
-        guard isWatched else { return }
-        continuation.yield(event)
-        if case .operationEnded = event { continuation.finish() }
-    }
-
-    /// Makes an iterator over the events.
-    public func makeAsyncIterator() -> AsyncStream<MonitoredEvent>.Iterator { stream.makeAsyncIterator() }
-}
-
 extension EventMonitor {
     /// Returns a monitor that calls this one on a queue, such as the main one, rather than on the threads of the pipeline.
     ///
@@ -285,7 +110,7 @@ extension EventMonitor {
     /// the monitor is too slow for accumulate.
     public func delivering(on queue: DispatchQueue) -> ClosureMonitor {
         let serial = DispatchQueue(label: "Requests.EventMonitor", target: queue)
-        return ClosureMonitor { event, operation in serial.async { event.report(to: self, of: operation) } }
+        return ClosureMonitor { event, operation in serial.async { self.eventOccurred(event, of: operation) } }
     }
 }
 

@@ -118,53 +118,40 @@ extension MonitoredOperation: CustomStringConvertible {
     }
 }
 
-/// An event of an ``EventMonitor``, as a value: for monitors that handle all events alike, or pass them on.
+/// An event of an operation, as an ``EventMonitor`` receives it.
 public enum MonitoredEvent: Sendable {
-    /// An operation was made.
+    /// An operation was made; it may wait in its queue for long, or never start.
     case operationCreated
     /// The queue has started the operation.
     case operationStarted
-    /// The operation waits for the result of this one.
+    /// The operation waits for the result of this one, which does the work for all that share it.
     case operationJoined(MonitoredOperation)
-    /// A request is passed to the transport.
+    /// A request is about to be passed to the transport; it isn't if the operation is cancelled before the monitor
+    /// returns.
     case attemptStarted(MonitoredAttempt)
-    /// The head of the final response was received.
+    /// The head of the final response was received, and its content follows.
     case responseStarted(HTTPResponseHead, MonitoredAttempt)
-    /// A response before the final one was received, such as 103.
+    /// A response before the final one was received, such as 103 (Early Hints) with links to resources that will be
+    /// needed.
+    ///
+    /// Transports that don't see such responses, such as a `URLSession`, report none.
     case informationalResponseReceived(HTTPResponseHead, MonitoredAttempt)
-    /// The content of the response is followed by fields.
+    /// The content of the response is complete, and is followed by fields (RFC 9110, 6.5), such as a checksum.
+    ///
+    /// Transports that don't see these fields, such as a `URLSession`, report none.
     case trailersReceived(HTTPHeaders, MonitoredAttempt)
-    /// The attempt has ended.
+    /// The attempt has ended; the record has its response or error, and its metrics.
     case attemptEnded(MonitoredAttempt, Attempt)
-    /// The operation will retry.
+    /// The operation will retry after a delay, unless it is cancelled before.
     case retryScheduled(after: Duration, because: RequestError)
-    /// The operation waits for a credential.
+    /// The operation waits for a credential, which is refreshed, or which a server's challenge asks for.
+    ///
+    /// If many operations wait for one refresh, each is reported.
     case authenticationStarted(AuthenticationStep)
-    /// It has stopped waiting, with or without a credential.
+    /// The operation has stopped waiting; if no credential is granted, it was refused, or the operation was cancelled.
     case authenticationEnded(AuthenticationStep, isGranted: Bool)
     /// The operation has its result.
     case operationEnded(MonitoredOutcome)
-
-    /// Calls the method of the monitor for the event.
-    public func report(to monitor: some EventMonitor, of operation: MonitoredOperation) {
-        switch self {
-        case .operationCreated: monitor.operationCreated(operation)
-        case .operationStarted: monitor.operationStarted(operation)
-        case .operationJoined(let leader): monitor.operationJoined(operation, transferOf: leader)
-        case .attemptStarted(let attempt): monitor.attemptStarted(attempt, of: operation)
-        case .responseStarted(let head, let attempt): monitor.responseStarted(head, to: attempt, of: operation)
-        case .informationalResponseReceived(let head, let attempt):
-            monitor.informationalResponseReceived(head, to: attempt, of: operation)
-        case .trailersReceived(let fields, let attempt):
-            monitor.trailersReceived(fields, to: attempt, of: operation)
-        case .attemptEnded(let attempt, let record): monitor.attemptEnded(attempt, with: record, of: operation)
-        case .retryScheduled(let delay, let error): monitor.retryScheduled(after: delay, because: error, of: operation)
-        case .authenticationStarted(let step): monitor.authenticationStarted(step, of: operation)
-        case .authenticationEnded(let step, let isGranted):
-            monitor.authenticationEnded(step, isGranted: isGranted, of: operation)
-        case .operationEnded(let outcome): monitor.operationEnded(operation, with: outcome)
-        }
-    }
 }
 
 /// One request of an operation that goes to the transport, as an ``EventMonitor`` sees it.

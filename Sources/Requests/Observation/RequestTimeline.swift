@@ -5,8 +5,8 @@ import Foundation
 
 /// The recorded operations with their times and outcomes: a value that can be drawn.
 ///
-/// A ``RecordingMonitor`` makes one. It can be drawn in three ways: ``text(width:)`` for a terminal or a log,
-/// ``har(revealingSecrets:)`` for the network tab of a browser, ``traceEvents()`` for Perfetto.
+/// A ``RecordingMonitor`` makes one. It can be drawn in two ways: ``text(width:)`` for a terminal or a log,
+/// ``har(revealingSecrets:)`` for the network tab of a browser.
 ///
 /// ```swift
 /// print(recorder.timeline.text())

@@ -25,21 +25,13 @@ extension String {
     }
 
     /// The text in exactly `columns` columns of a terminal: truncated if it is longer, padded if it is shorter.
+    ///
+    /// Each scalar counts as one column, also one that a terminal draws wider.
     func fitted(to columns: Int, alignedRight: Bool = false) -> String {
-        let width = unicodeScalars.reduce(0) { $0 + $1.columns }
-        guard width > columns else {
-            let padding = String(repeating: " ", count: columns - width)
-            return alignedRight ? padding + self : self + padding
-        }
-        guard columns > 0 else { return "" }
-        var text = ""
-        var used = 0
-        for scalar in unicodeScalars {
-            guard used + scalar.columns < columns else { break }
-            used += scalar.columns
-            text.unicodeScalars.append(scalar)
-        }
-        return text + "…" + String(repeating: " ", count: columns - 1 - used)
+        let count = unicodeScalars.count
+        if count > columns { return String(unicodeScalars.prefix(max(0, columns - 1))) + (columns > 0 ? "…" : "") }
+        let padding = String(repeating: " ", count: columns - count)
+        return alignedRight ? padding + self : self + padding
     }
 }
 
@@ -48,23 +40,6 @@ extension Unicode.Scalar {
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
         default: true
-        }
-    }
-
-    /// The number of columns of the character in a terminal (UAX 11, abridged to characters that are always wide).
-    fileprivate var columns: Int {
-        guard value >= 0x300 else { return 1 }
-        switch properties.generalCategory {
-        case .nonspacingMark, .enclosingMark: return 0
-        default: break
-        }
-        switch value {
-        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97C, 0xAC00...0xD7A3, 0xF900...0xFAFF,
-            0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1F9FF,
-            0x20000...0x3FFFD:
-            return 2
-        default:
-            return 1
         }
     }
 }

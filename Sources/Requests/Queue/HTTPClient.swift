@@ -372,6 +372,27 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
     }
 }
 
+extension HTTPClient {
+    /// Returns a request as a command for a POSIX shell, with the client's base URL, header fields and query.
+    ///
+    /// It lacks what is known only when the request is sent: the changes of interceptors, and cookies. Their command is
+    /// that of a response: ``HTTPResponse/cURL(revealingSecrets:)``.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - revealsSecrets: Whether credentials and the like are shown; see
+    ///     ``RequestConvertible/cURL(baseURL:revealingSecrets:)``.
+    /// - Returns: The command, of several lines.
+    /// - Throws: ``InvalidRequest`` for a request that can't be sent and for a body that is a stream; any error that
+    ///   the body or the authentication throws.
+    public func cURL(
+        _ request: some RequestConvertible,
+        revealingSecrets revealsSecrets: Bool = false
+    ) throws -> String {
+        try CURLCommand(request.prepared(in: environment), redacts: !revealsSecrets).text
+    }
+}
+
 /// Marks an operation that a client has added to an operation queue that others may also use.
 private final class ClientMark: OperationObserver {
     static let shared = ClientMark()

@@ -116,7 +116,7 @@ extension QueueGraph: CustomStringConvertible {
         let width = String(max(0, nodes.count - 1)).count
         return nodes.enumerated().map { index, node in
             let number = String(index).fitted(to: width, alignedRight: true)
-            let names = [node.type, node.name, node.identifier.map(Redaction.address), node.tag]
+            let names = [node.type, node.name, node.shownIdentifier, node.tag]
             let name = names.compactMap { $0?.shortened().printable() }.filter { !$0.isEmpty }.joined(separator: " ")
             let waits = Edge.Kind.allCases.compactMap { kind in
                 causes[index]?[kind].map { "\(kind.word) \($0.map(String.init).joined(separator: " "))" }
@@ -187,8 +187,11 @@ extension QueueGraph {
 }
 
 extension QueueGraph.Node {
+    /// The identifier without secrets, and without the digest of a ready-made request.
+    fileprivate var shownIdentifier: String? { identifier.map { Redaction.address($0.withoutDigest) } }
+
     fileprivate var label: String {
-        [type, name, identifier.map(Redaction.address), tag, state.rawValue].compactMap { $0?.escapedForMermaid }
+        [type, name, shownIdentifier, tag, state.rawValue].compactMap { $0?.escapedForMermaid }
             .joined(separator: "<br/>")
     }
 }

@@ -95,6 +95,15 @@ extension ModifiableRequest {
     }
 
     /// Returns a copy with a field that replaces those of its name.
+    ///
+    /// ```swift
+    /// Get<User>("users/1").header("X-Team", "kitchen").header(.acceptLanguage, "de")
+    /// ```
+    public func header(_ name: HTTPField.Name, _ value: String) -> Self {
+        settingHeader(HTTPField(name, value))
+    }
+
+    /// Returns a copy with a field that replaces those of its name.
     public func settingHeader(_ field: HTTPField) -> Self {
         sending { $0.headers.set(field) }
     }
@@ -163,6 +172,30 @@ extension ModifiableRequest {
     public func body(_ body: HTTPBody) -> Self {
         sending { $0.body = body }
     }
+
+    /// Returns a copy with a value as JSON.
+    ///
+    /// ```swift
+    /// Post<User>("users").body(NewUser(name: "Ada"))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - value: The value to encode when the request is sent. An error that it throws is the failure of the request.
+    ///   - encoder: The encoder; by default that of the environment, or else one that sorts the keys.
+    /// - Returns: The copy.
+    @_disfavoredOverload
+    public func body(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> Self {
+        body(.json(value, encoder: encoder))
+    }
+
+    /// Returns a copy with a JSON object as a literal, with values of any `Encodable` type; as
+    /// ``HTTPBody/json(_:encoder:)``.
+    public func body(_ fields: JSONValue.Fields, encoder: JSONEncoder? = nil) -> Self {
+        body(.json(fields, encoder: encoder))
+    }
+
+    /// Returns a copy with data, which is sent unchanged.
+    public func body(_ data: Data) -> Self { body(.data(data)) }
 
     /// Returns a copy with the content of a builder: one value that is sent as JSON, data that is sent unchanged, or
     /// nothing.

@@ -155,13 +155,21 @@ extension RequestConvertible {
     func prepared(baseURL: URL?) throws -> HTTPRequest {
         var environment = RequestEnvironment()
         environment.baseURL = baseURL
+        return try prepared(in: environment)
+    }
+
+    /// The request as it would be sent in an environment, but for what interceptors and cookies add.
+    ///
+    /// - Throws: ``InvalidRequest``, and any error that the body or the authentication throws.
+    func prepared(in environment: RequestEnvironment) throws -> HTTPRequest {
+        let options = resolvedOptions
         var request = changedHTTP
-        request.accept(responseDecoder.accepted, unless: [])
-        let implied = try request.inherit(environment)
-        resolvedOptions.apply(to: &request)
+        request.accept(responseDecoder.accepted, unless: environment.headers)
+        let implied = try request.inherit(environment, isUnauthenticated: options.isUnauthenticated)
+        options.apply(to: &request)
         try request.authentication.authenticate(&request)
-        try request.resolve(baseURL: baseURL, inheriting: [])
-        try request.resolveBody(implied: implied)
+        try request.resolve(baseURL: environment.baseURL, inheriting: [])
+        try request.resolveBody(implied: implied, using: environment.makeEncoder)
         try request.validate()
         return request
     }

@@ -141,7 +141,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
     override var shownRequest: String {
         guard let request else { return shownType }
         if let tag = plan?.options.tag { return tag.shortened().printable() }
-        return "\(shownType) \(Redaction.address(request.identifier).shortened().printable())"
+        return "\(shownType) \(Redaction.address(request.identifier.withoutDigest).shortened().printable())"
     }
 
     override func didDeliver() {

@@ -135,7 +135,7 @@ extension RequestError {
     /// A line or an event of a stream is larger than the limit.
     ///
     /// It arrives as the underlying error of a ``RequestError`` whose code is `bodyTooLarge`.
-    public struct OversizedElement: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
+    public struct OversizedElement: ExplainedError, DescribedError, Sendable, Hashable {
         /// The kind of an element.
         public enum Kind: String, Sendable, Hashable {
             /// A line.
@@ -157,8 +157,5 @@ extension RequestError {
 
         /// The error, in a sentence.
         public var description: String { "one \(kind.rawValue) of the stream is larger than \(limit) bytes" }
-
-        /// The error, as a text for users.
-        public var errorDescription: String? { description }
     }
 }

@@ -14,8 +14,8 @@ extension RequestError: CustomStringConvertible, LocalizedError {
     /// decoding (200 OK) for GET https://example.com/todos/1: expected Int at “id” of Todo; content type text/html
     /// ```
     ///
-    /// Of what went wrong in the content it says the place and the expected type, of a limit its value, of an error that
-    /// isn't the library's the type and the code. It has no secret in it: addresses come without credentials and query,
+    /// Of what went wrong in the content it says the place, the expected type and the kind of value that is there, of a
+    /// limit its value, of an error that isn't the library's the type, and the case or the code. It has no secret in it: addresses come without credentials and query,
     /// header fields and content not at all.
     public var description: String { description(depth: 0) }
 
@@ -52,11 +52,21 @@ extension RequestError: CustomStringConvertible, LocalizedError {
         }
     }
 
-    /// The type and the code of an error that isn't the library's: what it says may be a secret.
+    /// The type of an error that isn't the library's, with the name of the case or the code; what else it says may be a
+    /// secret.
     private static func name(of error: any Error) -> String {
-        if error is CancellationError { return "CancellationError" }
-        let foundation = error as NSError
-        let name = type(of: error) is NSError.Type ? foundation.domain : "\(type(of: error))"
-        return "\(name.shortened()) \(foundation.code)"
+        // The type is asked, since any error is taken for one that is converted to an `NSError`.
+        let type = type(of: error)
+        let name = "\(type)".shortened()
+        if type is NSError.Type || type is any CustomNSError.Type {
+            let foundation = error as NSError
+            return "\(type is NSError.Type ? foundation.domain.shortened() : name) \(foundation.code)"
+        }
+        let mirror = Mirror(reflecting: error)
+        guard mirror.displayStyle == .enum, !(type is any CustomReflectable.Type) else { return name }
+        if let label = mirror.children.first?.label { return "\(name).\(label)" }
+        // Without a description of its own, a case without values is printed as its name.
+        let isDescribed = type is any CustomStringConvertible.Type || type is any CustomDebugStringConvertible.Type
+        return isDescribed ? name : "\(name).\(error)"
     }
 }

@@ -29,7 +29,7 @@ extension DecodingError: ExplainedError {
     // Foundation's own texts quote the content.
     package var explanation: String {
         switch self {
-        case .typeMismatch(let type, let context): "expected \(type)\(context.codingPath.place)"
+        case .typeMismatch(let type, let context): "expected \(type)\(context.codingPath.place)\(context.found)"
         case .valueNotFound(let type, let context): "expected \(type)\(context.codingPath.place), found null"
         case .keyNotFound(let key, let context):
             "the key “\(key.stringValue.shortened())” is missing\(context.codingPath.place)"
@@ -37,6 +37,19 @@ extension DecodingError: ExplainedError {
         case .dataCorrupted(let context): "the value\(context.codingPath.place) can't be read"
         @unknown default: "DecodingError"
         }
+    }
+}
+
+extension DecodingError.Context {
+    /// The kind of the value that is there, such as `, found a string`; empty if the decoder doesn't say it.
+    fileprivate var found: String {
+        // Foundation's text ends in one of these kinds; what else decoders write may quote the content.
+        let kinds = [
+            "a string": "a string", "number": "a number", "bool": "a Boolean value", "null": "null",
+            "an array": "an array", "a dictionary": "an object",
+        ]
+        let kind = kinds.first { debugDescription.hasSuffix(" but found \($0.key) instead.") }?.value
+        return kind.map { ", found \($0)" } ?? ""
     }
 }
 

@@ -91,8 +91,8 @@ extension UnsafeMutablePointer where Pointee == LockPrimitive {
 
 /// A value behind a reference.
 ///
-/// Generic code that keeps a value or hands it on has to find out first what it is made of, each time: that takes
-/// longer than to do it. A reference is of one size, whatever is behind it, and a copy of it is cheap.
+/// Boxing avoids repeated work with witness tables in generic code that stores or passes on large values. A reference
+/// has one size, whatever is behind it, and a copy of it is cheap.
 final class Box<Value: Sendable>: Sendable {
     let value: Value
 

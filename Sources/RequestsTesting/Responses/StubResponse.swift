@@ -150,7 +150,7 @@ extension StubResponse {
     /// - Parameters:
     ///   - size: The number of bytes of a piece, at least 1, which is the default; the last piece may be smaller.
     ///   - pause: The time between two pieces; none by default.
-    /// - Returns: The response. If it is said twice, the second counts.
+    /// - Returns: The response. If it is called twice, the last call counts.
     public func dripping(by size: Int = 1, every pause: Duration = .zero) -> StubResponse {
         changing { ($0.pace.pieceSize, $0.pace.pause) = (max(1, size), pause) }
     }
@@ -222,7 +222,7 @@ extension StubResponse {
             self.init(bytesPerSecond: max(1, min(kilobitsPerSecond, 1_000_000_000)) * 125)
         }
 
-        /// 1 kbit/s: what only a patient program stands.
+        /// 1 kbit/s, for tests of timeouts.
         public static let oneKilobit = Speed(kilobitsPerSecond: 1)
         /// 12 kbit/s.
         public static let slow = Speed(kilobitsPerSecond: 12)

@@ -125,7 +125,8 @@ import Testing
     private struct LateServer: EventMonitor {
         let transport: ManualTransport
 
-        func operationEnded(_ operation: MonitoredOperation, with outcome: MonitoredOutcome) {
+        func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation) {
+            guard case .operationEnded = event else { return }
             for transfer in transport.transfers {
                 transfer.receive(.data(Data("whole".utf8)))
                 transfer.receive(.end(nil))

@@ -22,14 +22,6 @@ import Testing
         #expect(events.elements == Self.transcript)
     }
 
-    @Test func monitorNeedsToImplementNothing() async {
-        struct Idle: EventMonitor {}
-
-        let probe = Probe(adding: TextRequest(), to: TestQueue { $0.monitors = [Idle()] })
-
-        #expect(await probe.ended().map(\.value) == ["hello"])
-    }
-
     private static let key = DispatchSpecificKey<Bool>()
 
     @Test func eventsAreDeliveredOnTheQueueInTheirOrder() async {

@@ -214,7 +214,6 @@ import Testing
             for line in lines.elements { expectNoSecret(inText: line, "console") }
             expectNoSecret(in: timeline.timeline, "timeline")
             expectNoSecret(inText: timeline.timeline.text(), "timeline")
-            expectNoSecret(inText: String(decoding: timeline.timeline.traceEvents(), as: UTF8.self), "trace events")
             expectNoSecret(inText: String(decoding: timeline.timeline.har(), as: UTF8.self), "HAR")
             expectNoSecret(inText: String(decoding: recorder.archive.data(), as: UTF8.self), "archive")
             expectNoSecret(in: recorder.exchanges, "exchanges")

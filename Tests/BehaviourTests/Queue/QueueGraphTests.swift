@@ -19,6 +19,20 @@ import Testing
         return String(line.dropFirst(start.count).dropLast(end.count))
     }
 
+    @Test func drawingsShowNoDigest() throws {
+        let queue = OperationQueue()
+        queue.isSuspended = true
+        defer { queue.isSuspended = false }
+        let operation = queue.addRequest(Get<Int>("https://example.com/a"))
+        defer { operation.cancel() }
+
+        let identifier = try #require(queue.graph().nodes.first?.identifier)
+        let picture = queue.graph().mermaid + queue.graph().description
+
+        #expect(identifier.contains(/[0-9a-f]{64}/))
+        #expect(picture.contains("example.com") && !picture.contains(/[0-9a-f]{32}/))
+    }
+
     // MARK: The snapshot
 
     @Test func everyOperationIsThereWithItsStateAndWhatItWaitsFor() async {

@@ -45,6 +45,51 @@ import Testing
         }
     }
 
+    @Test func aFieldIsANameAndAValue() async throws {
+        let sent = try await TestQueue.sent(
+            Get<Void>("a").header("X-Team", "one").header("x-team", "two").header(.acceptLanguage, "de")
+        )
+
+        #expect(sent.headers[values: "X-Team"] == ["two"] && sent.headers[.acceptLanguage] == "de")
+    }
+
+    @Test func aBodyIsAnyEncodableValue() async throws {
+        struct User: Encodable { let name: String }
+        let (one, other) = ("name", "name")
+
+        let value = try await TestQueue.sent(Post<Void>("a").body(User(name: "Ada")))
+        let literal = try await TestQueue.sent(Post<Void>("a").body([one: "x", other: User(name: "Ada")]))
+        let same = try await TestQueue.sent(Post<Void>("a").body([one: "x", other: "y"]))
+        let data = try await TestQueue.sent(Post<Void>("a").body(Data("x".utf8)))
+
+        #expect(try value.body.data() == Data(#"{"name":"Ada"}"#.utf8))
+        #expect(value.headers[.contentType] == "application/json")
+        #expect(try literal.body.data() == Data(#"{"name":{"name":"Ada"}}"#.utf8))
+        #expect(try same.body.data() == Data(#"{"name":"y"}"#.utf8))
+        #expect(try data.body.data() == Data("x".utf8))
+    }
+
+    @Test func aClientWritesTheCommandOfARequestWithItsSettings() throws {
+        let client = HTTPClient(baseURL: server, transport: InMemoryTransport { _ in .json("1") }) {
+            $0.headers["X-Team"] = "kitchen"
+            $0.headers[.authorization] = "Bearer s3cret"
+            $0.makeEncoder = {
+                let encoder = JSONEncoder()
+                encoder.keyEncodingStrategy = .convertToSnakeCase
+                return encoder
+            }
+        }
+        struct User: Encodable { let firstName: String }
+
+        let command = try client.cURL(Post<Void>("users").body(User(firstName: "Ada")))
+        let plain = try client.cURL(Get<Void>("users").unauthenticated(), revealingSecrets: true)
+
+        #expect(command.contains("--url 'https://api.example.com/v1/users?key="))
+        #expect(command.contains("'X-Team: kitchen'"))
+        #expect(command.contains(#"{"first_name":"Ada"}"#) && command.contains("'Authorization: Bearer <redacted>'"))
+        #expect(!plain.contains("s3cret"))
+    }
+
     @Test func acceptedTypesOfARecordedChangeReplaceThoseOfTheDecoder() async throws {
         let transport = InMemoryTransport { _ in .status(.ok, body: Data("[]".utf8)) }
         let request = Spec().headers { Accept(.csv) }

@@ -29,10 +29,12 @@ import Testing
     private let todo = HTTPRequest(url: home).decoding(.json(Todo.self))
 
     @Test(arguments: [
-        (#"{"title": 1, "owners": []}"#, "expected String at “title”"),
+        (#"{"title": 1, "owners": []}"#, "expected String at “title”, found a number"),
+        (#"{"title": {"a": "s3cret"}, "owners": []}"#, "expected String at “title”, found an object"),
+        (#"{"title": "a", "owners": true}"#, "expected Array<Any> at “owners”, found a Boolean value"),
         (#"{"title": null, "owners": []}"#, "expected String at “title”, found null"),
         (#"{"owners": []}"#, "the key “title” is missing"),
-        (#"{"title": "a", "owners": [{"id": 1}, {"id": "x"}]}"#, "expected Int at “owners[1].id”"),
+        (#"{"title": "a", "owners": [{"id": 1}, {"id": "x"}]}"#, "expected Int at “owners[1].id”, found a string"),
         (#"{"title": "a", "owners": [{}]}"#, "the key “id” is missing at “owners[0]”"),
         ("<html>", "the content can't be read"),
     ]) func aDecodingErrorNamesPlaceTypeAndContentType(json: String, reason: String) async {
@@ -93,15 +95,26 @@ import Testing
         #expect(error?.description.contains("no stub is meant for GET https://example.com/recipes/1") == true)
     }
 
-    private enum Refusal: Error { case notYet, tooLate }
+    private enum Refusal: Error {
+        case notYet, tooLate
+        case spent(String)
+    }
+    private struct Spill: Error { let secret = "s3cret" }
+    private enum Chatty: Error, CustomStringConvertible {
+        case one
 
-    @Test func aForeignErrorIsNamedByTypeAndCode() async {
+        var description: String { "s3cret" }
+    }
+
+    @Test func aForeignErrorIsNamedByTypeAndCase() async {
         let refusing = todo.validating { _ in throw Refusal.tooLate }
 
         #expect(
             await description(of: refusing, over: .json("{}"))
-                == "rejected (200 OK) while validating for GET https://example.com/recipes/1: Refusal 1"
+                == "rejected (200 OK) while validating for GET https://example.com/recipes/1: Refusal.tooLate"
         )
+        #expect("\(RequestError(Refusal.spent("s3cret")))".hasSuffix(": Refusal.spent"))
+        #expect("\(RequestError(Spill()))".hasSuffix(": Spill") && "\(RequestError(Chatty.one))".hasSuffix(": Chatty"))
         #expect("\(RequestError(URLError(.badServerResponse)))".hasSuffix(": URLError -1011"))
         #expect("\(RequestError(NSError(domain: "Kitchen", code: 7)))".hasSuffix(": Kitchen 7"))
     }
@@ -135,7 +148,7 @@ import Testing
         let refused = todo.condition(.condition { _ in throw Refusal.notYet })
 
         #expect(await description(of: offline, over: .json("{}")) == "offline while building")
-        #expect(await description(of: refused, over: .json("{}")) == "conditionFailed while building: Refusal 0")
+        #expect(await description(of: refused, over: .json("{}")) == "conditionFailed while building: Refusal.notYet")
     }
 
     @Test func theFailureOfARequestThatAConditionSendsIsItsCause() async {

@@ -72,7 +72,7 @@ final class MonitorFeed: Sendable {
         }
         guard reports else { return }
         while let report = next() {
-            for monitor in report.monitors { report.event.report(to: monitor, of: report.operation) }
+            for monitor in report.monitors { monitor.eventOccurred(report.event, of: report.operation) }
         }
     }
 

@@ -80,6 +80,10 @@ public struct RetryPolicy: Sendable, Hashable {
     /// No retry.
     public static let never = RetryPolicy(limit: 0)
 
+    /// Another name of ``never``, which an optional policy would take for `nil`, and so for the inherited policy.
+    @available(*, unavailable, renamed: "never")
+    public static var none: RetryPolicy { never }
+
     /// Methods that have the same effect if they are sent twice (RFC 9110, 9.2.2).
     public static let idempotentMethods: Set<HTTPMethod> = [.get, .head, .put, .delete, .options, .trace]
 

@@ -64,12 +64,9 @@ public struct BodyStream: Sendable {
     }
 
     /// The error of a stream that was already sent and can't be sent again.
-    public struct AlreadyRead: ExplainedError, CustomStringConvertible, LocalizedError {
+    public struct AlreadyRead: ExplainedError, DescribedError {
         /// The error, in a sentence.
         public var description: String { "the stream of the body was sent before and can't be read again" }
-
-        /// The error, as a text for users.
-        public var errorDescription: String? { description }
     }
 }
 

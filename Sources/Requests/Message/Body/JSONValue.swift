@@ -166,9 +166,9 @@ extension JSONValue {
     /// request.body = .json(["owner": user, "recipes": recipes, "isPublic": true])
     /// ```
     ///
-    /// Names may be equal, even if they are known only at run time: the last one counts. Write `as JSONValue.Fields`
-    /// behind a literal that is the value of another one. Otherwise Swift takes it for a `Dictionary`, and ends the
-    /// process if two of its names are equal.
+    /// Names may be equal, even if they are known only at run time: the last one counts. A literal of run-time values
+    /// that stands beside values of other types needs `as JSONValue.Fields` behind it. Otherwise Swift takes it for a
+    /// `Dictionary`, and ends the process if two of its names are equal.
     ///
     /// Names are written unchanged: an encoder's key strategy applies to the keys of your types, but not to these.
     public struct Fields: Sendable, Encodable, ExpressibleByDictionaryLiteral {
@@ -176,6 +176,10 @@ extension JSONValue {
 
         /// Makes an object; `nil` becomes null, and of members of the same name, the last one counts.
         public init(dictionaryLiteral elements: (String, (any Encodable & Sendable)?)...) {
+            self.init(elements)
+        }
+
+        init(_ elements: [(String, (any Encodable & Sendable)?)]) {
             values = Dictionary(elements.map { ($0, Field(value: $1)) }) { $1 }
         }
 
@@ -186,6 +190,26 @@ extension JSONValue {
             var container = encoder.singleValueContainer()
             try container.encode(values)
         }
+    }
+
+    /// A JSON object as a literal, with texts, numbers and Boolean values, for a literal within another one.
+    ///
+    /// A `Dictionary` isn't such a value, so that Swift doesn't choose one, which would end the process over equal names.
+    public struct Members: Sendable, Encodable, ExpressibleByDictionaryLiteral {
+        /// A text, a number or a Boolean value.
+        public typealias Member = any Encodable & LosslessStringConvertible & Sendable
+
+        private let fields: Fields
+
+        /// Makes an object; `nil` becomes null, and of members of the same name, the last one counts.
+        public init(dictionaryLiteral elements: (String, Member?)...) {
+            fields = Fields(elements.map { ($0, $1) })
+        }
+
+        /// Encodes an object.
+        ///
+        /// - Throws: Any error that the values or the encoder throw.
+        public func encode(to encoder: any Encoder) throws { try fields.encode(to: encoder) }
     }
 
     /// A value that is encoded by the container, so that the encoder sees types that it handles itself, such as dates.
@@ -208,9 +232,17 @@ extension JSONValue.Fields: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["names": description]) }
 }
 
+extension JSONValue.Members: CustomStringConvertible, CustomReflectable {
+    /// The names; the values may be secrets.
+    public var description: String { fields.description }
+
+    /// A mirror of the names.
+    public var customMirror: Mirror { fields.customMirror }
+}
+
 // If Swift has a choice, it makes a `Dictionary` of a literal, which ends the process over equal names. It chooses by
-// the number of disfavored declarations in an expression. The form for JSON literals has none, the one for literals
-// with any values one, and the one for any value two: the property and its call.
+// the number of disfavored declarations in an expression. The forms for JSON literals and for objects in an object have
+// none, those for literals with any values one, and the one for any value two: the property and its call.
 
 extension HTTPBody {
     /// A value as JSON: ``JSONEncoding/callAsFunction(_:encoder:)``.
@@ -253,13 +285,41 @@ extension HTTPBody {
     /// ```
     ///
     /// - Parameters:
-    ///   - fields: The literal; of members of the same name, the last one counts. A literal within it is a
-    ///     `Dictionary`, whose keys have to differ, unless it says `as JSONValue.Fields`.
+    ///   - fields: The literal; of members of the same name, the last one counts. A literal beside values of other
+    ///     types is a `Dictionary`, whose keys have to differ, unless it says `as JSONValue.Fields`.
     ///   - encoder: The encoder; by default that of the environment, or else one that sorts the keys.
     /// - Returns: The body.
     @_disfavoredOverload
     public static func json(_ fields: JSONValue.Fields, encoder: JSONEncoder? = nil) -> HTTPBody {
         json.callAsFunction(fields, encoder: encoder)
+    }
+
+    /// An array of JSON objects as a literal, with values of any `Encodable` type.
+    ///
+    /// - Parameters:
+    ///   - objects: The literal; of members of the same name, the last one counts.
+    ///   - encoder: The encoder; by default that of the environment, or else one that sorts the keys.
+    /// - Returns: The body.
+    @_disfavoredOverload
+    public static func json(_ objects: [JSONValue.Fields], encoder: JSONEncoder? = nil) -> HTTPBody {
+        json.callAsFunction(objects, encoder: encoder)
+    }
+
+    /// A JSON object of objects as a literal, with texts, numbers and Boolean values.
+    ///
+    /// ```swift
+    /// request.body = .json(["user": ["name": name, "age": age]])
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - objects: The literal; of members of the same name, the last one counts.
+    ///   - encoder: The encoder; by default that of the environment, or else one that sorts the keys.
+    /// - Returns: The body.
+    public static func json(
+        _ objects: KeyValuePairs<String, JSONValue.Members?>,
+        encoder: JSONEncoder? = nil
+    ) -> HTTPBody {
+        json(JSONValue.Fields(objects.map { ($0.key, $0.value) }), encoder: encoder)
     }
 
     /// JSON as a literal, with values of any mixture of kinds.

@@ -203,7 +203,7 @@ extension RequestPath: ExpressibleByStringInterpolation {
                 let pieces = decoded.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
                 guard !decoded.elementsEqual(".".utf8), !pieces.contains(where: { $0.elementsEqual("..".utf8) }) else {
                     let value = String(decoding: decoded, as: UTF8.self).shortened()
-                    let reason = "has the value “\(value)”, which can't be a segment: it means another place"
+                    let reason = "has the value “\(value)” for a segment, which would change the path"
                     throw InvalidRequest(.url, reason, excerpt: text)
                 }
             }
@@ -215,7 +215,7 @@ extension RequestPath: ExpressibleByStringInterpolation {
 extension InvalidRequest {
     /// The error for a path with an empty value as a segment.
     fileprivate static func emptySegment(of text: String) -> InvalidRequest {
-        let reason = "has an empty value for a segment, which means another place"
+        let reason = "has an empty value for a segment, which would change the path"
         let fix = "check the value first, or write `\\(raw:)` if the segment may be empty"
         return InvalidRequest(.url, "\(reason): \(fix)", excerpt: text)
     }
@@ -246,7 +246,7 @@ extension String {
     /// Everything but unreserved characters is escaped, so that neither a `/` nor a `?` nor a `%2F` in it can change
     /// the structure of the address.
     ///
-    /// - Throws: ``InvalidRequest`` for `.` and `..`, which mean another place even where they are escaped (RFC 3986,
+    /// - Throws: ``InvalidRequest`` for `.` and `..`, which change the path even where they are escaped (RFC 3986,
     ///   6.2.2.2). An empty text isn't an error.
     /// - Complexity: O(n).
     package func percentEncodedPathSegment() throws(InvalidRequest) -> String {

@@ -272,7 +272,7 @@ extension URITemplate {
     ///
     /// It names the invalid piece, its position and the reason. A template in a literal can't throw; it throws this
     /// error when it is expanded.
-    public struct TemplateError: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
+    public struct TemplateError: ExplainedError, DescribedError, Sendable, Hashable {
         /// The reason.
         public let reason: String
         /// The beginning of the invalid piece, with control characters escaped.
@@ -291,8 +291,5 @@ extension URITemplate {
         public var description: String {
             "the URI template \(reason) at byte \(offset): “\(excerpt)”"
         }
-
-        /// The error, as a text for users.
-        public var errorDescription: String? { description }
     }
 }

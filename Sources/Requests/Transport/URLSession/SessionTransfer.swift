@@ -193,7 +193,7 @@ extension TransportRequest {
     /// The library has checked its own fields; those of a session's configuration are checked here for the first time.
     fileprivate func validateSessionHeaders() throws(InvalidRequest) {
         for field in headers where !field.name.rawValue.isToken || !field.hasValidValue {
-            throw InvalidRequest(.headerName, "or its value isn't fit for the wire", excerpt: field.name.rawValue)
+            throw InvalidRequest(.headerName, "or its value isn't valid", excerpt: field.name.rawValue)
         }
     }
 }

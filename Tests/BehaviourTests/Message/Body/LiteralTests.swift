@@ -75,6 +75,13 @@ import Testing
     }
 
     @Test func literalsWithinALiteralMayHaveEqualNames() throws {
+        #expect(try text(.json(["user": [one: first, other: second]])) == #"{"user":{"name":"bob"}}"#)
+        #expect(try text(.json(["user": [one: first, other: page], "none": nil])).contains(#""user":{"name":2}"#))
+        #expect(try text(.json(["user": [one: 1, other: 2]], encoder: JSONEncoder())) == #"{"user":{"name":2}}"#)
+        #expect(
+            try text(.json([[one: first, other: second], [one: page, other: page]])) == #"[{"name":"bob"},{"name":2}]"#
+        )
+        #expect(try text(.json([[one: soup, other: soup.title]])) == #"[{"name":"Soup"}]"#)
         #expect(
             try text(.json(["user": [one: first, other: second] as JSONValue.Fields])) == #"{"user":{"name":"bob"}}"#
         )
@@ -105,6 +112,9 @@ import Testing
         let fields: JSONValue.Fields = ["password": "hush", "user": soup]
 
         #expect("\(fields)" == "password, user" && !String(reflecting: fields).contains("hush"))
+
+        let members: JSONValue.Members = ["password": "hush"]
+        #expect("\(members)" == "password" && !String(reflecting: members).contains("hush"))
     }
 
     @Test func valuesThatAreNoLiteralsAreEncodedAsBefore() throws {
@@ -126,6 +136,16 @@ import Testing
         #expect(try text(own.body) == #"{"name":{"servings":2,"title":"Cake"}}"#)
         #expect(try text(mixed.body) == #"{"name":2}"#)
         #expect(try text(request.body) == #"{"name":2}"# && text(named.body) == #"{"name":"bob"}"#)
+    }
+
+    @Test func literalsWithinALiteralOfABuilderMayHaveEqualNames() throws {
+        let literal = HTTPRequest("/").body { ["user": [one: 1, other: 2], "deep": ["a": [one: 1, other: 2]]] }
+        let named = HTTPRequest("/").body { ["user": [one: first, other: second]] }
+        let list = HTTPRequest("/").body { [[one: soup, other: page]] }
+
+        #expect(try text(literal.body) == #"{"deep":{"a":{"name":2}},"user":{"name":2}}"#)
+        #expect(try text(named.body) == #"{"user":{"name":"bob"}}"#)
+        #expect(try text(list.body) == #"[{"name":2}]"#)
     }
 
     @Test func valuesOfTheVocabularyTakeLiteralsWithEqualNames() throws {

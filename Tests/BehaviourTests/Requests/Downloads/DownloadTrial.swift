@@ -99,7 +99,8 @@ final class DownloadTrial: Sendable {
 private struct RetryReasons: EventMonitor {
     let texts = Locked<[String]>([])
 
-    func retryScheduled(after delay: Duration, because error: RequestError, of operation: MonitoredOperation) {
+    func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation) {
+        guard case .retryScheduled(_, let error) = event else { return }
         texts.withLock { $0.append(error.reason ?? "") }
     }
 }

@@ -177,7 +177,7 @@ import Testing
             return [
                 ("users/\(none)", "unwrap"), ("users/\(Date(timeIntervalSince1970: 0))", "write it as a text"),
                 ("users/\([1, 2])", "Query.ValueConvertible"), ("https://\(host)/users", "\\(raw:)"),
-                ("https://api.example.com\(one ?? 0)/users", "base URL"), ("users/\("..")", "another place"),
+                ("https://api.example.com\(one ?? 0)/users", "base URL"), ("users/\("..")", "would change the path"),
                 ("\(base)/users", "interpolate a URL"), (RequestPath("users?page=2").appending([7]), "query"),
                 ("../admin", "climbs"), ("\(raw: "a/../b")", "climbs"),
             ]

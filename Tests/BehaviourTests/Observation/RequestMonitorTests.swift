@@ -7,49 +7,27 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// Monitoring of one operation, and of the operations on a plain `OperationQueue`.
-@Suite(.bounded) struct MonitoredEventsTests {
+/// Monitoring of one request, and of the operations on a plain `OperationQueue`.
+@Suite(.bounded) struct RequestMonitorTests {
     private let transport = InMemoryTransport { _ in .json("1") }
 
-    private func name(_ event: MonitoredEvent) -> String { String("\(event)".prefix { $0 != "(" }) }
+    @Test func requestThatIsMadeOfAnothersResultBringsItsMonitor() async throws {
+        let seen = Recorder<String>()
+        let queue = TestQueue(transport)
+        let first = queue.addRequest(HTTPRequest(url: home).decoding(ResponseDecoder<Int>.json))
 
-    @Test func eventsOfOneOperationAreASequenceThatEndsWithIt() async throws {
-        let events = MonitoredEvents()
-        let queue = OperationQueue()
-
-        queue.addRequest(HTTPRequest(url: home).monitored(by: events), session: transport)
-        let told = await events.reduce(into: []) { $0.append(name($1)) }
+        let second = queue.addRequest(after: first) { number in
+            HTTPRequest(url: home).tag("\(number)").monitored(
+                by: .events { event, _ in seen.record(String("\(event)".prefix { $0 != "(" })) }
+            )
+        }
+        _ = try await second.value()
 
         let all = [
             "operationCreated", "operationStarted", "attemptStarted", "responseStarted", "attemptEnded",
             "operationEnded",
         ]
-        #expect(told == all)
-    }
-
-    @Test func sequenceIsOfTheFirstOperationOnly() async throws {
-        let events = MonitoredEvents()
-        let request = HTTPRequest(url: home).monitored(by: events)
-        let queue = TestQueue(transport)
-
-        _ = try await queue.fetch(request)
-        _ = try await queue.fetch(request)
-
-        #expect(await events.reduce(0) { count, _ in count + 1 } == 6)
-    }
-
-    @Test func requestThatIsMadeOfAnothersResultBringsItsMonitor() async throws {
-        let events = MonitoredEvents()
-        let queue = TestQueue(transport)
-        let first = queue.addRequest(HTTPRequest(url: home).decoding(ResponseDecoder<Int>.json))
-
-        queue.addRequest(after: first) { number in
-            HTTPRequest(url: home).tag("\(number)").monitored(by: events)
-        }
-        let told = await events.reduce(into: []) { $0.append(name($1)) }
-
-        #expect(told.prefix(2) == ["operationCreated", "operationStarted"] && told.last == "operationEnded")
-        #expect(told.count == 6)
+        #expect(await seen.first(6) == all)
     }
 
     @Test func plainQueueGivesItsRequestsAnEnvironment() async throws {
