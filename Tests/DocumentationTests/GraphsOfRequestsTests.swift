@@ -87,9 +87,9 @@ import Testing
         let drawn = """
             0 waiting   RequestGroup<IssuesRequest>, after 4, of 2 3
             1 waiting   ReportRequest, after 0
-            2 executing IssuesRequest GET repositories/requests/issues 3b198e49b5efd2d36c6674915f05f74…
-            3 ready     IssuesRequest GET repositories/swift-nio/issues deeb5cc6f461752401baee655d58d1…
-            4 finished  RepositoriesRequest GET users/ada/repositories cad385d3ea5a2ad5a3dfd9bdc0c92004b42a6…
+            2 executing IssuesRequest GET repositories/requests/issues
+            3 ready     IssuesRequest GET repositories/swift-nio/issues
+            4 finished  RepositoriesRequest GET users/ada/repositories
 
             """
         try await eventually { queue.graph().description == drawn }
