@@ -28,10 +28,6 @@ struct GroupRoll: Sendable {
     private var isOver = false
     /// The number of members that are being added at this moment.
     private var admissions = 0
-    /// The number of members at which the finished ones are forgotten.
-    private var reviewCount = fewestReviewed
-
-    private static let fewestReviewed = 64
 
     init(parent: any RequestQueue) {
         self.parent = parent
@@ -50,22 +46,6 @@ struct GroupRoll: Sendable {
         members.append(operation)
         admissions += 1
         return parent
-    }
-
-    /// The members of which the finished ones are to be forgotten, so that a group that never ends keeps none of them;
-    /// `nil` as long as there are few.
-    mutating func review() -> [Operation]? {
-        guard members.count >= reviewCount, !isOver else { return nil }
-        reviewCount = .max
-        return members
-    }
-
-    /// Forgets the finished members; the next review comes when there are twice as many as are left.
-    mutating func forget(_ finished: [Operation]) {
-        let gone = Set(finished.map(ObjectIdentifier.init))
-        ids.subtract(gone)
-        members.removeAll { gone.contains(ObjectIdentifier($0)) }
-        reviewCount = max(Self.fewestReviewed, 2 * members.count)
     }
 
     /// Ends the addition that ``admit(_:)`` began; returns whether the group is over meanwhile, and complete.
@@ -132,7 +112,7 @@ final class GroupContents: OperationObserver {
     /// The queue that runs the members; `nil` when the group is over.
     var parent: (any RequestQueue)? { roll.withLock { $0.parent } }
 
-    /// The members, including those that have just finished.
+    /// The members, including finished ones.
     var ids: Set<ObjectIdentifier> { roll.withLock { $0.ids } }
 
     /// The unfinished members, in the order in which they were added.

@@ -118,15 +118,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         follow(operation)
         for follower in contents.followers { follower.add(operation) }
         parent.place(operation)
-        if let members = roll.withLock({ $0.review() }) { forgetFinished(of: members) }
         if roll.withLock({ $0.endAdmission() }) { gate.open() }
-    }
-
-    /// Releases the members that are over: a group whose members keep coming may run for ever.
-    private func forgetFinished(of members: [Operation]) {
-        let finished = members.filter(\.isFinished)
-        for member in finished { removeDependency(member) }
-        roll.withLock { $0.forget(finished) }
     }
 
     /// Whether an operation is this group, or a group that contains it.
