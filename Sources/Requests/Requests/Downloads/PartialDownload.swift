@@ -254,7 +254,10 @@ final class PartialDownload: Sendable {
         close()
         let (file, manifest, given, claim) = state.withLock { state in
             let manifest = kind == .resumable ? state.machine.manifest : nil
-            if state.claim == nil, manifest != nil { state.claim = state.file.map { PartialFileClaim($0.url) } }
+            // The file of the caller's own token is the caller's.
+            if state.claim == nil, state.given == nil, manifest != nil {
+                state.claim = state.file.map { PartialFileClaim($0.url) }
+            }
             return (state.file, manifest, state.given, state.claim)
         }
         guard let file, let manifest else { return given }
@@ -269,7 +272,14 @@ final class PartialDownload: Sendable {
         close()
         let (file, claim, isGiven, target) = state.withLock { ($0.file, $0.claim, $0.given != nil, $0.target) }
         guard !isGiven else { return }
-        if keepsToken, let target, !destination.isFree(target) { ResumeToken.discardStored(for: target) }
+        if keepsToken, let target, !destination.isFree(target) {
+            // A token that was read keeps its file, which can be completed elsewhere.
+            if claim == nil {
+                ResumeToken.discardStored(for: target)
+            } else if let file {
+                forgetStored(for: target, of: file)
+            }
+        }
         guard let file else { return }
         if keepsToken, let target, stored(for: target, names: file) {
             claim?.passOn()

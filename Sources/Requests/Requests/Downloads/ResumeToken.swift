@@ -16,7 +16,7 @@ import Foundation
 /// that the file is the same, or the download starts over.
 ///
 /// The partial file is there as long as its operation or a token in memory. To have it stay longer, store the token, or
-/// give it to a request: from then on the file is yours, and ``discard()`` removes it if it isn't needed.
+/// begin a download with it: from then on the file is yours, and ``discard()`` removes it if it isn't needed.
 public struct ResumeToken: Sendable, Hashable, Codable {
     let manifest: DownloadManifest
     /// The location of the partial file; in the user's home with `~`, since on some systems an app's home changes.
