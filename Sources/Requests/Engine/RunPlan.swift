@@ -60,6 +60,8 @@ extension RunPlan {
         options.maximumHeadSize = limits?.head ?? options.maximumHeadSize
         options.maximumBodySize = limits?.content ?? options.maximumBodySize
         (options.retry, options.deadline, options.validatesStatus) = (.never, nil, false)
+        // Those that wait for it have their turns.
+        options.exclusivity = []
         self.init(options)
     }
 }

@@ -175,7 +175,9 @@ extension RequestQueue {
     ) {
         let plan = operation.plan
         if coalescing || plan?.options.coalesce == true {
-            operation.share(on: sharingIdentity, atStart: !dependencies.isEmpty)
+            // What it waits for may change the answer: then one from before is too old.
+            let waits = !dependencies.isEmpty || plan?.options.exclusivity.isEmpty == false
+            operation.share(on: sharingIdentity, atStart: waits)
         }
         enqueue(operation, dependencies: dependencies, priority: priority ?? plan?.options.priority)
     }

@@ -52,6 +52,31 @@ import Testing
         #expect(operations.allSatisfy { $0.result?.value == "" })
     }
 
+    /// Equal requests share an answer, but not across a write that came between them.
+    @Test func sharedAnswerIsNotFromBeforeTheWriteItWaitedFor() async throws {
+        let (category, text) = (category(), Locked("old"))
+        let transport = InMemoryTransport { request in
+            if request.method == .put { text.withLock { $0 = "new" } }
+            return .status(.ok, body: Data(text.withLock { $0 }.utf8))
+        }
+        let queue = TestQueue(transport, isSuspended: true)
+        var write = Self.request("write", [category])
+        write.make = { completion in
+            var request = URLRequest(url: home)
+            request.httpMethod = "PUT"
+            completion(.success(request))
+        }
+
+        let before = Probe(adding: Self.request("read", [category]), to: queue, coalescing: true)
+        let between = queue.addRequest(write)
+        let after = Probe(adding: Self.request("read", [category]), to: queue, coalescing: true)
+        queue.base.isSuspended = false
+
+        #expect(await before.ended().map(\.value) == ["old"])
+        #expect(try await between.value() == "new")
+        #expect(await after.ended().map(\.value) == ["new"])
+    }
+
     @Test func waitingOperationTakesNoPlaceInItsQueue() async throws {
         let category = category()
         let (transport, quick) = (ManualTransport(), InMemoryTransport { _ in .status(.ok) })
