@@ -186,10 +186,10 @@ struct Try: Sendable {
         }
         // Content that was refused by its head isn't at its destination, and may have been cut: it stays refused, also
         // by a validator that accepts it the second time.
-        if !operation.keepsContentInMemory, operation.claims(response.head) {
-            let cut = RequestError(.rejected, phase: .validating, reason: "a validator has refused the response's head")
-            let refused = headRefusal(of: response.head, to: asked) ?? (answer.isCut ? cut : nil)
-            if let refused { throw refusal(refused, of: response, in: context) }
+        if !operation.keepsContentInMemory {
+            let cut = RequestError(.rejected, phase: .validating, reason: "only the beginning of the content was read")
+            let refused = operation.claims(response.head) ? headRefusal(of: response.head, to: asked) : nil
+            if let refused = refused ?? (answer.isCut ? cut : nil) { throw refusal(refused, of: response, in: context) }
         }
         let head = response.head
         operation.record { $0.judge(head) }

@@ -46,6 +46,15 @@ import Testing
         #expect(operation.result?.error?.body == Data("no log".utf8))
     }
 
+    /// The content of a 3xx isn't passed on as it comes, since the redirect might be followed.
+    @Test func contentThatIsReadInPartIsNoWhole() async throws {
+        let queue = TestQueue(InMemoryTransport { _ in .status(.multipleChoices, body: Data(count: 200_000)) })
+        var request = Joining()
+        request.options.validatesStatus = false
+
+        await #expect { try await queue.fetch(request) } throws: { ($0 as? RequestError)?.code == .rejected }
+    }
+
     @Test func refusalIsRetriedAndConsumedContentIsNot() async throws {
         let refused = InMemoryTransport.answering([.status(.serviceUnavailable), .chunked(Self.pieces)])
         let queue = TestQueue(refused) { $0.retry = RetryPolicy(backoff: .none) }
