@@ -15,7 +15,7 @@ final class Transfer: Sendable {
     let request: HTTPRequest
     /// The control that pauses the transfer.
     let flow = FlowControl()
-    /// Whether it is the transfer of several runs, rather than one over the transport.
+    /// Whether it waits for the transfer of another operation, which several share, rather than using the transport.
     let isShared: Bool
     private let cause: Attempt.Cause
     private let limits: (head: Int, content: Int)
@@ -30,7 +30,7 @@ final class Transfer: Sendable {
     ///   - cause: The reason for the transfer.
     ///   - heads: Called with the head of the response.
     ///   - owner: The try that it is a part of.
-    ///   - isShared: Whether it is one of several runs.
+    ///   - isShared: Whether it waits for the transfer of another operation.
     @inline(never)
     init(
         _ request: HTTPRequest,
@@ -104,7 +104,8 @@ final class Transfer: Sendable {
         if begun.isPaused { owner.operation.passPause(to: self) }
         if !begun.observers.isEmpty || !begun.isFirst {
             state.withLock { state in
-                // Another thread may have added one in the meantime.
+                // Another thread may have added one in the meantime, also one of these.
+                state.observers.removeAll { late in begun.observers.contains { $0 === late } }
                 state.observers = begun.observers + state.observers
                 if !begun.isFirst { state.isOnly = false }
             }
@@ -367,9 +368,10 @@ private final class EventSink: Sendable {
     }
 
     deinit {
-        guard !transfer.flow.isOver else { return }
+        guard transfer.flow.detach() else { return }
         let reason = "the transport released the transfer without reporting its end"
-        receive(.end(RequestError(.connectionLost, phase: .sending, reason: reason)))
+        // Whoever has released it may hold a lock: the run doesn't continue here.
+        transfer.end(RequestError(.connectionLost, phase: .sending, reason: reason), isConcurrent: false)
     }
 
     func receive(_ event: TransferEvent) {

@@ -69,7 +69,10 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
 
     final override func resolvePlan() throws -> RunPlan? {
         if let plan = settings.plan { return plan }
-        guard let request = try resolveRequest() else { return nil }
+        guard let request = try resolveRequest() else {
+            let reason = "another operation has the request of its source"
+            throw RequestError(.invalidRequest, phase: .building, reason: reason)
+        }
         let plan = RunPlan(request.resolvedOptions, request.validStatusCodes, in: environment, scope: settings.scope)
         core.withLock { $0.run.plan = plan }
         observer(MonitorFeed.self)?.identify(by: { request.identifier }, plan.options)

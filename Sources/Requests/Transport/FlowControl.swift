@@ -64,9 +64,6 @@ struct FlowControl: Sendable {
     /// Whether the transfer is cancelled.
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Whether the transfer is over.
-    var isOver: Bool { state.withLock { $0.isOver } }
-
     /// Cancels the transfer, also if it begins later.
     func cancel() {
         let handle = state.withLock { state in

@@ -31,6 +31,61 @@ import Testing
         }
     }
 
+    /// Forgets its first transfer under its lock, and answers the next.
+    private final class Forgetful: HTTPTransport {
+        private let first = Locked<(receive: (@Sendable (TransferEvent) -> Void)?, isSent: Bool)>((nil, false))
+
+        var capabilities: TransportCapabilities { [.concurrentDelivery] }
+        var isSent: Bool { first.withLock { $0.isSent } }
+
+        func send(
+            _ request: TransportRequest,
+            receive: @escaping @Sendable (TransferEvent) -> Void
+        ) -> any TransferHandle {
+            let isFirst = first.withLock { first in
+                defer { if !first.isSent { first = (receive, true) } }
+                return !first.isSent
+            }
+            if !isFirst {
+                receive(.head(HTTPResponseHead(status: .ok)))
+                receive(.end(nil))
+            }
+            return Handle()
+        }
+
+        func forget() { first.withLock { $0.receive = nil } }
+
+        private final class Handle: TransferHandle {
+            func cancel() {}
+            func pause() {}
+            func resume() {}
+        }
+    }
+
+    @Test func transferThatIsForgottenUnderALockIsSentAgain() async throws {
+        let transport = Forgetful()
+        let queue = TestQueue(transport) { $0.retry = RetryPolicy(limit: 1, backoff: .none) }
+        let operation = queue.addRequest(TextRequest())
+        try await eventually { transport.isSent }
+
+        transport.forget()
+
+        #expect(try await operation.value() == "")
+    }
+
+    @Test func sourceOfOneRequestServesOneOperation() async throws {
+        let source = RequestSource<TextRequest>.deferred(mapError: { RequestError($0) }) { throw SampleError() }
+        let transport = InMemoryTransport { _ in .status(.ok) }
+        let operations = (0..<2).map { _ in
+            DataOperation(OperationConfiguration(source: source, transport: transport))
+        }
+        for operation in operations { OperationQueue().addOperation(operation) }
+
+        for operation in operations { await operation.end() }
+
+        #expect(operations.allSatisfy { $0.result?.error != nil } && transport.requests.isEmpty)
+    }
+
     @Test func operationFinishesBehindItsLastTransferWhateverIsRefused() async throws {
         let (transport, maySendAgain, hasSentAgain) = (ManualTransport(), Gate(), Gate())
         let queue = TestQueue(transport) {
