@@ -74,7 +74,10 @@ import Testing
     }
 
     @Test func sourceOfOneRequestServesOneOperation() async throws {
-        let source = RequestSource<TextRequest>.deferred(mapError: { RequestError($0) }) { throw SampleError() }
+        let source = RequestSource<TextRequest>.deferred(
+            mapError: { RequestError($0) },
+            make: { throw SampleError() }
+        )
         let transport = InMemoryTransport { _ in .status(.ok) }
         let operations = (0..<2).map { _ in
             DataOperation(OperationConfiguration(source: source, transport: transport))
