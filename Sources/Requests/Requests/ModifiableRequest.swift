@@ -189,7 +189,7 @@ extension ModifiableRequest {
     }
 
     /// Returns a copy with a JSON object as a literal, with values of any `Encodable` type; as
-    /// ``HTTPBody/json(_:encoder:)``.
+    /// ``HTTPBody/json(_:encoder:)-(JSONValue.Fields,_)``.
     public func body(_ fields: JSONValue.Fields, encoder: JSONEncoder? = nil) -> Self {
         body(.json(fields, encoder: encoder))
     }
