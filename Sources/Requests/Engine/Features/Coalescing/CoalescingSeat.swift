@@ -193,7 +193,9 @@ struct CoalescingLink: Interceptor {
             SharedTransfer(request, behind: next, for: turn, limits) { [seat] in seat.end($0) }
         }
         guard let (transfer, isNew) = joined else { throw CancellationError() }
-        defer { seat.leave(transfer) }
+        // An operation with a result gives its seat back itself, before its cancel returns. If this did it at the same
+        // time, the transfer could still be sent after that.
+        defer { if turn.operation.core.withLock({ $0.lifecycle.isRunning }) { seat.leave(transfer) } }
         if !isNew, transfer.retry == turn.policy {
             // Earlier tries were made for this operation as well, which only came too late to observe them.
             turn.operation.record { $0.spend(transfer.number) }
