@@ -58,8 +58,8 @@ extension Measurement {
 
     /// The time in which operations join the lines of busy categories.
     ///
-    /// Their queue is suspended: on Linux, an `OperationQueue` looks through all that wait at every addition. The first
-    /// operation keeps the categories busy, and the release of the client cancels all.
+    /// Their queue is suspended, but that of the last row: on Linux, an `OperationQueue` looks through all that wait at
+    /// every addition. The first operation keeps the categories busy, and the release of the client cancels all.
     private static func lines(_ count: Int) -> [Measurement] {
         [
             joins("blocks", count) { client, category, _ in
@@ -82,7 +82,18 @@ extension Measurement {
                 let categories = (0..<100).map { ExclusiveCategory("\(category) \($0)") }
                 client.addOperation(BlockOperation {}, exclusive: Set(categories))
             },
+            overRunningQueue(count),
         ]
+    }
+
+    /// The time in which requests join the line of a category over a queue that runs, and end after their cancel.
+    private static func overRunningQueue(_ count: Int) -> Measurement {
+        grows("line-running", count) { () -> Int in
+            let (client, category) = (HTTPClient(), ExclusiveCategory(UUID()))
+            client.addOperation(AsynchronousOperation(), exclusive: [category])
+            for _ in 0..<count { client.addRequest(Get<Void>("x").exclusive(category)) }
+            return client.operations.count
+        }
     }
 
     private static func joins(
