@@ -23,6 +23,8 @@ struct GroupRoll: Sendable {
     private(set) var ids: Set<ObjectIdentifier> = []
     private(set) var isCancelled = false
     private var open: Set<ObjectIdentifier> = []
+    /// The members on which the group needn't depend any more.
+    private var finished: Set<ObjectIdentifier> = []
     private var task: Task<Void, Never>?
     private var isBuilding = true
     private var isOver = false
@@ -46,6 +48,22 @@ struct GroupRoll: Sendable {
         members.append(operation)
         admissions += 1
         return parent
+    }
+
+    /// Records that a member has announced its end.
+    mutating func finish(_ id: ObjectIdentifier) {
+        if ids.contains(id) { finished.insert(id) }
+    }
+
+    /// Forgets the finished members once they are the most, and returns them: a group may never end, and its members
+    /// come and go.
+    mutating func releaseFinished() -> [Operation] {
+        guard finished.count >= max(64, members.count / 2), !isOver else { return [] }
+        let released = members.filter { finished.contains(ObjectIdentifier($0)) }
+        members.removeAll { finished.contains(ObjectIdentifier($0)) }
+        ids.subtract(finished)
+        finished = []
+        return released
     }
 
     /// Ends the addition that ``admit(_:)`` began; returns whether the group is over meanwhile, and complete.
@@ -112,7 +130,7 @@ final class GroupContents: OperationObserver {
     /// The queue that runs the members; `nil` when the group is over.
     var parent: (any RequestQueue)? { roll.withLock { $0.parent } }
 
-    /// The members, including finished ones.
+    /// The members, including those that have just finished.
     var ids: Set<ObjectIdentifier> { roll.withLock { $0.ids } }
 
     /// The unfinished members, in the order in which they were added.
@@ -144,13 +162,20 @@ final class GroupMembership: OperationObserver {
     }
 
     private let reference: Reference
+    private let member: ObjectIdentifier
 
-    init(in group: AnyRequestOperation) {
+    init(of member: Operation, in group: AnyRequestOperation) {
         reference = Reference(group: group)
+        self.member = ObjectIdentifier(member)
     }
 
     /// The group; `nil` when it was deallocated.
     var group: AnyRequestOperation? { reference.group }
 
-    func observe(_ report: OperationReport) {}
+    // Not when `isFinished` is true: Foundation hasn't processed the end by then, and a group that no longer depends on
+    // the member would wait for ever.
+    func observe(_ report: OperationReport) {
+        guard case .finished = report else { return }
+        group?.observer(GroupContents.self)?.roll.withLock { $0.finish(member) }
+    }
 }

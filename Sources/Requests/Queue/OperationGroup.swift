@@ -91,12 +91,14 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     ///
     /// An operation that waits for the group, or for a category that the group holds, can't be its member: it is
     /// refused with an error of code `dependencyCycle`. So is a group that would contain itself. An operation that is
-    /// added when the group is over is cancelled.
+    /// added when the group is over is cancelled, and one that is finished is ignored. The group releases its members
+    /// by and by when they are finished, except plain operations, which it keeps to its end.
     ///
     /// - Complexity: O(1) as long as nothing depends on the group, else O(n) in the operation's dependencies that
     ///   aren't members.
     public final func addOperation(_ operation: Operation) {
-        guard !contents.ids.contains(ObjectIdentifier(operation)) else { return }  // It is already a member.
+        // It is or was a member.
+        guard !operation.isFinished, !contents.ids.contains(ObjectIdentifier(operation)) else { return }
         // A group that contains this one is on its queue already.
         guard !isWithin(operation) else { return operation.end(refusedWith: cycle(of: operation)) }
         guard let parent = roll.withLock({ $0.admit(operation) }) else { return refuseLate(operation) }
@@ -114,10 +116,11 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         } else {
             addVerifiedDependency(operation)
         }
-        (operation as? AsynchronousOperation)?.add(GroupMembership(in: self))
+        (operation as? AsynchronousOperation)?.add(GroupMembership(of: operation, in: self))
         follow(operation)
         for follower in contents.followers { follower.add(operation) }
         parent.place(operation)
+        for member in roll.withLock({ $0.releaseFinished() }) { removeDependency(member) }
         if roll.withLock({ $0.endAdmission() }) { gate.open() }
     }
 

@@ -33,6 +33,37 @@ import Testing
         #expect(issues.members.count == 4 && issues.results?.map(\.value).last == "issues-three")
     }
 
+    /// A group may run as long as the application, and its members come and go.
+    @Test func groupThatGoesOnReleasesItsFinishedMembers() async throws {
+        struct Reference: Sendable { weak var operation: NetworkOperation<TextRequest>? }
+        let queue = TestQueue(echo, width: 2)
+
+        let group = queue.addOperationGroup { group in
+            var references: [Reference] = []
+            for number in 0..<500 {
+                let operation = group.addRequest(Self.request("\(number)"))
+                references.append(Reference(operation: operation))
+                _ = try await operation.value()
+            }
+            return references.count { $0.operation != nil }
+        }
+
+        #expect(try await group.value() < 200)
+    }
+
+    @Test func finishedMemberThatIsAddedAgainIsIgnored() async throws {
+        let queue = TestQueue(echo, width: 2)
+
+        let group = queue.addOperationGroup { group in
+            let first = group.addRequest(Self.request("first"))
+            for number in 0..<200 { _ = try await group.fetch(Self.request("\(number)")) }
+            group.addOperation(first)
+            return try await first.value()
+        }
+
+        #expect(try await group.value() == "first")
+    }
+
     @Test func aGroupOfNothingThatIsMadeFromAResultCompletes() async throws {
         let queue = TestQueue(echo, width: 1)
         let first = queue.addRequest(Self.request("none"))

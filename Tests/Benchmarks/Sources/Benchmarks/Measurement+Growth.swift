@@ -83,17 +83,39 @@ extension Measurement {
                 client.addOperation(BlockOperation {}, exclusive: Set(categories))
             },
             overRunningQueue(count),
+            behindOneBareOperation(count),
         ]
     }
 
-    /// The time in which requests join the line of a category over a queue that runs, and end after their cancel.
+    /// The time in which requests join the line of a category over a queue that runs, and are cancelled.
     private static func overRunningQueue(_ count: Int) -> Measurement {
         grows("line-running", count) { () -> Int in
             let (client, category) = (HTTPClient(), ExclusiveCategory(UUID()))
-            client.addOperation(AsynchronousOperation(), exclusive: [category])
+            client.addOperation(Hold(), exclusive: [category])
             for _ in 0..<count { client.addRequest(Get<Void>("x").exclusive(category)) }
             return client.operations.count
         }
+    }
+
+    /// The same number of operations behind one, over Foundation's queue alone.
+    private static func behindOneBareOperation(_ count: Int) -> Measurement {
+        grows("line-bare", count) { () -> Int in
+            let (queue, hold) = (OperationQueue(), Hold())
+            queue.addOperation(hold)
+            for _ in 0..<count {
+                let operation = BareOperation()
+                operation.addDependency(hold)
+                queue.addOperation(operation)
+            }
+            defer { queue.cancelAllOperations() }
+            return queue.operationCount
+        }
+    }
+
+    /// An operation that ends when it is cancelled.
+    // Sendable: Operation requires restating it; it adds nothing.
+    private final class Hold: AsynchronousOperation, @unchecked Sendable {
+        override func execute() {}
     }
 
     private static func joins(
