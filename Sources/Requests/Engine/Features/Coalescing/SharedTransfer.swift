@@ -21,7 +21,7 @@ final class SharedTransfer: HTTPTransport {
 
     private struct State: Sendable {
         /// Makes the shared operation, when the first transfer joins.
-        var make: (@Sendable () -> WireOperation)?
+        var make: Make?
         var operation: WireOperation?
         /// The events so far.
         var events: [TransferEvent] = []
@@ -55,6 +55,9 @@ final class SharedTransfer: HTTPTransport {
         }
     }
 
+    /// Makes the shared operation; the closure returns its priority.
+    private typealias Make = @Sendable (_ urgency: @escaping @Sendable () -> Int) -> WireOperation
+
     /// The number of the try that needed it.
     let number: Int
     /// The retry policy of that try.
@@ -84,14 +87,12 @@ final class SharedTransfer: HTTPTransport {
         monitored = turn.monitored?.another()
         self.ended = ended
         let (settings, monitored) = (turn.settings(behind: next, limits), monitored)
-        let urgency: @Sendable () -> Int = { [state] in
-            state.withLock { Array($0.waiting.values) }.map(\.urgency).max() ?? 0
-        }
-        state.withLock { $0.make = { WireOperation(request, settings, as: monitored, urgency: urgency) } }
+        state.withLock { $0.make = { WireOperation(request, settings, as: monitored, urgency: $0) } }
     }
 
-    private func begin(_ make: @Sendable () -> WireOperation) {
-        let operation = make()
+    private func begin(_ make: Make) {
+        // The operation and the state retain each other until it ends. A transfer that never begins has no end.
+        let operation = make { [state] in state.withLock { Array($0.waiting.values) }.map(\.urgency).max() ?? 0 }
         operation.add(self)
         operation.whenThereIsAResult { [self, unowned operation] in end(operation, with: WireOperation.unboxed($0)) }
         // On a thread of its own: its task must inherit nothing from the operation that needs it first.
