@@ -75,8 +75,9 @@ final class CoalescingSeat: OperationObserver {
             content: plan.options.maximumBodySize ?? environment.maximumBodySize
         )
         let id = ObjectIdentifier(self)
-        Self.groups.withLock { $0[key, default: Group()].take(id, limits) }
+        // In this order: whoever ends the operation from now on gives the seat back before that end returns.
         place.withLock { $0 = Place(key: key, owners: [queue.queue, transport]) }
+        Self.groups.withLock { $0[key, default: Group()].take(id, limits) }
         // If a result came in between, it has found no seat to leave.
         if operation.core.withLock({ $0.result != nil }) { leave() }
     }
