@@ -95,22 +95,31 @@ extension ResponseDecoder where Value: Decodable {
     /// Empty content is an error of code `emptyResponse`, unless the value is an optional, which is then `nil`.
     public static var json: ResponseDecoder { json() }
 
-    /// JSON, decoded with the decoder of the environment.
-    public static func json(_ type: Value.Type = Value.self) -> ResponseDecoder {
-        ResponseDecoder(accepting: [.json]) { try $0.jsonDecoder.decode(type, from: $0) }
-    }
-
-    /// JSON, decoded with your own decoder.
+    /// JSON, or the part of it at a path of keys, such as `data.user`, decoded with the decoder of the environment.
     ///
     /// - Parameters:
     ///   - type: The type of the value; usually inferred.
+    ///   - keyPath: The keys from the outside in, separated by dots; a number is an index into an array. `nil`, the
+    ///     default, is the whole.
+    /// - Returns: The decoder.
+    public static func json(_ type: Value.Type = Value.self, atKeyPath keyPath: String? = nil) -> ResponseDecoder {
+        ResponseDecoder(accepting: [.json]) { try $0.jsonDecoder.decode(type, from: $0, atKeyPath: keyPath) }
+    }
+
+    /// JSON, or the part of it at a path of keys, decoded with your own decoder.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the value; usually inferred.
+    ///   - keyPath: The keys from the outside in, separated by dots; a number is an index into an array. `nil`, the
+    ///     default, is the whole.
     ///   - decoder: Makes a decoder for each response.
     /// - Returns: The decoder.
     public static func json(
         _ type: Value.Type = Value.self,
+        atKeyPath keyPath: String? = nil,
         decoder: @autoclosure @escaping @Sendable () -> JSONDecoder
     ) -> ResponseDecoder {
-        ResponseDecoder(accepting: [.json]) { try decoder().decode(type, from: $0) }
+        ResponseDecoder(accepting: [.json]) { try decoder().decode(type, from: $0, atKeyPath: keyPath) }
     }
 
     /// JSON; the same as `json(_:)`, with a label for the encoding side.
@@ -124,38 +133,6 @@ extension ResponseDecoder where Value: Decodable {
         decoder: @autoclosure @escaping @Sendable () -> JSONDecoder
     ) -> ResponseDecoder {
         json(type, decoder: decoder())
-    }
-
-    /// The part of a JSON document at a path of keys, such as `data.user`, decoded with the decoder of the environment.
-    ///
-    /// - Parameters:
-    ///   - type: The type of the value; usually inferred.
-    ///   - keyPath: The keys from the outside in, separated by dots; a number is an index into an array.
-    /// - Returns: The decoder.
-    public static func json(_ type: Value.Type = Value.self, atKeyPath keyPath: String) -> ResponseDecoder {
-        json(at: keyPath) { $0.jsonDecoder }
-    }
-
-    /// The part of a JSON document at a path of keys, decoded with your own decoder.
-    ///
-    /// - Parameters:
-    ///   - type: The type of the value; usually inferred.
-    ///   - keyPath: The keys from the outside in, separated by dots; a number is an index into an array.
-    ///   - decoder: Makes a decoder for each response.
-    /// - Returns: The decoder.
-    public static func json(
-        _ type: Value.Type = Value.self,
-        atKeyPath keyPath: String,
-        decoder: @autoclosure @escaping @Sendable () -> JSONDecoder
-    ) -> ResponseDecoder {
-        json(at: keyPath) { _ in decoder() }
-    }
-
-    private static func json(
-        at keyPath: String,
-        _ makeDecoder: @escaping @Sendable (HTTPResponse<Data>) -> JSONDecoder
-    ) -> ResponseDecoder {
-        ResponseDecoder(accepting: [.json]) { try makeDecoder($0).decode(Value.self, from: $0, atKeyPath: keyPath) }
     }
 
     /// A value decoded with a decoder of your choice: a property list, or a format of your own.
