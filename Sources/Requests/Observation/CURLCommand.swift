@@ -51,8 +51,7 @@ struct CURLCommand {
         for field in request.headers {
             let value = redacts ? Redaction.value(of: field) : field.value
             // In curl, a name with a semicolon sends an empty value.
-            let line =
-                value.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) ? "\(field.name);" : "\(field.name): \(value)"
+            let line = value.trimmedOfBlanks.isEmpty ? "\(field.name);" : "\(field.name): \(value)"
             options.append("--header \(line.quotedForShell)")
         }
         // Fields that curl would add itself.

@@ -222,7 +222,12 @@ extension RequestError.Code {
         case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .callIsActive: self = .offline
         case .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed: self = .cannotConnect
         case .networkConnectionLost: self = .connectionLost
-        case .badServerResponse: self = Self.ofBadServerResponse
+        #if canImport(FoundationNetworking)
+        // On Linux, this code stands only for libcurl's "got nothing": the connection ended before the first byte.
+        case .badServerResponse: self = .connectionLost
+        #else
+        case .badServerResponse: self = .badResponse
+        #endif
         case .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData: self = .badResponse
         case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
@@ -233,28 +238,17 @@ extension RequestError.Code {
         }
     }
 
-    /// On Linux this code stands only for libcurl's "got nothing": the connection ended before the first byte, which
-    /// Foundation reports as a lost connection on other platforms.
-    private static var ofBadServerResponse: RequestError.Code {
-        #if canImport(FoundationNetworking)
-        .connectionLost
-        #else
-        .badResponse
-        #endif
-    }
-
     /// On Linux, libcurl's failures without a code in Foundation are reported as "unknown" or "unsupported URL", and
     /// only their text distinguishes them.
     private static func ofLinuxText(_ error: URLError) -> RequestError.Code? {
         #if canImport(FoundationNetworking)
         let text = error.localizedDescription.lowercased()
-        let codes: [(String, RequestError.Code)] = [
-            ("ssl", .untrusted), ("certificate", .untrusted),
-            ("transfer closed", .connectionLost), ("empty reply", .connectionLost), ("recv failure", .connectionLost),
-            ("header", .badResponse), ("http/0.9", .badResponse), ("encoding", .badResponse), ("chunk", .badResponse),
-            ("weird server reply", .badResponse), ("unsupported protocol", .badResponse),
+        let codes: [(words: [String], code: RequestError.Code)] = [
+            (["ssl", "certificate"], .untrusted),
+            (["transfer closed", "empty reply", "recv failure"], .connectionLost),
+            (["header", "http/0.9", "encoding", "chunk", "weird server reply", "unsupported protocol"], .badResponse),
         ]
-        return codes.first { text.contains($0.0) }?.1
+        return codes.first { $0.words.contains { text.contains($0) } }?.code
         #else
         return nil
         #endif

@@ -230,10 +230,7 @@ extension BodyDecoder {
         from response: HTTPResponse<Data>,
         atKeyPath keyPath: String? = nil
     ) throws -> Value {
-        guard response.isWithoutRepresentation, !type.hasEmptyValue else {
-            return try decode(type, fromContent: response.body, atKeyPath: keyPath)
-        }
-        throw RequestError(.notModified, phase: .decoding)
+        try decode(type, fromContent: response.content(for: type), atKeyPath: keyPath)
     }
 
     /// Decodes content, or a part of it; empty content makes an optional `nil`.
@@ -257,14 +254,15 @@ extension BodyDecoder {
     }
 }
 
-extension Decodable {
-    /// Whether the type has a value for empty content.
-    static var hasEmptyValue: Bool { self is any EmptyRepresentable.Type }
-}
-
 extension HTTPResponse<Data> {
-    /// Whether the response confirms a representation that the caller already has.
-    var isWithoutRepresentation: Bool { status == .notModified && body.isEmpty }
+    /// The content, of which a value is to be made.
+    ///
+    /// - Throws: ``RequestError`` of code `notModified` if the response confirms a representation that the caller already
+    ///   has, unless the type has a value for empty content.
+    func content(for type: Any.Type) throws(RequestError) -> Data {
+        guard status == .notModified, body.isEmpty, !(type is any EmptyRepresentable.Type) else { return body }
+        throw RequestError(.notModified, phase: .decoding)
+    }
 }
 
 /// A type with a value for empty content.
