@@ -32,7 +32,7 @@ extension HTTPBody {
     /// Whether this process can compress the bodies of requests.
     ///
     /// It is false in statically linked programs on Linux, and true elsewhere.
-    public static var isCompressionAvailable: Bool { Deflate.isAvailable }
+    public static var isCompressionAvailable: Bool { Gzip.isAvailable }
 }
 
 extension HTTPRequest {

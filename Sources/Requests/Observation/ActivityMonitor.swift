@@ -14,7 +14,7 @@
 /// An operation counts from its creation until it ends, including the time in its queue. One that was created before
 /// the monitor isn't counted.
 public final class ActivityMonitor: EventMonitor {
-    private let state = Locked(ActivityState())
+    private let state = Locked(State())
     private let onChange: @Sendable (Bool) -> Void
 
     /// Makes a monitor.
@@ -27,53 +27,34 @@ public final class ActivityMonitor: EventMonitor {
     }
 
     /// The number of unfinished operations.
-    public var count: Int { state.withLock { $0.count } }
+    public var count: Int { state.withLock { $0.operations.count } }
 
     /// Counts the operation from its creation to its end.
     public func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation) {
         var change: Bool?
         switch event {
-        case .operationCreated: change = state.withLock { $0.begin(operation.id) }
-        case .operationEnded: change = state.withLock { $0.end(operation.id) }
+        case .operationCreated: change = state.withLock { $0.change { $0.operations.insert(operation.id) } }
+        case .operationEnded: change = state.withLock { $0.change { $0.operations.remove(operation.id) } }
         default: return
         }
         while let isActive = change {
             onChange(isActive)
-            change = state.withLock { $0.told(isActive) }
+            change = state.withLock { $0.change { ($0.isReportedActive, $0.isReporting) = (isActive, false) } }
         }
     }
-}
 
-/// The unfinished operations, and the last reported change.
-///
-/// Each input returns the change to report, to one caller at a time: while it reports, no other is asked to.
-struct ActivityState {
-    private var operations: Set<UInt64> = []
-    private var toldActive = false
-    private var isTelling = false
+    private struct State: Sendable {
+        var operations: Set<UInt64> = []
+        var isReportedActive = false
+        var isReporting = false
 
-    var count: Int { operations.count }
-
-    mutating func begin(_ id: UInt64) -> Bool? {
-        operations.insert(id)
-        return next()
-    }
-
-    mutating func end(_ id: UInt64) -> Bool? {
-        operations.remove(id)
-        return next()
-    }
-
-    /// Records that the caller has reported a change; returns a further one that came meanwhile.
-    mutating func told(_ isActive: Bool) -> Bool? {
-        toldActive = isActive
-        isTelling = false
-        return next()
-    }
-
-    private mutating func next() -> Bool? {
-        guard !isTelling, toldActive == operations.isEmpty else { return nil }
-        isTelling = true
-        return !operations.isEmpty
+        /// Changes the state, and returns the activity to report, to one caller at a time: while it reports, no other is
+        /// asked to.
+        mutating func change<Result>(_ change: (inout State) -> Result) -> Bool? {
+            _ = change(&self)
+            guard !isReporting, isReportedActive == operations.isEmpty else { return nil }
+            isReporting = true
+            return !operations.isEmpty
+        }
     }
 }

@@ -51,8 +51,7 @@ struct CURLCommand {
         for field in request.headers {
             let value = redacts ? Redaction.value(of: field) : field.value
             // In curl, a name with a semicolon sends an empty value.
-            let line =
-                value.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) ? "\(field.name);" : "\(field.name): \(value)"
+            let line = value.trimmedOfBlanks.isEmpty ? "\(field.name);" : "\(field.name): \(value)"
             options.append("--header \(line.quotedForShell)")
         }
         // Fields that curl would add itself.
@@ -74,7 +73,7 @@ struct CURLCommand {
             options.append("--header 'Expect:'")
         case .stream:
             guard let form = request.body.source as? MultipartForm else {
-                throw InvalidRequest(.body, "is a stream, which no command has at hand")
+                throw InvalidRequest(.body, "is a stream, which a command can't contain")
             }
             let pieces = try form.pieces()
             guard !redacts || !request.headers.isEncoded && !Self.nameSecrets(pieces) else { return add(Self.redacted) }
@@ -84,7 +83,7 @@ struct CURLCommand {
 
     private mutating func add(_ data: Data) {
         if data.count <= Self.mostArgument, let text = String(utf8: data), !text.utf8.contains(0),
-            !isOneLine || text == text.printable(upTo: .max)
+            !isOneLine || text == text.shortened(to: .max)
         {
             // At the beginning of other options' values, an @ would name a file.
             options.append(
@@ -156,8 +155,6 @@ extension Data {
         return text
     }
 
-    private static func octal(_ byte: UInt8) -> String {
-        let digits = String(byte, radix: 8)
-        return "\\" + String(repeating: "0", count: 3 - digits.count) + digits
-    }
+    /// A backslash and three digits.
+    private static func octal(_ byte: UInt8) -> String { "\\" + String(0o1000 + Int(byte), radix: 8).dropFirst() }
 }

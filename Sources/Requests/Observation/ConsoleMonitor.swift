@@ -74,7 +74,7 @@ public struct ConsoleMonitor: EventMonitor {
 
     /// Prints the event.
     public func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation) {
-        let time = now.map { $0().timestamp() + " " } ?? ""
+        let time = now.map { $0().timestamp + " " } ?? ""
         for line in EventLines(event, of: operation, level: level, showsCURL: showsCURL).lines { write(time + line) }
     }
 }

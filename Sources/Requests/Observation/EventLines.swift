@@ -9,8 +9,8 @@ struct EventLines {
     private let level: ConsoleMonitor.Level
     private let showsCURL: Bool
 
-    /// The maximum size of shown content.
-    private static let mostContent = 4096
+    /// The maximum number of characters of a line.
+    private static let mostText = 4096
     /// The maximum size of content that is inspected at all.
     private static let mostRead = 64 * 1024
 
@@ -55,21 +55,21 @@ struct EventLines {
     }
 
     private mutating func add(_ prefix: String, _ text: String) {
-        lines.append("\(prefix) \(text.printable())")
+        lines.append("\(prefix) \(text.shortened(to: Self.mostText))")
     }
 
     private mutating func add(_ attempt: MonitoredAttempt, to prefix: String) {
         let request = attempt.request
         let address = Redaction.shownAddress(request.url.absoluteString)
         let cause = attempt.cause == .initial ? "" : " (\(attempt.cause))"
-        add("\(prefix) ->", "\(request.method.rawValue.shortened(to: 16)) \(address.printable())\(cause)")
+        add("\(prefix) ->", "\(request.method.rawValue.shortened(to: 16)) \(address)\(cause)")
         add(request.headers, to: "\(prefix) >")
         if level >= .bodies { add(request.body, of: request.headers, to: "\(prefix) >") }
         guard showsCURL else { return }
         let command =
             (try? CURLCommand(request, redacts: true, isOneLine: true).text) ?? "curl: the content is a stream"
         // Not truncated: half a command would be another one.
-        lines.append("\(prefix) $ \(command.printable(upTo: .max))")
+        lines.append("\(prefix) $ \(command.shortened(to: .max))")
     }
 
     private mutating func add(_ headers: HTTPHeaders, to prefix: String) {
@@ -91,7 +91,7 @@ struct EventLines {
         guard !content.isEmpty else { return }
         let safe = content.count > Self.mostRead ? nil : Redaction.shown(content, type: type)
         let shown = safe.flatMap { String(utf8: $0) } ?? "(\(content.count) bytes)"
-        lines.append("\(prefix) \(shown.printable(upTo: Self.mostContent))")
+        lines.append("\(prefix) \(shown.shortened(to: Self.mostText))")
     }
 
     private mutating func add(_ outcome: MonitoredOutcome, to prefix: String) {

@@ -13,11 +13,12 @@ public struct MonitoredOperation: Sendable, Identifiable {
     ///
     /// It is computed at its first use: for a ready-made request it is a digest of all that is sent.
     public var identifier: String {
-        get { lazyIdentifier.value }
-        set { lazyIdentifier = LazyText(newValue) }
+        get { lazyIdentifier?.value ?? text }
+        set { (text, lazyIdentifier) = (newValue, nil) }
     }
 
-    private var lazyIdentifier: LazyText
+    private var text: String
+    private var lazyIdentifier: LazyText?
     /// The name of the request for display, if it has one.
     public var tag: String?
     /// The name of the request's type.
@@ -25,76 +26,57 @@ public struct MonitoredOperation: Sendable, Identifiable {
     /// The application's data about the request.
     public var userInfo = UserInfo()
 
-    /// Makes a description of an operation, with the next free number.
+    /// Makes a description of an operation.
     ///
     /// - Parameters:
+    ///   - id: The number of the operation; by default the next free one, and a given one for tests of monitors.
     ///   - identifier: The identifier of the request; empty, the default, if there is no request yet.
     ///   - tag: The name of the request for display.
     ///   - requestType: The name of the request's type.
-    public init(identifier: String = "", tag: String? = nil, requestType: String) {
-        self.init(
-            id: Self.lastID.withLock {
-                $0 += 1
-                return $0
-            },
-            identifier: identifier,
-            tag: tag,
-            requestType: requestType
-        )
-    }
-
-    /// Makes a description of an operation with a given number, for tests of monitors.
-    public init(id: UInt64, identifier: String = "", tag: String? = nil, requestType: String) {
-        self.id = id
-        lazyIdentifier = LazyText(identifier)
+    public init(id: UInt64? = nil, identifier: String = "", tag: String? = nil, requestType: String) {
+        self.id = id ?? Self.nextID()
+        text = identifier
         self.tag = tag
         self.requestType = requestType
     }
 
     private static let lastID = Locked<UInt64>(0)
 
+    private static func nextID() -> UInt64 {
+        lastID.withLock { last in
+            last += 1
+            return last
+        }
+    }
+
     /// Another operation, of the same request.
     func another() -> MonitoredOperation {
         var other = MonitoredOperation(tag: tag, requestType: requestType)
-        (other.lazyIdentifier, other.userInfo) = (lazyIdentifier, userInfo)
+        (other.text, other.lazyIdentifier, other.userInfo) = (text, lazyIdentifier, userInfo)
         return other
     }
 
     /// Sets the closure that makes the identifier, once there is a request.
     mutating func identify(by make: @escaping @Sendable () -> String) {
-        lazyIdentifier = LazyText(make)
+        lazyIdentifier = LazyText(make: make)
     }
 }
 
-/// A text that is made at its first use, at most once.
-private final class LazyText: Sendable {
-    private enum State: Sendable {
-        case made(String)
-        case toMake(@Sendable () -> String)
-    }
+/// A text that is made at its first use; copies share it.
+private struct LazyText: Sendable {
+    let make: @Sendable () -> String
+    private let made = Locked<String?>(nil)
 
-    private let state: Locked<State>
-
-    init(_ text: String) {
-        state = Locked(.made(text))
-    }
-
-    init(_ make: @escaping @Sendable () -> String) {
-        state = Locked(.toMake(make))
+    init(make: @escaping @Sendable () -> String) {
+        self.make = make
     }
 
     var value: String {
-        switch state.withLock({ $0 }) {
-        case .made(let text): return text
-        case .toMake(let make):
-            // Two threads at once may both make it; the results are equal.
-            let text = make()
-            let former = state.withLock { state in
-                defer { state = .made(text) }
-                return state
-            }
-            return withExtendedLifetime(former) { text }
-        }
+        if let text = made.withLock({ $0 }) { return text }
+        // Two threads at once may both make it; the results are equal.
+        let text = make()
+        made.withLock { $0 = text }
+        return text
     }
 }
 
@@ -113,8 +95,8 @@ extension MonitoredOperation: Hashable {
 extension MonitoredOperation: CustomStringConvertible {
     /// The number, the type and the tag, such as `#3 GetUser “profile”`, in one line without secrets.
     public var description: String {
-        let name = tag.map { " “\($0.printable(upTo: 64))”" } ?? ""
-        return "#\(id) \(requestType.printable(upTo: 64))\(name)"
+        let name = tag.map { " “\($0.shortened())”" } ?? ""
+        return "#\(id) \(requestType.shortened())\(name)"
     }
 }
 

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A monitor that records operations, so that they can be drawn.
+/// A monitor that records transfers, so that they can be drawn.
 ///
 /// ```swift
 /// let recorder = RecordingMonitor()
@@ -12,43 +12,117 @@ import Foundation
 /// print(recorder.timeline.text())
 /// ```
 ///
-/// It stores a limited number of operations, without their contents, so that it may run for ever. It does store header
+/// It stores a limited number of transfers, without their contents, so that it may run for ever. It does store header
 /// fields and addresses: drawings leave secrets out, a memory dump doesn't.
 public final class RecordingMonitor: EventMonitor {
-    private let state: Locked<TimelineRecorder>
+    private let state: Locked<State>
+    private let limit: Int
     private let now: @Sendable () -> Date
+
+    private struct State: Sendable {
+        let start: Date
+        /// The time of the last event: if the clock is set back, no transfer gets a negative duration.
+        var latest = Duration.zero
+        var transfers: [RequestTimeline.Transfer] = []
+        var forgotten = 0
+
+        /// The time since the start.
+        mutating func time(at date: Date) -> Duration {
+            let seconds = date.timeIntervalSince(start)
+            // NaN and times decades away are ignored: they can't be converted to integers safely.
+            if abs(seconds) < 1e9 { latest = max(latest, .microseconds(Int64((seconds * 1_000_000).rounded()))) }
+            return latest
+        }
+
+        mutating func change(
+            _ attempt: MonitoredAttempt,
+            of operation: MonitoredOperation,
+            _ change: (inout RequestTimeline.Transfer) -> Void
+        ) {
+            let index = transfers.lastIndex { $0.operation == operation && $0.number == attempt.number }
+            if let index { change(&transfers[index]) }
+        }
+    }
 
     /// Makes a monitor, and starts its clock.
     ///
     /// - Parameters:
-    ///   - limit: The maximum number of operations: the oldest one is dropped for a new one, whether it is over or not.
+    ///   - limit: The maximum number of transfers: the oldest one is dropped for a new one, whether it is over or not.
     ///     1,000 by default, and at least one.
     ///   - now: Returns the present time. If it goes back, recorded times stay the same.
     public init(limit: Int = 1000, now: @escaping @Sendable () -> Date = { Date() }) {
-        state = Locked(TimelineRecorder(limit: limit, start: now()))
+        state = Locked(State(start: now()))
+        self.limit = max(1, limit)
         self.now = now
     }
 
     /// The recording so far.
     ///
-    /// An operation whose value has just been awaited may still be unfinished here. It is finished for an operation
-    /// that depends on it.
+    /// A transfer whose response has just been awaited may still be unfinished here. It is finished for an operation
+    /// that depends on the one that sent it.
     ///
-    /// - Complexity: O(n) in the number of operations.
+    /// - Complexity: O(n) in the number of transfers.
     public var timeline: RequestTimeline {
-        let time = now()
-        return state.withLock { $0.timeline(at: time) }
+        let date = now()
+        return state.withLock { state in
+            RequestTimeline(
+                start: state.start,
+                end: state.time(at: date),
+                transfers: Array(state.transfers.suffix(limit)),
+                forgotten: state.forgotten + max(0, state.transfers.count - limit)
+            )
+        }
     }
 
-    /// Drops the recording, and starts again: events of operations that were made before aren't recorded.
+    /// Drops the recording, and starts again: the ends of transfers that have begun before aren't recorded.
     public func reset() {
-        let time = now()
-        state.withLock { $0 = TimelineRecorder(limit: $0.limit, start: time) }
+        let start = now()
+        state.withLock { $0 = State(start: start) }
     }
 
     /// Records the event.
     public func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation) {
-        let time = now()
-        state.withLock { $0.record(event, of: operation, at: time) }
+        let date = now()
+        switch event {
+        case .attemptStarted(let attempt):
+            state.withLock { state in
+                state.transfers.append(.init(attempt, of: operation, at: state.time(at: date)))
+                // Done only now and then, so that the cost of a transfer doesn't depend on their number.
+                let surplus = state.transfers.count - limit
+                guard surplus > limit else { return }
+                state.transfers.removeFirst(surplus)
+                state.forgotten += surplus
+            }
+        case .responseStarted(let head, let attempt):
+            state.withLock { $0.change(attempt, of: operation) { $0.record.response = head } }
+        case .attemptEnded(let attempt, let record):
+            state.withLock { state in
+                let time = state.time(at: date)
+                state.change(attempt, of: operation) { $0.end(with: record, of: operation, at: time) }
+            }
+        default: break
+        }
+    }
+}
+
+extension RequestTimeline.Transfer {
+    fileprivate init(_ attempt: MonitoredAttempt, of operation: MonitoredOperation, at time: Duration) {
+        var request = attempt.request
+        contentLength = request.body.length
+        request.body = .none
+        request.authentication = .none
+        self.operation = operation
+        number = attempt.number
+        start = time
+        record = Attempt(cause: attempt.cause, request: request)
+    }
+
+    fileprivate mutating func end(with record: Attempt, of operation: MonitoredOperation, at time: Duration) {
+        self.operation = operation
+        end = time
+        self.record.response = record.response ?? self.record.response
+        // The error itself may have contents, and all the attempts before.
+        self.record.error = record.error.map { RequestError($0.code, phase: $0.phase) }
+        self.record.metrics = record.metrics
     }
 }

@@ -117,7 +117,7 @@ extension QueueGraph: CustomStringConvertible {
         return nodes.enumerated().map { index, node in
             let number = String(index).fitted(to: width, alignedRight: true)
             let names = [node.type, node.name, node.shownIdentifier, node.tag]
-            let name = names.compactMap { $0?.shortened().printable() }.filter { !$0.isEmpty }.joined(separator: " ")
+            let name = names.compactMap { $0?.shortened() }.filter { !$0.isEmpty }.joined(separator: " ")
             let waits = Edge.Kind.allCases.compactMap { kind in
                 causes[index]?[kind].map { "\(kind.word) \($0.map(String.init).joined(separator: " "))" }
             }
@@ -220,8 +220,6 @@ extension String {
             case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
                 .letterNumber, .otherNumber:
                 String(scalar)
-            case .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned, .surrogate, .control:
-                "#65533;"  // Invisible, but able to turn the text around it: a replacement character.
             default:
                 scalar == " " ? " " : "#\(scalar.value);"
             }

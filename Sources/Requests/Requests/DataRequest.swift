@@ -167,8 +167,7 @@ extension DecodableRequest where ContentDecoder: BodyDecoder {
     ///
     /// - Throws: Any error that ``processData(_:)`` throws, or a ``RequestError`` of code `notModified`.
     public func process(_ response: HTTPResponse<Data>) throws -> Success {
-        guard response.isWithoutRepresentation, !Success.hasEmptyValue else { return try processData(response.body) }
-        throw RequestError(.notModified, phase: .decoding)
+        try processData(response.content(for: Success.self))
     }
 
     /// Decodes the content.

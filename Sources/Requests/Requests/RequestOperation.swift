@@ -140,8 +140,8 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
 
     override var shownRequest: String {
         guard let request else { return shownType }
-        if let tag = plan?.options.tag { return tag.shortened().printable() }
-        return "\(shownType) \(Redaction.address(request.identifier.withoutDigest).shortened().printable())"
+        if let tag = plan?.options.tag { return tag.shortened() }
+        return "\(shownType) \(Redaction.address(request.identifier.withoutDigest).shortened())"
     }
 
     override func didDeliver() {

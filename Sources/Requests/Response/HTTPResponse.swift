@@ -81,9 +81,7 @@ extension HTTPResponse<Data> {
 
     /// The decoder of the environment that the request ran in; a plain one if the response was made by hand.
     var jsonDecoder: JSONDecoder { makeDecoder?() ?? JSONDecoder() }
-}
 
-extension HTTPResponse<Data> {
     /// The content as text, in the charset that the response names, or else in UTF-8.
     ///
     /// - Throws: A ``RequestError`` of code `decoding` if the content isn't text in that charset, or the platform
@@ -93,7 +91,7 @@ extension HTTPResponse<Data> {
             return try text(encoding: .utf8)
         }
         guard let encoding = String.Encoding(charset: charset) else {
-            throw RequestError(.decoding, phase: .decoding, reason: "no charset \(charset.shortened()) is known")
+            throw RequestError(.decoding, phase: .decoding, reason: "the charset “\(charset.shortened())” is unknown")
         }
         return try text(encoding: encoding)
     }

@@ -64,20 +64,17 @@ public struct HTTPResponseHead: Sendable {
     }
 
     /// The value of one header field, without parsing the others.
-    public subscript(name: HTTPField.Name) -> String? {
-        switch source {
-        case .fields(let headers): headers[name]
-        case .foundation(let response): HTTPHeaders(response, only: name)[name]
-        case .raw(let bytes): HTTPHeaders(rawHead: bytes, only: name)[name]
-        }
-    }
+    public subscript(name: HTTPField.Name) -> String? { headers(only: name)[name] }
 
     /// The values of all header fields of one name, without parsing the others.
-    subscript(values name: HTTPField.Name) -> [String] {
+    subscript(values name: HTTPField.Name) -> [String] { headers(only: name)[values: name] }
+
+    /// The header fields of one name at least.
+    private func headers(only name: HTTPField.Name) -> HTTPHeaders {
         switch source {
-        case .fields(let headers): headers[values: name]
-        case .foundation(let response): HTTPHeaders(response, only: name)[values: name]
-        case .raw(let bytes): HTTPHeaders(rawHead: bytes, only: name).map(\.value)
+        case .fields(let headers): headers
+        case .foundation(let response): HTTPHeaders(response, only: name)
+        case .raw(let bytes): HTTPHeaders(rawHead: bytes, only: name)
         }
     }
 

@@ -16,7 +16,8 @@ public struct RequestError: Error, Sendable {
     public let code: Code
     /// The phase in which the request failed.
     public let phase: Phase
-    private let details: Details
+    // Behind one reference, so that an error needs only a pointer's size in a result.
+    private let details: Box<Details>
 
     /// The phase of a request.
     public enum Phase: String, Sendable, Hashable, CaseIterable {
@@ -34,36 +35,15 @@ public struct RequestError: Error, Sendable {
         case decoding
     }
 
-    // Behind one reference, so that an error needs only a pointer's size in a result.
-    private final class Details: Sendable {
-        let reason: String?
-        let request: HTTPRequest?
-        let response: HTTPResponseHead?
-        let body: Data
-        let attempts: [Attempt]
-        let underlying: (any Error)?
-        let wasNotSent: Bool
-        let interceptor: String?
-
-        init(
-            reason: String?,
-            request: HTTPRequest?,
-            response: HTTPResponseHead?,
-            body: Data,
-            attempts: [Attempt],
-            underlying: (any Error)?,
-            wasNotSent: Bool,
-            interceptor: String? = nil
-        ) {
-            self.reason = reason
-            self.request = request
-            self.response = response
-            self.body = body
-            self.attempts = attempts
-            self.underlying = underlying
-            self.wasNotSent = wasNotSent
-            self.interceptor = interceptor
-        }
+    private struct Details: Sendable {
+        var reason: String?
+        var request: HTTPRequest?
+        var response: HTTPResponseHead?
+        var body: Data
+        var attempts: [Attempt]
+        var underlying: (any Error)?
+        var wasNotSent = false
+        var interceptor: String?
     }
 
     /// Makes an error.
@@ -87,17 +67,15 @@ public struct RequestError: Error, Sendable {
         attempts: [Attempt] = [],
         underlying: (any Error)? = nil
     ) {
-        self.code = code
-        self.phase = phase
-        details = Details(
+        let details = Details(
             reason: reason,
             request: request,
             response: response,
             body: body,
             attempts: attempts,
-            underlying: underlying,
-            wasNotSent: false
+            underlying: underlying
         )
+        self.init(code, phase: phase, details)
     }
 
     /// Wraps any error.
@@ -129,7 +107,7 @@ public struct RequestError: Error, Sendable {
     private init(_ code: Code, phase: Phase, _ details: Details) {
         self.code = code
         self.phase = phase
-        self.details = details
+        self.details = Box(details)
     }
 
     /// Whether no part of the operation's request has reached a server in the last attempt, so that any method can be
@@ -137,57 +115,39 @@ public struct RequestError: Error, Sendable {
     ///
     /// True if no connection could be made for any of the attempt's transfers. False for an error that isn't the
     /// failure of an operation.
-    public var wasNotSent: Bool { details.wasNotSent }
+    public var wasNotSent: Bool { details.value.wasNotSent }
 
     /// A sentence with facts that the code doesn't contain.
-    public var reason: String? { details.reason }
+    public var reason: String? { details.value.reason }
     /// The request that was sent; `nil` if there was no request yet.
-    public var request: HTTPRequest? { details.request }
+    public var request: HTTPRequest? { details.value.request }
     /// The head of the response; `nil` if none was received.
-    public var response: HTTPResponseHead? { details.response }
+    public var response: HTTPResponseHead? { details.value.response }
     /// The content of the response, up to the environment's limit for error bodies; empty without a response.
-    public var body: Data { details.body }
+    public var body: Data { details.value.body }
     /// The attempts so far: the first one, redirects and retries.
     ///
     /// Of more than 100, it has the first one and the last 99.
-    public var attempts: [Attempt] { details.attempts }
+    public var attempts: [Attempt] { details.value.attempts }
     /// The error behind this one, such as a `URLError` or a `DecodingError`.
-    public var underlying: (any Error)? { details.underlying }
+    public var underlying: (any Error)? { details.value.underlying }
 
     /// The type of the interceptor that has thrown the underlying error; `nil` if it came from elsewhere.
-    public var interceptor: String? { details.interceptor }
+    public var interceptor: String? { details.value.interceptor }
 
     /// Returns the same error, as one of an interceptor.
     func thrown(by interceptor: String?) -> RequestError {
-        changed(reason: reason, underlying: underlying, interceptor: interceptor)
+        changed { $0.interceptor = interceptor ?? $0.interceptor }
     }
 
     /// Returns the same error, with another cause.
-    func caused(by underlying: any Error) -> RequestError { changed(reason: reason, underlying: underlying) }
+    func caused(by underlying: any Error) -> RequestError { changed { $0.underlying = underlying } }
 
     /// Returns the same error; for a timeout without a reason, with the timeout as the reason.
     func explained(byTimeout timeout: Duration?) -> RequestError {
         guard code == .timedOut, reason == nil else { return self }
         let limit = timeout.map { "\($0)" } ?? "as long as the transport waits, by default 60 seconds"
-        return changed(reason: "no data for \(limit)", underlying: underlying)
-    }
-
-    private func changed(
-        reason: String?,
-        underlying: (any Error)?,
-        interceptor: String? = nil
-    ) -> RequestError {
-        let details = Details(
-            reason: reason,
-            request: request,
-            response: response,
-            body: body,
-            attempts: attempts,
-            underlying: underlying,
-            wasNotSent: wasNotSent,
-            interceptor: interceptor ?? self.interceptor
-        )
-        return RequestError(code, phase: phase, details)
+        return changed { $0.reason = "no data for \(limit)" }
     }
 
     /// Returns the same error with the facts that a transport can't know: the request, the response and the attempts.
@@ -199,16 +159,17 @@ public struct RequestError: Error, Sendable {
         attempts: [Attempt],
         wasNotSent: Bool = false
     ) -> RequestError {
-        let details = Details(
-            reason: reason,
-            request: self.request ?? request,
-            response: self.response ?? response,
-            body: self.body.isEmpty ? body : self.body,
-            attempts: attempts,
-            underlying: underlying,
-            wasNotSent: wasNotSent,
-            interceptor: interceptor
-        )
+        changed(phase: phase) { details in
+            details.request = details.request ?? request
+            details.response = details.response ?? response
+            if details.body.isEmpty { details.body = body }
+            (details.attempts, details.wasNotSent) = (attempts, wasNotSent)
+        }
+    }
+
+    private func changed(phase: Phase? = nil, _ change: (inout Details) -> Void) -> RequestError {
+        var details = details.value
+        change(&details)
         return RequestError(code, phase: phase ?? self.phase, details)
     }
 }
@@ -261,7 +222,12 @@ extension RequestError.Code {
         case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .callIsActive: self = .offline
         case .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed: self = .cannotConnect
         case .networkConnectionLost: self = .connectionLost
-        case .badServerResponse: self = Self.ofBadServerResponse
+        #if canImport(FoundationNetworking)
+        // On Linux, this code stands only for libcurl's "got nothing": the connection ended before the first byte.
+        case .badServerResponse: self = .connectionLost
+        #else
+        case .badServerResponse: self = .badResponse
+        #endif
         case .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData: self = .badResponse
         case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
@@ -272,28 +238,17 @@ extension RequestError.Code {
         }
     }
 
-    /// On Linux this code stands only for libcurl's "got nothing": the connection ended before the first byte, which
-    /// Foundation reports as a lost connection on other platforms.
-    private static var ofBadServerResponse: RequestError.Code {
-        #if canImport(FoundationNetworking)
-        .connectionLost
-        #else
-        .badResponse
-        #endif
-    }
-
     /// On Linux, libcurl's failures without a code in Foundation are reported as "unknown" or "unsupported URL", and
     /// only their text distinguishes them.
     private static func ofLinuxText(_ error: URLError) -> RequestError.Code? {
         #if canImport(FoundationNetworking)
         let text = error.localizedDescription.lowercased()
-        let codes: [(String, RequestError.Code)] = [
-            ("ssl", .untrusted), ("certificate", .untrusted),
-            ("transfer closed", .connectionLost), ("empty reply", .connectionLost), ("recv failure", .connectionLost),
-            ("header", .badResponse), ("http/0.9", .badResponse), ("encoding", .badResponse), ("chunk", .badResponse),
-            ("weird server reply", .badResponse), ("unsupported protocol", .badResponse),
+        let codes: [(words: [String], code: RequestError.Code)] = [
+            (["ssl", "certificate"], .untrusted),
+            (["transfer closed", "empty reply", "recv failure"], .connectionLost),
+            (["header", "http/0.9", "encoding", "chunk", "weird server reply", "unsupported protocol"], .badResponse),
         ]
-        return codes.first { text.contains($0.0) }?.1
+        return codes.first { $0.words.contains { text.contains($0) } }?.code
         #else
         return nil
         #endif

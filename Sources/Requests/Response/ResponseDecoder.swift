@@ -95,22 +95,31 @@ extension ResponseDecoder where Value: Decodable {
     /// Empty content is an error of code `emptyResponse`, unless the value is an optional, which is then `nil`.
     public static var json: ResponseDecoder { json() }
 
-    /// JSON, decoded with the decoder of the environment.
-    public static func json(_ type: Value.Type = Value.self) -> ResponseDecoder {
-        ResponseDecoder(accepting: [.json]) { try $0.jsonDecoder.decode(type, from: $0) }
-    }
-
-    /// JSON, decoded with your own decoder.
+    /// JSON, or the part of it at a path of keys, such as `data.user`, decoded with the decoder of the environment.
     ///
     /// - Parameters:
     ///   - type: The type of the value; usually inferred.
+    ///   - keyPath: The keys from the outside in, separated by dots; a number is an index into an array. `nil`, the
+    ///     default, is the whole.
+    /// - Returns: The decoder.
+    public static func json(_ type: Value.Type = Value.self, atKeyPath keyPath: String? = nil) -> ResponseDecoder {
+        ResponseDecoder(accepting: [.json]) { try $0.jsonDecoder.decode(type, from: $0, atKeyPath: keyPath) }
+    }
+
+    /// JSON, or the part of it at a path of keys, decoded with your own decoder.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the value; usually inferred.
+    ///   - keyPath: The keys from the outside in, separated by dots; a number is an index into an array. `nil`, the
+    ///     default, is the whole.
     ///   - decoder: Makes a decoder for each response.
     /// - Returns: The decoder.
     public static func json(
         _ type: Value.Type = Value.self,
+        atKeyPath keyPath: String? = nil,
         decoder: @autoclosure @escaping @Sendable () -> JSONDecoder
     ) -> ResponseDecoder {
-        ResponseDecoder(accepting: [.json]) { try decoder().decode(type, from: $0) }
+        ResponseDecoder(accepting: [.json]) { try decoder().decode(type, from: $0, atKeyPath: keyPath) }
     }
 
     /// JSON; the same as `json(_:)`, with a label for the encoding side.
@@ -124,38 +133,6 @@ extension ResponseDecoder where Value: Decodable {
         decoder: @autoclosure @escaping @Sendable () -> JSONDecoder
     ) -> ResponseDecoder {
         json(type, decoder: decoder())
-    }
-
-    /// The part of a JSON document at a path of keys, such as `data.user`, decoded with the decoder of the environment.
-    ///
-    /// - Parameters:
-    ///   - type: The type of the value; usually inferred.
-    ///   - keyPath: The keys from the outside in, separated by dots; a number is an index into an array.
-    /// - Returns: The decoder.
-    public static func json(_ type: Value.Type = Value.self, atKeyPath keyPath: String) -> ResponseDecoder {
-        json(at: keyPath) { $0.jsonDecoder }
-    }
-
-    /// The part of a JSON document at a path of keys, decoded with your own decoder.
-    ///
-    /// - Parameters:
-    ///   - type: The type of the value; usually inferred.
-    ///   - keyPath: The keys from the outside in, separated by dots; a number is an index into an array.
-    ///   - decoder: Makes a decoder for each response.
-    /// - Returns: The decoder.
-    public static func json(
-        _ type: Value.Type = Value.self,
-        atKeyPath keyPath: String,
-        decoder: @autoclosure @escaping @Sendable () -> JSONDecoder
-    ) -> ResponseDecoder {
-        json(at: keyPath) { _ in decoder() }
-    }
-
-    private static func json(
-        at keyPath: String,
-        _ makeDecoder: @escaping @Sendable (HTTPResponse<Data>) -> JSONDecoder
-    ) -> ResponseDecoder {
-        ResponseDecoder(accepting: [.json]) { try makeDecoder($0).decode(Value.self, from: $0, atKeyPath: keyPath) }
     }
 
     /// A value decoded with a decoder of your choice: a property list, or a format of your own.
@@ -253,10 +230,7 @@ extension BodyDecoder {
         from response: HTTPResponse<Data>,
         atKeyPath keyPath: String? = nil
     ) throws -> Value {
-        guard response.isWithoutRepresentation, !type.hasEmptyValue else {
-            return try decode(type, fromContent: response.body, atKeyPath: keyPath)
-        }
-        throw RequestError(.notModified, phase: .decoding)
+        try decode(type, fromContent: response.content(for: type), atKeyPath: keyPath)
     }
 
     /// Decodes content, or a part of it; empty content makes an optional `nil`.
@@ -280,14 +254,15 @@ extension BodyDecoder {
     }
 }
 
-extension Decodable {
-    /// Whether the type has a value for empty content.
-    static var hasEmptyValue: Bool { self is any EmptyRepresentable.Type }
-}
-
 extension HTTPResponse<Data> {
-    /// Whether the response confirms a representation that the caller already has.
-    var isWithoutRepresentation: Bool { status == .notModified && body.isEmpty }
+    /// The content, of which a value is to be made.
+    ///
+    /// - Throws: ``RequestError`` of code `notModified` if the response confirms a representation that the caller already
+    ///   has, unless the type has a value for empty content.
+    func content(for type: Any.Type) throws(RequestError) -> Data {
+        guard status == .notModified, body.isEmpty, !(type is any EmptyRepresentable.Type) else { return body }
+        throw RequestError(.notModified, phase: .decoding)
+    }
 }
 
 /// A type with a value for empty content.

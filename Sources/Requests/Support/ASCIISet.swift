@@ -27,7 +27,6 @@ package struct ASCIISet: Sendable, Hashable {
         }
     }
 
-    /// Whether all bytes of a text are members.
     // Names and values of all fields are checked for every request: through the storage, this takes half of the time.
     /// Whether all bytes of a text are members.
     package func containsAll(_ text: some StringProtocol) -> Bool {
@@ -193,14 +192,23 @@ extension String {
         return String(self[...].trimmedOfBlanks)
     }
 
-    /// At most `limit` characters of the string, for messages with strings from a caller or a server.
+    /// At most `limit` characters of a string from a caller or a server, as one line for messages and logs.
     ///
-    /// Control characters are shown escaped, so that a message can't forge lines of a log.
+    /// Control characters are shown escaped, and so are characters that separate lines or change the direction of text:
+    /// people and programs read logs, and neither should see a forged line.
+    ///
+    /// - Complexity: O(min(n, limit)).
     package func shortened(to limit: Int = 64) -> String {
-        let head = unicodeScalars.prefix(limit).map {
-            $0.properties.generalCategory == .control ? $0.escaped(asASCII: true) : String($0)
+        if utf8.count <= limit, utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return self }
+        var text = ""
+        for scalar in unicodeScalars.prefix(limit) {
+            if scalar.isPrintable {
+                text.unicodeScalars.append(scalar)
+            } else {
+                text += scalar.escaped(asASCII: true)
+            }
         }
-        return head.joined() + (unicodeScalars.dropFirst(limit).isEmpty ? "" : "…")
+        return text + (unicodeScalars.dropFirst(limit).isEmpty ? "" : "…")
     }
 
     /// Reads Latin-1, in which every byte is a character.
@@ -227,5 +235,14 @@ extension Substring {
             let end = utf8.lastIndex(where: { !ASCII.isBlank($0) })
         else { return "" }
         return self[start..<utf8.index(after: end)]
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isPrintable: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
+        default: true
+        }
     }
 }

@@ -15,14 +15,12 @@ struct Bulletin<Value: Sendable>: Sendable {
     private(set) var isOver = false
 
     private var news: Value?
-    private var readers: [(id: Int, read: Reader)] = []
-    /// The readers that haven't received a value yet.
-    private var newcomers: [(id: Int, read: Reader)] = []
+    private var readers: [(id: Int, isNew: Bool, read: Reader)] = []
     private var nextID = 0
     private var isTelling = false
 
     /// Whether there are no readers.
-    var isEmpty: Bool { readers.isEmpty && newcomers.isEmpty }
+    var isEmpty: Bool { readers.isEmpty }
 
     /// Posts a value.
     mutating func post(_ value: Value) {
@@ -37,13 +35,12 @@ struct Bulletin<Value: Sendable>: Sendable {
     /// Adds a reader, which first receives the last value; returns the number with which it is removed.
     mutating func add(_ reader: @escaping Reader) -> Int {
         nextID += 1
-        newcomers.append((nextID, reader))
+        readers.append((nextID, true, reader))
         return nextID
     }
 
     /// Removes a reader.
     mutating func remove(_ id: Int) {
-        newcomers.removeAll { $0.id == id }
         readers.removeAll { $0.id == id }
     }
 
@@ -51,18 +48,16 @@ struct Bulletin<Value: Sendable>: Sendable {
     /// there is nothing to report, or another thread is reporting.
     mutating func next() -> (readers: [Reader], value: Value?)? {
         guard !isTelling else { return nil }
+        let fresh = readers.filter(\.isNew)
+        for index in readers.indices { readers[index].isNew = false }
         if let value = news {
-            welcome()
             (news, last, isTelling) = (nil, value, true)
             return (readers.map(\.read), value)
         }
-        if let last, !newcomers.isEmpty {
-            let fresh = newcomers.map(\.read)
-            welcome()
+        if let last, !fresh.isEmpty {
             isTelling = true
-            return (fresh, last)
+            return (fresh.map(\.read), last)
         }
-        welcome()
         guard isOver, !readers.isEmpty else { return nil }
         defer { readers = [] }
         isTelling = true
@@ -72,10 +67,5 @@ struct Bulletin<Value: Sendable>: Sendable {
     /// Records that the notification of ``next()`` was performed.
     mutating func told() {
         isTelling = false
-    }
-
-    private mutating func welcome() {
-        readers += newcomers
-        newcomers = []
     }
 }

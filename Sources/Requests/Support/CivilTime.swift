@@ -44,11 +44,14 @@ struct CivilTime: Sendable, Hashable {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    init(year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0) {
-        (self.year, self.month, self.day) = (year, month, day)
-        (self.hour, self.minute, self.second) = (hour, minute, second)
+    /// The day of the week, from 0 for Sunday.
+    var weekday: Int {
+        // The first day of 1970 was a Thursday.
+        (days + 4).floored(by: 7).remainder
     }
+}
 
+extension CivilTime {
     init(year: Int, month: Int, day: Int, clock: (hour: Int, minute: Int, second: Int)) {
         self.init(year: year, month: month, day: day, hour: clock.hour, minute: clock.minute, second: clock.second)
     }
@@ -65,10 +68,6 @@ struct CivilTime: Sendable, Hashable {
         day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
         (hour, minute, second) = (Int(time) / 3600, Int(time) / 60 % 60, Int(time) % 60)
     }
-
-    // The first day of 1970 was a Thursday.
-    /// The day of the week, from 0 for Sunday.
-    var weekday: Int { (days + 4).floored(by: 7).remainder }
 }
 
 extension BinaryInteger {

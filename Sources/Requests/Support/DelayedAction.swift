@@ -8,12 +8,8 @@ import Dispatch
 /// The system's two clocks are waited for by Dispatch, so that a deadline holds also while callers block every thread
 /// of the cooperative pool. Any other clock, such as a test's manual one, is asked to sleep, which takes such a thread.
 struct DelayedAction: Sendable {
-    private enum Wait: Sendable {
-        case timer(Timer)
-        case task(Task<Void, Never>)
-    }
-
-    private let wait: Wait
+    /// Stops waiting; an action that has begun already runs to its end.
+    let cancel: @Sendable () -> Void
 
     /// Starts to wait.
     ///
@@ -22,15 +18,15 @@ struct DelayedAction: Sendable {
     init(after duration: Duration, on clock: any Clock<Duration>, _ action: @escaping @Sendable () -> Void) {
         let duration = duration.clamped
         if clock is ContinuousClock || clock is SuspendingClock {
-            wait = .timer(Timer(after: duration, action))
+            let timer = Timer(after: duration, action)
+            cancel = { timer.cancel() }
         } else {
             let sleep = Self.sleep(for: duration, on: clock)
-            wait = .task(
-                Task.detached {
-                    guard (try? await sleep()) != nil, !Task.isCancelled else { return }
-                    action()
-                }
-            )
+            let task = Task.detached {
+                guard (try? await sleep()) != nil, !Task.isCancelled else { return }
+                action()
+            }
+            cancel = { task.cancel() }
         }
     }
 
@@ -41,16 +37,6 @@ struct DelayedAction: Sendable {
     ) -> @Sendable () async throws -> Void {
         let deadline = clock.now.advanced(by: duration)
         return { try await clock.sleep(until: deadline, tolerance: nil) }
-    }
-
-    /// Stops waiting.
-    ///
-    /// An action that has begun already runs to its end.
-    func cancel() {
-        switch wait {
-        case .timer(let timer): timer.cancel()
-        case .task(let task): task.cancel()
-        }
     }
 }
 
@@ -68,22 +54,18 @@ private final class Timer: Sendable {
             let timer = DispatchSource.makeTimerSource(queue: Self.queue)
             timer.schedule(deadline: .now() + .nanoseconds(duration.clampedNanoseconds))
             timer.setEventHandler {
-                guard self.stop() else { return }
-                action()
+                if self.cancel() { action() }
             }
             timer.activate()
             source = timer
         }
     }
 
-    func cancel() {
-        _ = stop()
-    }
-
     /// Stops the timer, and returns false if it was stopped before.
     ///
     /// The source releases the action on its own queue, not under the lock.
-    private func stop() -> Bool {
+    @discardableResult
+    func cancel() -> Bool {
         source.withLock { source in
             source?.cancel()
             defer { source = nil }

@@ -31,7 +31,8 @@ enum FileName {
         let name = trimmed(component.filter(isVisible).map { forbidden.contains($0) ? "_" : $0 })
         guard !name.isEmpty else { return nil }
         let short = shortened(name, to: longest)
-        return String(isDevice(short) ? "_" + shortened(name, to: longest - 1) : short)
+        guard !short.isEmpty else { return nil }
+        return isDevice(short) ? "_" + shortened(name, to: longest - 1) : short
     }
 
     /// Removes dots at the beginning, which hide, dots at the end, which Windows drops, and blanks at both.
@@ -40,7 +41,7 @@ enum FileName {
         return scalars.drop(while: isEdge).reversed().drop(while: isEdge).reversed()
     }
 
-    /// Returns as much of a name as fits; a valid extension stays.
+    /// Returns as much of a name as fits, with its extension; nothing if the first character doesn't fit.
     private static func shortened(_ name: [Unicode.Scalar], to limit: Int) -> String {
         let text = String(name)
         guard text.utf8.count > limit else { return text }
@@ -50,25 +51,12 @@ enum FileName {
             let pathExtension = String(Array(name[dot...]))
             if pathExtension.utf8.count <= longestExtension { (stem, ending) = (Array(name[..<dot]), pathExtension) }
         }
-        let room = limit - ending.utf8.count
-        return String(trimmed(prefix(of: stem, bytes: room))) + ending
-    }
-
-    /// Returns the characters that fit; if the first has too many accents to fit, a part of it.
-    private static func prefix(of scalars: [Unicode.Scalar], bytes: Int) -> [Unicode.Scalar] {
-        var count = 0
-        let characters = String(scalars).prefix { character in
-            count += character.utf8.count
-            return count <= bytes
+        var room = limit - ending.utf8.count
+        let beginning = String(stem).prefix { character in
+            room -= character.utf8.count
+            return room >= 0
         }
-        guard characters.isEmpty else { return Array(characters.unicodeScalars) }
-        count = 0
-        return Array(
-            scalars.prefix { scalar in
-                count += UTF8.width(scalar)
-                return count <= bytes
-            }
-        )
+        return beginning.isEmpty ? "" : String(trimmed(Array(beginning.unicodeScalars))) + ending
     }
 
     /// Whether it is visible: no control character, and none that changes the direction or has no width.

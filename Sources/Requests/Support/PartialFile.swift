@@ -19,6 +19,8 @@ final class PartialFile: Sendable {
     let url: URL
 
     private let state: Locked<State>
+    /// The uses of the descriptor that are under way: at most one.
+    private let uses = DispatchGroup()
     private let writer: Writer
 
     private struct State {
@@ -26,8 +28,6 @@ final class PartialFile: Sendable {
         var length: Int64
         var isInUse = false
         var isOver = false
-        /// The callers that wait for the end of the use.
-        var waiters: [DispatchSemaphore] = []
 
         /// Begins to use the descriptor; `nil` if the file is closed.
         mutating func use() -> Int32? {
@@ -36,12 +36,11 @@ final class PartialFile: Sendable {
             return descriptor
         }
 
-        /// Ends a use, and returns the descriptor to close, and the waiting callers.
-        mutating func stopUse(length: Int64) -> (descriptor: Int32?, waiters: [DispatchSemaphore]) {
+        /// Ends a use, and returns the descriptor if it is to be closed.
+        mutating func stopUse(length: Int64) -> Int32? {
             isInUse = false
             self.length = length
-            defer { waiters = [] }
-            return (isOver ? descriptor : nil, waiters)
+            return isOver ? descriptor : nil
         }
 
         /// Closes the file, and returns the descriptor to close; `false` if it was already closed.
@@ -71,7 +70,7 @@ final class PartialFile: Sendable {
     /// - Throws: ``FileError``. A file at the destination is not an error yet.
     static func create(
         beside destination: URL,
-        writer: @escaping Writer = Platform.write
+        writer: @escaping Writer = PrivateFile.systemWriter
     ) throws(FileError) -> PartialFile {
         guard destination.isFileURL else {
             throw FileError(.cannotWriteFile, destination, "it isn't the URL of a file")
@@ -103,7 +102,7 @@ final class PartialFile: Sendable {
     ///
     /// - Returns: The file, or `nil` if it is missing, in use, or not a file of this user that this type could have
     ///   made.
-    static func resume(_ url: URL, writer: @escaping Writer = Platform.write) -> PartialFile? {
+    static func resume(_ url: URL, writer: @escaping Writer = PrivateFile.systemWriter) -> PartialFile? {
         guard url.isFileURL, isName(url.lastPathComponent) else { return nil }
         let descriptor = open(url.path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -197,13 +196,8 @@ final class PartialFile: Sendable {
     ///
     /// It waits for a running write, so that the file has its final length, and can be resumed at once.
     func finish() {
-        let written = DispatchSemaphore(value: 0)
-        let (isInUse, descriptor) = state.withLock { state in
-            if state.isInUse { state.waiters.append(written) }
-            return (state.isInUse, state.end().descriptor)
-        }
-        if let descriptor { Self.release(descriptor) }
-        if isInUse { written.wait() }
+        if let descriptor = state.withLock({ $0.end().descriptor }) { Self.release(descriptor) }
+        uses.wait()
     }
 
     /// Removes the file; does nothing if it was moved, kept or discarded before.
@@ -232,13 +226,14 @@ final class PartialFile: Sendable {
         for file: URL? = nil,
         _ call: (_ descriptor: Int32, _ length: inout Int64) throws(FileError) -> Int32
     ) throws(FileError) {
-        let (use, start) = state.withLock { ($0.use(), $0.length) }
-        guard let descriptor = use else { throw FileError(file ?? destination, errno: EBADF) }
+        // Before the state says so, and until the descriptor is closed, so that nobody who waits misses it.
+        uses.enter()
+        defer { uses.leave() }
+        let (found, start) = state.withLock { ($0.use(), $0.length) }
+        guard let descriptor = found else { throw FileError(file ?? destination, errno: EBADF) }
         var length = start
         defer {
-            let (last, waiters) = state.withLock { [length] in $0.stopUse(length: length) }
-            if let last { Self.release(last) }
-            for waiter in waiters { waiter.signal() }
+            if let last = state.withLock({ [length] in $0.stopUse(length: length) }) { Self.release(last) }
         }
         let number = try call(descriptor, &length)
         guard number == 0 else { throw FileError(file ?? destination, errno: number) }
@@ -302,7 +297,10 @@ extension PartialFile {
     /// A hard link fails if its name is taken, even by a symbolic link. On file systems without hard links (FAT, some
     /// network ones), an empty file reserves the name, and is then replaced.
     static func renameWithoutReplacing(_ from: String, _ to: String) -> Int32 {
-        if let result = Platform.renameExclusively(from, to) { return result }
+        #if canImport(Darwin)
+        if renamex_np(from, to, UInt32(RENAME_EXCL)) == 0 { return 0 }
+        guard errno == ENOTSUP || errno == EINVAL else { return errno }
+        #endif
         if link(from, to) == 0 {
             unlink(from)
             return 0

@@ -3,38 +3,7 @@
 
 import Foundation
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
-
-/// The calls of the system that differ between platforms.
-enum Platform {
-    /// Writes bytes to a descriptor; returns the number of written bytes, or the negated error number.
-    static let write: PrivateFile.Writer = { descriptor, bytes in
-        #if canImport(Darwin)
-        let count = Darwin.write(descriptor, bytes.baseAddress, bytes.count)
-        #elseif canImport(Glibc)
-        let count = Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-        #elseif canImport(Musl)
-        let count = Musl.write(descriptor, bytes.baseAddress, bytes.count)
-        #endif
-        return count < 0 ? -Int(errno) : count
-    }
-
-    /// Renames a file, unless the new name is taken; `nil` if the system or the file system can't do that in one step.
-    static func renameExclusively(_ from: String, _ to: String) -> Int32? {
-        #if canImport(Darwin)
-        if renamex_np(from, to, UInt32(RENAME_EXCL)) == 0 { return 0 }
-        return errno == ENOTSUP || errno == EINVAL ? nil : errno
-        #else
-        return nil
-        #endif
-    }
-}
+// What differs between the platforms.
 
 extension stat {
     /// The time of the last modification, in seconds since 1970.

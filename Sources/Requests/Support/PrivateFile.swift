@@ -11,6 +11,12 @@ enum PrivateFile {
     /// Writes bytes to a descriptor; returns the number of written bytes, or the negated error number of the system.
     typealias Writer = @Sendable (Int32, UnsafeRawBufferPointer) -> Int
 
+    /// Writes with the system.
+    static let systemWriter: Writer = { descriptor, bytes in
+        let count = systemWrite(descriptor, bytes)
+        return count < 0 ? -Int(errno) : count
+    }
+
     /// Creates a file under a name that isn't in use; returns its descriptor.
     ///
     /// - Throws: The error of the system.
@@ -29,7 +35,7 @@ enum PrivateFile {
     static func write(
         _ bytes: Data,
         to descriptor: Int32,
-        by writer: Writer = Platform.write,
+        by writer: Writer = systemWriter,
         onWrite: (Int) -> Void = { _ in }
     ) -> Int32 {
         bytes.withUnsafeBytes { buffer in
@@ -98,6 +104,11 @@ enum PrivateFile {
         guard result >= 0 else { throw POSIXError(errno) }
         return result
     }
+}
+
+/// Calls the system's function, whose name is also that of a method above.
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    write(descriptor, bytes.baseAddress, bytes.count)
 }
 
 extension POSIXError {

@@ -3,14 +3,6 @@
 
 import Foundation
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
-
 /// Continues runs where they are resumed, so that a request needs no thread of the cooperative pool.
 ///
 /// A run is a task, and a task continues on its executor. The global one has as many threads as there are cores, and

@@ -11,6 +11,7 @@ package struct SHA256: Sendable {
     private var state = SHA512.start.map { UInt32($0 >> 32) }
     /// The bytes that don't fill a block yet.
     private var rest: [UInt8] = []
+    /// The number of bits in the blocks so far.
     private var length: UInt64 = 0
 
     /// The digest of bytes: 32 of them.
@@ -39,29 +40,20 @@ package struct SHA256: Sendable {
     }
 
     private mutating func update(_ bytes: Data) {
-        length &+= UInt64(bytes.count) &* 8
+        let bytes = rest + bytes
+        let end = bytes.count - bytes.count % 64
         bytes.withUnsafeBytes { bytes in
-            var bytes = bytes[...]
-            if !rest.isEmpty {
-                let missing = bytes.prefix(64 - rest.count)
-                rest += missing
-                bytes = bytes.dropFirst(missing.count)
-                guard rest.count == 64 else { return }
-                rest.withUnsafeBytes { compress($0[...]) }
-                rest = []
-            }
-            while bytes.count >= 64 {
-                compress(bytes.prefix(64))
-                bytes = bytes.dropFirst(64)
-            }
-            rest += bytes
+            for start in stride(from: 0, to: end, by: 64) { compress(bytes[start..<start + 64]) }
         }
+        length &+= UInt64(end) &* 8
+        rest = Array(bytes[end...])
     }
 
     private mutating func finish() -> Data {
         // 5.1.1: a one, zeros, and the length in bits, up to the end of a block.
+        let bits = length &+ UInt64(rest.count) &* 8
         let zeros = (119 - rest.count) % 64
-        update(Data([0x80] + [UInt8](repeating: 0, count: zeros) + Self.bytes(of: length)))
+        update(Data([0x80] + [UInt8](repeating: 0, count: zeros) + Self.bytes(of: bits)))
         return Data(state.flatMap(Self.bytes))
     }
 

@@ -91,12 +91,11 @@ public struct HTTPArchive: Sendable {
 extension RecordedExchange {
     fileprivate var archiveEntry: ArchiveEntry {
         var entry = ArchiveEntry(
-            started: metrics.start.timestamp(),
+            started: metrics.start,
             method: request.method,
             url: request.url.absoluteString,
             headers: request.headers,
-            metrics: metrics,
-            failed: error != nil && metrics.firstByte == nil
+            metrics: metrics
         )
         entry.requestBody = request.body
         entry.requestBodySize = requestBodySize
@@ -105,7 +104,7 @@ extension RecordedExchange {
         entry.responseBodySize = response?.bodySize
         entry.error = error?.code
         if isUnderWay {
-            entry.comment = "The exchange was under way when this was written."
+            entry.extras["comment"] = "The exchange was under way when this was written."
             entry.extras["_underWay"] = true
         }
         return entry

@@ -47,6 +47,23 @@ import Testing
         #expect(changes.elements == [true, false, true] && monitor.count == 1)
     }
 
+    @Test func changeThatIsRevertedDuringAReportIsSkipped() {
+        let changes = Recorder<Bool>()
+        let follower = Locked<ActivityMonitor?>(nil)
+        let monitor = ActivityMonitor { isActive in
+            changes.record(isActive)
+            guard changes.count == 1, let monitor = follower.withLock({ $0 }) else { return }
+            SampleOperation(1, monitor: monitor).end()
+            SampleOperation(2, monitor: monitor).make()
+        }
+        follower.withLock { $0 = monitor }
+
+        SampleOperation(1, monitor: monitor).make()
+        follower.withLock { $0 = nil }
+
+        #expect(changes.elements == [true] && monitor.count == 1)
+    }
+
     @Test func manyThreadsEndBalancedAndTakeTurns() {
         let changes = Recorder<Bool>()
         let monitor = ActivityMonitor { changes.record($0) }

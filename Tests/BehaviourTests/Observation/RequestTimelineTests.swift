@@ -19,51 +19,51 @@ import Testing
         SampleOperation(1, monitor: recorder, watch: watch).runThroughEverything()
 
         let timeline = recorder.timeline
-        let entry = try #require(timeline.entries.first)
         #expect(timeline.start == SampleOperation.start && timeline.end == .milliseconds(100))
-        #expect(entry.created == .zero && entry.started == .milliseconds(5) && entry.ended == .milliseconds(100))
-        #expect(entry.outcome == .success)
-        let steps = entry.steps.map { step in
-            switch step {
-            case .attempt(let span):
-                "\(span.number) \(span.cause) \(span.start) \(span.metrics?.end ?? (span.end ?? span.start) - span.start)"
-            case .wait(let pause): "wait \(pause.start) \(pause.end ?? .zero) \(pause.delay) \(pause.reason)"
-            case .authentication(let wait): "\(wait.step) \(wait.start) \(wait.end ?? .zero)"
-            }
+        let transfers = timeline.transfers.map { transfer in
+            let duration = transfer.record.metrics?.end ?? (transfer.end ?? transfer.start) - transfer.start
+            return "\(transfer.number) \(transfer.record.cause) \(transfer.start) \(duration)"
         }
         #expect(
-            steps == [
+            transfers == [
                 "1 initial 0.005 seconds 0.028 seconds",
                 "2 redirect 0.035 seconds 0.01 seconds",
-                "wait 0.045 seconds 0.095 seconds 0.05 seconds unacceptableStatus",
                 "3 retry 0.095 seconds 0.005 seconds",
             ]
         )
     }
 
-    @Test func oldestOperationsAreForgotten() {
+    @Test func oldestTransfersAreForgotten() {
         let recorder = recorder(limit: 3)
 
         for id in 1...10 {
             let operation = SampleOperation(UInt64(id), monitor: recorder)
-            operation.make()
-            operation.end()
+            operation.end(operation.begin(1))
         }
-        SampleOperation(1, monitor: recorder).start()  // Removed: nothing is recorded.
 
-        #expect(recorder.timeline.entries.map(\.operation.id) == [8, 9, 10])
+        #expect(recorder.timeline.transfers.map(\.operation.id) == [8, 9, 10])
         #expect(recorder.timeline.forgotten == 7)
     }
 
-    @Test func operationThatTriesForEverKeepsItsLastSteps() throws {
+    @Test func operationThatTriesForEverKeepsItsLastTransfers() {
         let recorder = recorder()
         let operation = SampleOperation(1, monitor: recorder)
-        operation.make()
 
-        for number in 1...1500 { operation.end(operation.begin(number, .retry)) }
+        for number in 1...5500 { operation.end(operation.begin(number, .retry)) }
 
-        let entry = try #require(recorder.timeline.entries.first)
-        #expect(entry.steps.count == 1000 && entry.forgottenSteps == 500)
+        #expect(recorder.timeline.transfers.map(\.number) == Array(4501...5500))
+        #expect(recorder.timeline.forgotten == 4500)
+    }
+
+    @Test func endOfATransferThatWasForgottenIsIgnored() {
+        let recorder = recorder(limit: 1)
+        let operation = SampleOperation(1, monitor: recorder)
+        let first = operation.begin(1)
+        for number in 2...9 { operation.end(operation.begin(number)) }
+
+        operation.end(first)
+
+        #expect(recorder.timeline.transfers.map(\.number) == [9])
     }
 
     @Test func contentsAreNotKept() throws {
@@ -71,30 +71,24 @@ import Testing
         let operation = SampleOperation(1, monitor: recorder)
         var request = SampleOperation.request
         request.body = .data(Data(count: 1_000_000))
-        operation.make()
 
         _ = operation.begin(1, .initial, request)
 
-        guard case .attempt(let span) = try #require(recorder.timeline.entries.first?.steps.first) else {
-            Issue.record("no attempt")
-            return
-        }
-        #expect(span.request.body.isEmpty && span.contentLength == 1_000_000)
+        let transfer = try #require(recorder.timeline.transfers.first)
+        #expect(transfer.record.request.body.isEmpty && transfer.contentLength == 1_000_000)
     }
 
     @Test func clockThatIsSetBackStandsStill() throws {
         let recorder = recorder()
         let operation = SampleOperation(1, monitor: recorder)
         watch.advance(milliseconds: 10)
-        operation.make()
+        let attempt = operation.begin(1)
 
         watch.advance(milliseconds: -1_000)
-        operation.start()
-        operation.end(operation.begin(1))
-        operation.end()
+        operation.end(attempt)
 
-        let entry = try #require(recorder.timeline.entries.first)
-        #expect(entry.created == .milliseconds(10) && entry.ended == .milliseconds(10))
+        let transfer = try #require(recorder.timeline.transfers.first)
+        #expect(transfer.start == .milliseconds(10) && transfer.end == .milliseconds(10))
     }
 
     @Test func invalidTimesDontTrap() {
@@ -109,37 +103,24 @@ import Testing
     @Test func recordingStartsOver() {
         let recorder = recorder()
         let operation = SampleOperation(1, monitor: recorder)
-        operation.make()
+        let attempt = operation.begin(1)
         watch.advance(milliseconds: 10)
 
         recorder.reset()
-        operation.end()
+        operation.end(attempt)
 
-        #expect(recorder.timeline.entries.isEmpty)
+        #expect(recorder.timeline.transfers.isEmpty)
         #expect(recorder.timeline.start == watch.now)
-    }
-
-    @Test func deferredRequestIsKnownInTheEnd() {
-        let recorder = recorder()
-        var operation = SampleOperation(1, monitor: recorder)
-        operation.make()
-
-        operation.operation.requestType = "Later"
-        operation.start()
-
-        #expect(recorder.timeline.entries.first?.operation.requestType == "Later")
     }
 }
 
 @Suite(.bounded) struct TimelineTextTests {
     private let watch = ManualDate(SampleOperation.start)
 
-    @Test func rowsAreOperationsAttemptsAndWaits() {
+    @Test func aLineIsATransfer() {
         let recorder = RecordingMonitor { [watch] in watch.now }
         SampleOperation(1, tag: "profile", monitor: recorder, watch: watch).runThroughEverything()
         let other = SampleOperation(2, monitor: recorder, watch: watch)
-        other.make()
-        other.start()
         _ = other.begin(1)
         watch.advance(milliseconds: 20)
 
@@ -149,16 +130,12 @@ import Testing
     }
 
     static let picture = """
-        2 operations, from 2026-11-21T10:00:00.000Z
-        #1 GetUser “profile”                .---------------------------         100.0 ms success
-          1 GET https://example.com/users/1  ?+*>==<<                             28.0 ms 302
-          2 redirect GET https://example.c…          ---                          10.0 ms 503
-            wait                                        ~~~~~~~~~~~~~~            50.0 ms unacceptableStatus
-          3 retry GET https://example.com/b                           --           5.0 ms 200
-        #2 GetUser                                                      ------   not over
-          1 GET https://example.com/users/1                             ------   not over
-        . queue  ? name lookup  + connect  * TLS  > request  = wait  < response  x failing  - under way
-        ~ until the retry  @ credential
+        4 transfers, from 2026-11-21T10:00:00.005Z
+        #1.1 “profile” GET https://example.com/users… +*>=<                      28.0 ms 302
+        #1.2 “profile” redirect GET https://example.…       --                   10.0 ms 503
+        #1.3 “profile” retry GET https://example.com…                   -         5.0 ms 200
+        #2.1 GET https://example.com/users/1                             ----   not over
+        . queue  ? name lookup  + connect  * TLS  > request  = wait  < response  - not known
         """
 
     @Test func phasesOfAnAttemptAreBars() {
@@ -182,7 +159,7 @@ import Testing
         #expect(Metrics().text(width: 0) == "total" + String(repeating: " ", count: 29) + "0.0 ms")
     }
 
-    @Test(arguments: [Int.min, 0, 60, 61, 99, 300, Int.max])
+    @Test(arguments: [Int.min, 0, 85, 86, 99, 300, Int.max])
     func linesFitTheWidth(_ width: Int) {
         let recorder = RecordingMonitor { [watch] in watch.now }
         SampleOperation(1, tag: "ein langer Name 名前名前名前名前名前名前", monitor: recorder, watch: watch)
@@ -190,18 +167,16 @@ import Testing
 
         let lines = recorder.timeline.text(width: width).split(separator: "\n")
 
-        #expect(lines.allSatisfy { $0.unicodeScalars.count <= max(60, min(width, 10_000)) })
+        #expect(lines.allSatisfy { $0.unicodeScalars.count <= max(85, min(width, 10_000)) })
     }
 
     @Test func hostileTextForgesNoRow() {
         let bad = "x\r\n#9 GetUser\u{1B}[2J\u{202E}"
         let recorder = RecordingMonitor { [watch] in watch.now }
         let operation = SampleOperation(1, tag: bad, monitor: recorder, watch: watch)
-        operation.make()
         var request = SampleOperation.request
         request.method = HTTPMethod(bad)
         operation.end(operation.begin(1, .initial, request), HTTPStatus(-1))
-        operation.end()
 
         let text = recorder.timeline.text(width: 300)
 
@@ -209,29 +184,9 @@ import Testing
         #expect(!text.contains("\n#9"))
     }
 
-    @Test func noOperationsAreAPictureToo() {
+    @Test func noTransfersAreAPictureToo() {
         let text = RecordingMonitor { [watch] in watch.now }.timeline.text()
 
-        #expect(text.hasPrefix("0 operations, from 2026-11-21T10:00:00.000Z\n"))
-    }
-
-    @Test func aWaitForACredentialIsDrawn() throws {
-        let recorder = RecordingMonitor { [watch] in watch.now }
-        let operation = SampleOperation(1, monitor: recorder, watch: watch)
-        operation.make()
-        operation.start()
-        operation.report(.authenticationStarted(.refresh))
-        watch.advance(milliseconds: 50)
-        operation.report(.authenticationEnded(.refresh, isGranted: true))
-        operation.end(operation.begin(1))
-        operation.end()
-
-        guard case .authentication(let wait) = try #require(recorder.timeline.entries.first?.steps.first) else {
-            Issue.record("no wait")
-            return
-        }
-        let line = try #require(recorder.timeline.text().split(separator: "\n").first { $0.contains("refresh") })
-        #expect(wait.start == .zero && wait.end == .milliseconds(50) && wait.isGranted == true)
-        #expect(line.contains("@@@") && line.contains("50.0 ms") && line.hasSuffix("granted"))
+        #expect(text.hasPrefix("0 transfers, from 2026-11-21T10:00:00.000Z\n"))
     }
 }

@@ -207,6 +207,6 @@ import Testing
 
         for try await _ in queue.events(Get<Data>(home)) {}
 
-        #expect(monitor.timeline.entries.map(\.operation.requestType) == ["Get<Data> (events)"])
+        #expect(monitor.timeline.transfers.map(\.operation.requestType) == ["Get<Data> (events)"])
     }
 }

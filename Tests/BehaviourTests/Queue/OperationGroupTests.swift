@@ -311,14 +311,28 @@ import Testing
     @TaskLocal private static var mark = "nowhere"
 
     @Test func monitorsSeeTheGroupFromItsBeginningToItsEnd() async {
-        let monitor = RecordingMonitor()
-        let queue = TestQueue(echo) { $0.monitors = [monitor] }
+        let events = Recorder<String>()
+        let queue = TestQueue(echo) { environment in
+            environment.monitors = [
+                .events { event, operation in
+                    switch event {
+                    case .operationCreated: events.record("\(operation.requestType) begins")
+                    case .operationEnded(let outcome): events.record("\(operation.requestType) \(outcome)")
+                    default: break
+                    }
+                }
+            ]
+        }
 
         let group = queue.addGroup([Self.request("a")])
         await group.end()
 
-        #expect(monitor.timeline.entries.map(\.operation.requestType) == ["RequestGroup<TextRequest>", "TextRequest"])
-        #expect(monitor.timeline.entries.allSatisfy { $0.outcome == .success })
+        #expect(
+            events.elements == [
+                "RequestGroup<TextRequest> begins", "TextRequest begins", "TextRequest success",
+                "RequestGroup<TextRequest> success",
+            ]
+        )
     }
 
     // MARK: Cycles

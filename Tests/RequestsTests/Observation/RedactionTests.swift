@@ -79,12 +79,12 @@ import Testing
         var fuzz = Fuzz()
         for _ in 0..<Scale.fuzz(weight: 4) {
             let text = fuzz.text(of: ["\u{1B}[2J", "\r\n", "\u{202E}", "\u{2028}", "\u{9B}", "é", "界", "a"])
-            let shown = text.printable(upTo: 8)
+            let shown = text.shortened(to: 8)
             #expect(
                 shown.unicodeScalars.allSatisfy { !"\u{1B}\r\n\u{202E}\u{2028}\u{9B}\0".unicodeScalars.contains($0) }
             )
             #expect(shown.unicodeScalars.count <= 8 * 12 + 1)
-            #expect(shown.printable(upTo: .max) == shown)
+            #expect(shown.shortened(to: .max) == shown)
         }
     }
 }

@@ -63,7 +63,7 @@ import Testing
         #expect(family == String(repeating: "👩‍👧", count: 22) + ".png")
 
         let accents = FileName.safe("a" + String(repeating: "\u{301}", count: 1000) + ".png")
-        #expect(accents.utf8.count == 255 && accents.hasSuffix(".png"))
+        #expect(accents == "download")
 
         #expect(FileName.safe(String(repeating: "a", count: 255)).utf8.count == 255)
         let noExtension = FileName.safe("a." + String(repeating: "b", count: 300))

@@ -116,7 +116,7 @@ import Testing
                 return count
             }
             return count == 0
-                ? -Int(ENOSPC) : Platform.write(descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+                ? -Int(ENOSPC) : PrivateFile.systemWriter(descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<count]))
         }
 
         #expect(code { () throws(FileError) in try file.append(Data("1234567890".utf8)) } == .diskFull)
@@ -225,7 +225,7 @@ import Testing
         let file = try PartialFile.create(beside: destination) { descriptor, bytes in
             begun.signal()
             goOn.wait()
-            return Platform.write(descriptor, bytes)
+            return PrivateFile.systemWriter(descriptor, bytes)
         }
         let writing = Thread { try? file.append(Data("Hello".utf8)) }
         writing.start()

@@ -3,34 +3,47 @@
 
 import Foundation
 
-/// DEFLATE (RFC 1951) with the platform's implementation: Foundation on Apple platforms, and zlib on Linux.
+/// Compressed content for `Content-Encoding: gzip` (RFC 1952; RFC 9110, 8.4.1.3), with the platform's implementation of
+/// DEFLATE: Foundation on Apple platforms, and zlib on Linux.
 ///
 /// Foundation on Linux is linked to zlib itself, so it is loaded at run time: nothing has to be installed or linked.
-enum Deflate {
+enum Gzip {
     /// Whether compression is available; it isn't in a statically linked program on Linux.
-    static var isAvailable: Bool {
-        #if canImport(Darwin)
-        true
-        #elseif os(Linux)
-        Zlib.shared != nil
-        #else
-        false
-        #endif
-    }
+    static var isAvailable: Bool { compress(Data([0])) != nil }
 
-    /// Compresses bytes, without a frame around them; `nil` if that isn't possible.
+    /// Compresses bytes; `nil` if the platform can't.
+    ///
+    /// The same bytes give the same result: the frame contains no time and no system.
     ///
     /// - Complexity: O(n) in their number.
     static func compress(_ data: Data) -> Data? {
         #if canImport(Darwin)
         // The algorithm called zlib is DEFLATE alone there, without zlib's frame.
-        (try? (data as NSData).compressed(using: .zlib)).map { $0 as Data }
+        let deflated = (try? (data as NSData).compressed(using: .zlib)).map { $0 as Data }
         #elseif os(Linux)
-        Zlib.shared?.compress(data)
+        let deflated = Zlib.shared?.compress(data)
         #else
-        nil
+        let deflated: Data? = nil
         #endif
+        return deflated.map { frame($0, of: data) }
     }
+
+    /// Puts the frame around compressed bytes.
+    static func frame(_ deflated: Data, of original: Data) -> Data {
+        var checksum = CRC32()
+        checksum.update(original)
+        var result = Data(capacity: header.count + deflated.count + 8)
+        result.append(contentsOf: header)
+        result.append(deflated)
+        // The size is modulo 2^32: the higher bits are dropped.
+        for number in [checksum.value, UInt32(truncatingIfNeeded: original.count)] {
+            withUnsafeBytes(of: number.littleEndian) { result.append(contentsOf: $0) }
+        }
+        return result
+    }
+
+    /// The magic number, DEFLATE, no flags, no time, no level, an unknown system.
+    private static let header: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF]
 }
 
 #if os(Linux)
@@ -102,33 +115,4 @@ struct CRC32: Sendable {
     private static let table: [UInt32] = (0..<256).map { (byte: UInt32) in
         (0..<8).reduce(byte) { value, _ in value >> 1 ^ (value & 1) &* 0xEDB8_8320 }
     }
-}
-
-/// Compressed content for `Content-Encoding: gzip` (RFC 1952; RFC 9110, 8.4.1.3).
-enum Gzip {
-    /// Compresses bytes; `nil` if the platform can't.
-    ///
-    /// The same bytes give the same result: the frame contains no time and no system.
-    ///
-    /// - Complexity: O(n) in their number.
-    static func compress(_ data: Data) -> Data? {
-        Deflate.compress(data).map { frame($0, of: data) }
-    }
-
-    /// Puts the frame around compressed bytes.
-    static func frame(_ deflated: Data, of original: Data) -> Data {
-        var checksum = CRC32()
-        checksum.update(original)
-        var result = Data(capacity: header.count + deflated.count + 8)
-        result.append(contentsOf: header)
-        result.append(deflated)
-        // The size is modulo 2^32: the higher bits are dropped.
-        for number in [checksum.value, UInt32(truncatingIfNeeded: original.count)] {
-            withUnsafeBytes(of: number.littleEndian) { result.append(contentsOf: $0) }
-        }
-        return result
-    }
-
-    /// The magic number, DEFLATE, no flags, no time, no level, an unknown system.
-    private static let header: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF]
 }

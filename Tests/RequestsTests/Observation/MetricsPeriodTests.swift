@@ -8,12 +8,12 @@ import Testing
 
 @testable import Requests
 
-@Suite(.bounded) struct MetricsSegmentTests {
+@Suite(.bounded) struct MetricsPeriodTests {
     @Test(arguments: [
         (Metrics.Phase.allCases.map { ($0, 5) }, 0), ([(.queue, -5), (.wait, 100), (.response, 7)], 7),
         ([(.response, 0)], 0), ([(.nameLookup, 9), (.connect, 3), (.response, -1)], 0),
     ])
-    func segmentsHaveNoGapsAndDontOverlap(_ ends: [(Metrics.Phase, Int)], _ total: Int) {
+    func periodsHaveNoGapsAndDontOverlap(_ ends: [(Metrics.Phase, Int)], _ total: Int) {
         var metrics = Metrics(start: SampleOperation.start)
         for (phase, end) in ends {
             let end = Duration.milliseconds(end)
@@ -28,12 +28,12 @@ import Testing
             }
         }
 
-        let segments = metrics.segments()
+        let periods = metrics.periods
 
         var reached = Duration.zero
-        for segment in segments {
-            #expect(segment.range.lowerBound == reached && segment.range.upperBound >= reached)
-            reached = segment.range.upperBound
+        for period in periods {
+            #expect(period.range.lowerBound == reached && period.range.upperBound >= reached)
+            reached = period.range.upperBound
         }
         #expect(reached == max(.zero, metrics.end ?? .zero))
     }
