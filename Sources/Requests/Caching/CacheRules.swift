@@ -20,7 +20,7 @@ struct CacheRules: Sendable {
         self.request = request
         self.policy = policy
         self.hasUser = hasUser
-        control = CacheControl(forCacheIn: request.headers)
+        control = CacheControl(parsing: request.headers[.cacheControl] ?? "")
     }
 
     // MARK: Using

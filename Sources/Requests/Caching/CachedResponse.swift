@@ -33,7 +33,7 @@ struct CachedResponse: Sendable, Hashable {
     }
 
     /// The directives for storing and using it.
-    var control: CacheControl { CacheControl(forCacheIn: headers) }
+    var control: CacheControl { CacheControl(parsing: headers[.cacheControl] ?? "") }
 
     /// The fields of the request that it depends on, each once, in alphabetical order.
     ///
@@ -135,19 +135,6 @@ struct PartialRange: Sendable, Hashable {
         let start = first ?? max(0, count - (last ?? 0))
         let end = first == nil ? count : min(last ?? count - 1, count - 1) + 1
         return start < end ? start..<end : nil
-    }
-}
-
-extension CacheControl {
-    /// The directives of a message as a cache reads them: also those behind a semicolon.
-    ///
-    /// They are invalid, but `private; no-store` is meant to forbid (RFC 9111, 4.2.1).
-    init(forCacheIn headers: HTTPHeaders) {
-        let text = headers[.cacheControl] ?? ""
-        self.init(parsing: text)
-        guard text.utf8.contains(UInt8(ascii: ";")) else { return }
-        let separated = CacheControl(parsing: String(text.map { $0 == ";" ? "," : $0 }))
-        directives += separated.directives.filter { !contains($0.name) }
     }
 }
 
