@@ -28,6 +28,15 @@ struct CredentialSpace: Sendable {
 
         /// The request field of the answer.
         var credential: HTTPField.Name { isProxy ? .proxyAuthorization : .authorization }
+
+        /// The response field with the next nonce; the fields of a response through a tunnel are those of the origin.
+        var info: HTTPField.Name? {
+            switch self {
+            case .origin: .authenticationInfo
+            case .proxy: .proxyAuthenticationInfo
+            case .tunnel: nil
+            }
+        }
     }
 
     /// The identity of a space: challenges of one realm have one answer (RFC 9110, 11.5).
@@ -52,21 +61,16 @@ struct CredentialSpace: Sendable {
     /// Makes the space of a challenge to a request.
     ///
     /// For `Basic` it is the path of the request up to its last slash, and everything below (RFC 7617, 2.2). For
-    /// `Digest` it is the value of `domain` on the same origin, or else the whole origin (RFC 7616, 3.3).
+    /// `Digest`, and for proxies, it is everything: a `domain` of a challenge (RFC 7616, 3.3) is ignored, since an
+    /// answer outside of it only tells the same server who the user is.
     init(_ id: ID, of challenge: AuthenticationChallenge, to url: URL, answer: Answer, generation: Int) {
         self.id = id
         self.answer = answer
         self.generation = generation
         isDigest = challenge.isAnswerableDigest
-        switch answer {
-        case .digest where !id.asker.isProxy:
-            let domains = (challenge["domain"] ?? "").split(separator: " ")
-                .compactMap { URL(string: String($0), relativeTo: url)?.absoluteURL }
-                .filter { Origin($0) == Origin(url) }
-                .map { $0.path(percentEncoded: true) }
-            paths = domains.isEmpty ? [""] : domains
-        default: paths = id.asker.isProxy ? [""] : [Self.folder(of: url)]
-        }
+        var isEverywhere = id.asker.isProxy
+        if case .digest = answer { isEverywhere = true }
+        paths = [isEverywhere ? "" : Self.folder(of: url)]
     }
 
     private static func folder(of url: URL) -> String {

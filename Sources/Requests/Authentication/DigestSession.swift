@@ -57,15 +57,14 @@ struct DigestSession: Sendable {
         guard challenge.isAnswerableDigest, let nonce = challenge["nonce"], challenge.realm != nil,
             let (algorithm, hasKey) = Self.algorithm(of: challenge)
         else { return nil }
-        let isUnicode = challenge["charset"]?.equalsIgnoringASCIICase("UTF-8") == true
         self.challenge = challenge
         self.algorithm = algorithm
         self.hasKey = hasKey
         self.nonce = nonce
         firstNonce = nonce
         self.clientNonce = clientNonce
-        self.user = isUnicode ? user.precomposedStringWithCanonicalMapping : user
-        self.password = isUnicode ? password.precomposedStringWithCanonicalMapping : password
+        self.user = challenge.normalized(user)
+        self.password = challenge.normalized(password)
         protection = challenge["qop"].flatMap { Self.protections(in: $0).first }
     }
 
@@ -117,15 +116,8 @@ struct DigestSession: Sendable {
         if hasKey { secret = algorithm.digest("\(secret):\(firstNonce):\(clientNonce)") }
         var request = "\(method.rawValue):\(target)"
         if protection == .authInt { request += ":\(algorithm.digest(content ?? Data()))" }
-        let requestDigest = algorithm.digest(request)
-        let response =
-            switch protection {
-            case nil: algorithm.digest("\(secret):\(nonce):\(requestDigest)")
-            case let protection?:
-                algorithm.digest(
-                    "\(secret):\(nonce):\(counter):\(clientNonce):\(protection.rawValue):\(requestDigest)"
-                )
-            }
+        let use = protection.map { "\(counter):\(clientNonce):\($0.rawValue):" } ?? ""
+        let response = algorithm.digest("\(secret):\(nonce):\(use)\(algorithm.digest(request))")
 
         var parts = name(in: realm)
         parts += ["realm=\(realm.quoted)", "nonce=\(nonce.quoted)", "uri=\(target.quoted)", "response=\"\(response)\""]
@@ -161,6 +153,13 @@ extension AuthenticationChallenge {
             DigestSession.algorithm(of: self) != nil
         else { return false }
         return self["qop"].map { !DigestSession.protections(in: $0).isEmpty } ?? true
+    }
+
+    /// Returns a name or a password as the server expects it: normalised if it asks for UTF-8, so that the bytes of a
+    /// password don't depend on the keyboard it was typed on (RFC 7616, 4; RFC 7617, 2.1).
+    func normalized(_ secret: String) -> String {
+        guard self["charset"]?.equalsIgnoringASCIICase("UTF-8") == true else { return secret }
+        return secret.precomposedStringWithCanonicalMapping
     }
 
     /// Whether only the nonce of the answer was too old, and not the password wrong.
