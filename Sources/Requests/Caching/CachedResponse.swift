@@ -9,6 +9,8 @@ struct CachedResponse: Sendable, Hashable {
     private(set) var status: HTTPStatus
     /// The header fields that may be stored.
     private(set) var headers: HTTPHeaders
+    /// The directives for storing and using it.
+    let control: CacheControl
     /// The content.
     private(set) var body: Data
     /// The time of the request, or of its last validation.
@@ -20,6 +22,7 @@ struct CachedResponse: Sendable, Hashable {
     init(status: HTTPStatus, headers: HTTPHeaders, body: Data, requestedAt: Date, receivedAt: Date) {
         self.status = status
         self.headers = headers.keepable
+        control = CacheControl(parsing: headers[.cacheControl] ?? "")
         self.body = body
         self.requestedAt = requestedAt
         self.receivedAt = receivedAt
@@ -27,13 +30,14 @@ struct CachedResponse: Sendable, Hashable {
 
     /// Returns the response with other header fields.
     func with(_ headers: HTTPHeaders) -> CachedResponse {
-        var response = self
-        response.headers = headers.keepable
-        return response
+        CachedResponse(
+            status: status,
+            headers: headers,
+            body: body,
+            requestedAt: requestedAt,
+            receivedAt: receivedAt
+        )
     }
-
-    /// The directives for storing and using it.
-    var control: CacheControl { CacheControl(parsing: headers[.cacheControl] ?? "") }
 
     /// The fields of the request that it depends on, each once, in alphabetical order.
     ///
