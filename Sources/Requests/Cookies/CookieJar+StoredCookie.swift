@@ -128,16 +128,11 @@ extension CookieJar.StoredCookie {
     ) throws(InvalidValue) -> (String, isHostOnly: Bool) {
         let domain = (cookie.domain ?? "").lowercasedASCII
         guard !domain.isEmpty else { return (address.host, true) }
-        if domain == address.host {
-            return (domain, isHostOnly: address.isNumeric || PublicSuffixes.system.contains(domain))
-        }
-        guard address.isBelow(domain) else {
-            let reason = "is for “\(domain.shortened())”, which doesn't include the host"
-            throw InvalidValue(.cookie, reason, excerpt: cookie.name)
-        }
-        guard !PublicSuffixes.system.contains(domain) else {
-            let reason = "is for “\(domain.shortened())”, which is a public suffix"
-            throw InvalidValue(.cookie, reason, excerpt: cookie.name)
+        let isPublic = PublicSuffixes.system.contains(domain)
+        if domain == address.host { return (domain, isHostOnly: address.isNumeric || isPublic) }
+        guard address.isBelow(domain), !isPublic else {
+            let problem = isPublic ? "is a public suffix" : "doesn't include the host"
+            throw InvalidValue(.cookie, "is for “\(domain.shortened())”, which \(problem)", excerpt: cookie.name)
         }
         return (domain, false)
     }
