@@ -132,8 +132,7 @@ public final class CredentialInterceptor: HopAuthenticating {
         if let answer { prepared.headers.set(HTTPField(answer.asker.credential, answer.authorization.rawValue)) }
         for asker in hop.askers where asker != answer?.asker {
             var use = hop.uses[asker] ?? .init()
-            let sent = SentTarget(request, for: asker)
-            let known = spaces.withLock { $0.authorization(for: sent, asker, &use) }
+            let known = spaces.withLock { $0.authorization(for: request, asker, &use) }
             hop.uses[asker] = use
             if let known { prepared.headers.set(HTTPField(asker.credential, known.rawValue)) }
         }
@@ -166,14 +165,13 @@ public final class CredentialInterceptor: HopAuthenticating {
                 || !spaces.withLock({ $0.knowsDigest(of: asker) })
         else { return nil }
         let id = CredentialSpace.ID(asker: asker, realm: challenge.realm ?? "")
-        let sent = SentTarget(request, for: asker)
         var use = hop.uses[asker] ?? .init()
-        var known = try spaces.withLock { try $0.authorization(for: sent, to: challenge, of: id, &use) }
+        var known = try spaces.withLock { try $0.authorization(for: request, to: challenge, of: id, &use) }
         if known == nil, !use.isAnswered {
             hop.context.report(.started(.challenge(challenge)))
             defer { hop.context.report(.ended(isGranted: known != nil)) }
             try await wait(for: id, use, challenge, to: request.url, hop.context, provider)
-            known = try spaces.withLock { try $0.authorization(for: sent, to: challenge, of: id, &use) }
+            known = try spaces.withLock { try $0.authorization(for: request, to: challenge, of: id, &use) }
         }
         hop.uses[asker] = use
         return known.map { prepared(&hop, (asker, $0)) }
