@@ -61,14 +61,14 @@ public final class CredentialInterceptor: HopAuthenticating {
         context: InterceptorContext,
         send: (HTTPRequest, Attempt.Cause?) async throws -> HTTPResponse<ResponseContent>
     ) async throws -> HTTPResponse<ResponseContent> {
-        var hop = Hop(request: request, context: context)
+        var hop = Hop(request: request, context: context, askers: askers(of: request, in: context))
         var outgoing = prepared(&hop)
         var cause: Attempt.Cause?
         while true {
             do {
                 let answer = try await send(outgoing, cause)
-                guard let asker = asker(of: answer.head, to: hop) else {
-                    note(answer.head, to: outgoing, by: hop.proxy)
+                guard let asker = hop.asker(of: answer.head) else {
+                    note(answer.head, to: outgoing, by: hop.askers)
                     return answer
                 }
                 guard let again = try await self.answer(answer.head, of: asker, to: &hop) else { return answer }
@@ -76,8 +76,8 @@ public final class CredentialInterceptor: HopAuthenticating {
             } catch let error as RequestError {
                 // The request itself hasn't been sent: the proxy asks for credentials for the tunnel.
                 guard error.code == .proxyRefused, let head = error.response,
-                    head.status == .proxyAuthenticationRequired, let proxy = hop.proxy,
-                    let again = try await answer(head, of: .tunnel(proxy), to: &hop)
+                    head.status == .proxyAuthenticationRequired, let proxy = hop.asker(isProxy: true),
+                    let again = try await answer(head, of: proxy, to: &hop)
                 else { throw error }
                 outgoing = again
             }
@@ -89,17 +89,37 @@ public final class CredentialInterceptor: HopAuthenticating {
     private struct Hop {
         let request: HTTPRequest
         let context: InterceptorContext
+        /// Those whose challenges are answered.
+        let askers: [CredentialSpace.Asker]
         var uses: [CredentialSpace.Asker: CredentialSpaces.Use] = [:]
 
-        /// The way to the proxy; `nil` if it can't be answered.
-        var proxy: ProxyRoute? { context.source.proxyRoute }
+        /// The origin or the proxy, if its challenges are answered.
+        func asker(isProxy: Bool) -> CredentialSpace.Asker? { askers.first { $0.isProxy == isProxy } }
+
+        /// The sender of a challenge; `nil` if the response isn't a challenge, or not one to be answered here.
+        func asker(of head: HTTPResponseHead) -> CredentialSpace.Asker? {
+            switch head.status {
+            case .proxyAuthenticationRequired: request.isSeenByProxies ? asker(isProxy: true) : nil
+            case .unauthorized: asker(isProxy: false)
+            default: nil
+            }
+        }
     }
 
     // MARK: Before a challenge
 
-    /// Whether the credentials of the application apply to a request.
-    private func concerns(_ request: HTTPRequest, in context: InterceptorContext) -> Bool {
-        !request.headers.contains(.authorization) && request.inherits(from: context.baseURL) && !request.hasLeftOrigin
+    /// Returns those whose challenges to a request are answered with the credentials of the application.
+    private func askers(of request: HTTPRequest, in context: InterceptorContext) -> [CredentialSpace.Asker] {
+        var askers: [CredentialSpace.Asker] = []
+        if !request.headers.contains(.authorization), request.inherits(from: context.baseURL), !request.hasLeftOrigin {
+            askers.append(.origin(Origin(request.url)))
+        }
+        if proxyCredential != nil, let proxy = context.source.proxyRoute,
+            !request.headers.contains(.proxyAuthorization)
+        {
+            askers.append(request.isSeenByProxies ? .proxy(proxy) : .tunnel(proxy))
+        }
+        return askers
     }
 
     /// Adds the answer to a challenge, and those to earlier challenges of others.
@@ -109,15 +129,10 @@ public final class CredentialInterceptor: HopAuthenticating {
     ) -> HTTPRequest {
         let request = hop.request
         var prepared = request
-        var askers: [CredentialSpace.Asker] = concerns(request, in: hop.context) ? [.origin(Origin(request.url))] : []
-        if proxyCredential != nil, let proxy = hop.proxy, !request.headers.contains(.proxyAuthorization) {
-            askers.append(request.isSeenByProxies ? .proxy(proxy) : .tunnel(proxy))
-        }
         if let answer { prepared.headers.set(HTTPField(answer.asker.credential, answer.authorization.rawValue)) }
-        for asker in askers where asker != answer?.asker {
+        for asker in hop.askers where asker != answer?.asker {
             var use = hop.uses[asker] ?? .init()
-            let sent = SentTarget(request, for: asker)
-            let known = spaces.withLock { $0.authorization(for: sent, asker, &use) }
+            let known = spaces.withLock { $0.authorization(for: request, asker, &use) }
             hop.uses[asker] = use
             if let known { prepared.headers.set(HTTPField(asker.credential, known.rawValue)) }
         }
@@ -125,33 +140,17 @@ public final class CredentialInterceptor: HopAuthenticating {
     }
 
     /// Records that the server has accepted the nonce, and takes the next one, if the server sends one.
-    private func note(_ head: HTTPResponseHead, to request: HTTPRequest, by proxy: ProxyRoute?) {
-        var sides: [(CredentialSpace.Asker, info: String?)] = [
-            (.origin(Origin(request.url)), head[.authenticationInfo])
-        ]
-        if let proxy {
-            // The fields of a response through a tunnel are those of the origin.
-            let info = request.isSeenByProxies ? head[.proxyAuthenticationInfo] : nil
-            sides.append((request.isSeenByProxies ? .proxy(proxy) : .tunnel(proxy), info))
-        }
-        for (asker, info) in sides {
+    private func note(_ head: HTTPResponseHead, to request: HTTPRequest, by askers: [CredentialSpace.Asker]) {
+        for asker in askers {
             let sent = request.headers[asker.credential].map(Authorization.init)
             guard let nonce = sent?.parameters[named: "nonce"] else { continue }
+            let info = asker.info.flatMap { head[$0] }
             let next = info.flatMap { AuthenticationChallenge.list(parsing: "Info \($0)").first?["nextnonce"] }
             spaces.withLock { $0.accept(nonce, by: asker, next: next) }
         }
     }
 
     // MARK: After a challenge
-
-    /// The sender of a challenge; `nil` if the response isn't a challenge, or not one to be answered here.
-    private func asker(of head: HTTPResponseHead, to hop: Hop) -> CredentialSpace.Asker? {
-        switch head.status {
-        case .proxyAuthenticationRequired: hop.request.isSeenByProxies ? hop.proxy.map { .proxy($0) } : nil
-        case .unauthorized: concerns(hop.request, in: hop.context) ? .origin(Origin(hop.request.url)) : nil
-        default: nil
-        }
-    }
 
     /// Returns the request to send again; `nil` if the response stands.
     private func answer(
@@ -166,14 +165,13 @@ public final class CredentialInterceptor: HopAuthenticating {
                 || !spaces.withLock({ $0.knowsDigest(of: asker) })
         else { return nil }
         let id = CredentialSpace.ID(asker: asker, realm: challenge.realm ?? "")
-        let sent = SentTarget(request, for: asker)
         var use = hop.uses[asker] ?? .init()
-        var known = try spaces.withLock { try $0.authorization(for: sent, to: challenge, of: id, &use) }
+        var known = try spaces.withLock { try $0.authorization(for: request, to: challenge, of: id, &use) }
         if known == nil, !use.isAnswered {
             hop.context.report(.started(.challenge(challenge)))
             defer { hop.context.report(.ended(isGranted: known != nil)) }
             try await wait(for: id, use, challenge, to: request.url, hop.context, provider)
-            known = try spaces.withLock { try $0.authorization(for: sent, to: challenge, of: id, &use) }
+            known = try spaces.withLock { try $0.authorization(for: request, to: challenge, of: id, &use) }
         }
         hop.uses[asker] = use
         return known.map { prepared(&hop, (asker, $0)) }
@@ -244,8 +242,7 @@ extension HTTPResponseHead {
 extension URLCredential {
     /// The answer to a challenge; a refusal for a credential without a name or a password.
     ///
-    /// It is in UTF-8, whether or not the server asks for that. If it does, both are normalised, so that a password
-    /// doesn't depend on the keyboard it was typed on (RFC 7617, 2.1).
+    /// It is in UTF-8, whether or not the server asks for that.
     fileprivate func answer(to challenge: AuthenticationChallenge) -> CredentialSpace.Answer {
         guard let user, let password else { return .refused(nil) }
         guard challenge.scheme.equalsIgnoringASCIICase("Basic") else {
@@ -253,10 +250,9 @@ extension URLCredential {
             return DigestSession(challenge, user: user, password: password, clientNonce: clientNonce)
                 .map { .digest([$0]) } ?? .refused(nil)
         }
-        let isUnicode = challenge["charset"]?.equalsIgnoringASCIICase("UTF-8") == true
         let authorization = Authorization.basic(
-            username: isUnicode ? user.precomposedStringWithCanonicalMapping : user,
-            password: isUnicode ? password.precomposedStringWithCanonicalMapping : password
+            username: challenge.normalized(user),
+            password: challenge.normalized(password)
         )
         do { return .basic(try authorization.validated()) } catch { return .refused(error) }
     }

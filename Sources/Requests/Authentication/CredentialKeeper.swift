@@ -12,7 +12,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
 
     /// A request that waits for a credential, and the way to begin a refresh on its behalf.
     struct Waiter: Sendable {
-        let continuation: CheckedContinuation<Result<Grant, CredentialRefusal>, Never>
+        let outcome: OneShot<Result<Grant, CredentialRefusal>>
         let refresh: @Sendable (Credential?, _ generation: Int) -> Void
     }
 
@@ -152,36 +152,32 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         in context: InterceptorContext,
         refresh: @escaping Refresh
     ) async -> Result<Grant, CredentialRefusal> {
+        // A cancelled request begins no refresh.
+        guard !Task.isCancelled else { return .failure(.cancelled) }
         let now = now()
-        let number = state.withLock { state in
+        let outcome = OneShot<Result<Grant, CredentialRefusal>>()
+        let waiter = Waiter(outcome: outcome) { [self] credential, generation in
+            self.refresh(credential, generation, in: context, refresh)
+        }
+        let (number, answer) = state.withLock { state in
             state.nextID += 1
-            return state.nextID
+            return (state.nextID, state.machine.request(waiter, id: state.nextID, after: generation, now: now))
         }
-        let outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let waiter = Waiter(continuation: continuation) { [self] credential, generation in
-                    self.refresh(credential, generation, in: context, refresh)
-                }
-                let answer: Machine.Answer = state.withLock { state in
-                    // A cancellation before this point found no waiter to release; but it has set the flag.
-                    if Task.isCancelled { return .refuse(.cancelled) }
-                    return state.machine.request(waiter, id: number, after: generation, now: now)
-                }
-                switch answer {
-                case .grant(let grant): continuation.resume(returning: .success(grant))
-                case .refuse(let refusal): continuation.resume(returning: .failure(refusal))
-                // Reported before this returns, and so before the end, which comes after the suspension.
-                case .wait: context.report(.started(.refresh))
-                case .refresh(let credential, let generation):
-                    context.report(.started(.refresh))
-                    waiter.refresh(credential, generation)
-                }
-            }
+        switch answer {
+        case .grant(let grant): outcome.fill(.success(grant))
+        case .refuse(let refusal): outcome.fill(.failure(refusal))
+        case .wait: context.report(.started(.refresh))
+        case .refresh(let credential, let generation):
+            context.report(.started(.refresh))
+            waiter.refresh(credential, generation)
+        }
+        let result = await withTaskCancellationHandler {
+            await outcome.value()
         } onCancel: {
-            state.withLock { $0.machine.withdraw(number) }?.continuation.resume(returning: .failure(.cancelled))
+            if outcome.fill(.failure(.cancelled)) { _ = state.withLock { $0.machine.withdraw(number) } }
         }
-        context.report(.ended(isGranted: (try? outcome.get()) != nil))
-        return outcome
+        context.report(.ended(isGranted: (try? result.get()) != nil))
+        return result
     }
 
     /// Refreshes in a task of its own, which isn't cancelled with an operation.
@@ -194,37 +190,34 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         let scope = RunScope(refreshBy: self, within: context.source.scope)
         // Also if it is called from a task that isn't a child of this one.
         let client = RefreshClient { request in try await scope.run { try await context.send(request) } }
-        let work = Locked<(task: Task<Void, Never>?, timer: DelayedAction?)>((nil, nil))
-        let end: @Sendable (Result<Credential, any Error>) -> Void = { [self] result in
-            scope.end()
-            // The first outcome counts, and a cancelled task makes one too.
-            self.end(generation, with: result)
-            let (task, timer) = work.withLock { work in
-                defer { work = (nil, nil) }
-                return work
+        // The first outcome counts, and a cancelled task makes one too.
+        let (outcome, timer) = (OneShot<Result<Credential, any Error>>(), OneShot<DelayedAction?>())
+        let task = RunExecutor.detachedTask {
+            do {
+                outcome.fill(.success(try await scope.run { try await refresh(credential, client) }))
+            } catch {
+                outcome.fill(.failure(error))
             }
-            timer?.cancel()
-            task?.cancel()
         }
-        work.withLock { work in
-            work.task = RunExecutor.detachedTask {
-                do {
-                    end(.success(try await scope.run { try await refresh(credential, client) }))
-                } catch {
-                    end(.failure(error))
-                }
-            }
-            work.timer = timeout.map { timeout in
+        _ = RunExecutor.detachedTask { [self] in
+            end(generation, of: scope, with: await outcome.value())
+            task.cancel()
+            await timer.value()?.cancel()
+        }
+        // Under no lock, since the clock is the caller's.
+        timer.fill(
+            timeout.map { timeout in
                 DelayedAction(after: timeout, on: clock) {
                     let reason = "the credential was not refreshed within \(timeout)"
-                    end(.failure(RequestError(.refreshTimedOut, phase: .building, reason: reason)))
+                    outcome.fill(.failure(RequestError(.refreshTimedOut, phase: .building, reason: reason)))
                 }
             }
-        }
+        )
     }
 
-    /// Reports the outcome of a refresh to all its waiters; only the first outcome of a refresh has an effect.
-    private func end(_ generation: Int, with result: Result<Credential, any Error>) {
+    /// Reports the outcome of a refresh to all its waiters.
+    private func end(_ generation: Int, of scope: RunScope, with result: Result<Credential, any Error>) {
+        scope.end()
         let now = now()
         switch change({ $0.end(generation, with: result, now: now) }) {
         case nil: break
@@ -234,6 +227,6 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
     }
 
     private func resume(_ release: Machine.Release) {
-        for waiter in release.waiters { waiter.continuation.resume(returning: release.result) }
+        for waiter in release.waiters { waiter.outcome.fill(release.result) }
     }
 }

@@ -28,6 +28,15 @@ struct CredentialSpace: Sendable {
 
         /// The request field of the answer.
         var credential: HTTPField.Name { isProxy ? .proxyAuthorization : .authorization }
+
+        /// The response field with the next nonce; the fields of a response through a tunnel are those of the origin.
+        var info: HTTPField.Name? {
+            switch self {
+            case .origin: .authenticationInfo
+            case .proxy: .proxyAuthenticationInfo
+            case .tunnel: nil
+            }
+        }
     }
 
     /// The identity of a space: challenges of one realm have one answer (RFC 9110, 11.5).
@@ -52,21 +61,16 @@ struct CredentialSpace: Sendable {
     /// Makes the space of a challenge to a request.
     ///
     /// For `Basic` it is the path of the request up to its last slash, and everything below (RFC 7617, 2.2). For
-    /// `Digest` it is the value of `domain` on the same origin, or else the whole origin (RFC 7616, 3.3).
+    /// `Digest`, and for proxies, it is everything: a `domain` of a challenge (RFC 7616, 3.3) is ignored, since an
+    /// answer outside of it only tells the same server who the user is.
     init(_ id: ID, of challenge: AuthenticationChallenge, to url: URL, answer: Answer, generation: Int) {
         self.id = id
         self.answer = answer
         self.generation = generation
         isDigest = challenge.isAnswerableDigest
-        switch answer {
-        case .digest where !id.asker.isProxy:
-            let domains = (challenge["domain"] ?? "").split(separator: " ")
-                .compactMap { URL(string: String($0), relativeTo: url)?.absoluteURL }
-                .filter { Origin($0) == Origin(url) }
-                .map { $0.path(percentEncoded: true) }
-            paths = domains.isEmpty ? [""] : domains
-        default: paths = id.asker.isProxy ? [""] : [Self.folder(of: url)]
-        }
+        var isEverywhere = id.asker.isProxy
+        if case .digest = answer { isEverywhere = true }
+        paths = [isEverywhere ? "" : Self.folder(of: url)]
     }
 
     private static func folder(of url: URL) -> String {
@@ -86,22 +90,25 @@ struct CredentialSpace: Sendable {
     /// may be valid only once.
     ///
     /// - Parameters:
-    ///   - sent: The request.
+    ///   - request: The request.
     ///   - challenge: The challenge to the request; `nil` if there was none yet.
     /// - Returns: The credentials; `nil` if they can't be made.
-    mutating func authorization(for sent: SentTarget, to challenge: AuthenticationChallenge? = nil) -> Authorization? {
+    mutating func authorization(
+        for request: HTTPRequest,
+        to challenge: AuthenticationChallenge? = nil
+    ) -> Authorization? {
         switch answer {
         case .refused: return nil
         case .basic(let authorization):
             guard let challenge else { return authorization }
             guard !challenge.isAnswerableDigest else { return nil }
-            if match(sent.url) == nil { paths = paths.suffix(Self.limit - 1) + [Self.folder(of: sent.url)] }
+            if match(request.url) == nil { paths = paths.suffix(Self.limit - 1) + [Self.folder(of: request.url)] }
             return authorization
         case .digest(var sessions):
             var index = 0
             if let challenge {
                 guard let session = sessions[0].restarted(by: challenge) else { return nil }
-                if let known = sessions.firstIndex(where: { $0.presentNonce == session.presentNonce }) {
+                if let known = sessions.firstIndex(where: { $0.nonce == session.nonce }) {
                     index = known
                 } else {
                     if sessions.count == Self.limit { sessions.remove(at: 1) }
@@ -109,9 +116,11 @@ struct CredentialSpace: Sendable {
                     sessions.append(session)
                 }
             }
-            guard let content = sent.content(for: sessions[index].protection) else { return nil }
+            let coversContent = sessions[index].protection == .authInt
+            guard let content = coversContent ? request.content(for: id.asker) : Data() else { return nil }
             defer { answer = .digest(sessions) }
-            return sessions[index].answer(to: sent.method, sent.target, content: content)
+            let (method, target) = request.line(for: id.asker)
+            return sessions[index].answer(to: method, target, content: content)
         }
     }
 
@@ -123,8 +132,8 @@ struct CredentialSpace: Sendable {
     /// - Returns: Whether the nonce is one of the space.
     mutating func accept(_ nonce: String, next: String?) -> Bool {
         guard case .digest(var sessions) = answer,
-            let index = sessions.firstIndex(where: { $0.presentNonce == next })
-                ?? sessions.firstIndex(where: { $0.presentNonce == nonce })
+            let index = sessions.firstIndex(where: { $0.nonce == next })
+                ?? sessions.firstIndex(where: { $0.nonce == nonce })
         else { return false }
         var session = sessions.remove(at: index)
         if let next { session.renew(next) }
@@ -172,15 +181,15 @@ struct CredentialSpaces: Sendable {
 
     /// Returns the credentials for a request, and counts it; `nil` if there is no matching space.
     mutating func authorization(
-        for sent: SentTarget,
+        for request: HTTPRequest,
         _ asker: CredentialSpace.Asker,
         _ use: inout Use
     ) -> Authorization? {
         (use.generation, use.start) = (nil, count)
         let matching = spaces.indices.filter { spaces[$0].id.asker == asker && !spaces[$0].isRejected }
-            .compactMap { index in spaces[index].match(sent.url).map { (index, $0) } }
+            .compactMap { index in spaces[index].match(request.url).map { (index, $0) } }
         guard let index = matching.max(by: { $0.1 < $1.1 })?.0,
-            let authorization = spaces[index].authorization(for: sent)
+            let authorization = spaces[index].authorization(for: request)
         else { return nil }
         use.generation = spaces[index].generation
         return authorization
@@ -193,7 +202,7 @@ struct CredentialSpaces: Sendable {
     ///
     /// - Throws: The error that is the answer.
     mutating func authorization(
-        for sent: SentTarget,
+        for request: HTTPRequest,
         to challenge: AuthenticationChallenge,
         of id: CredentialSpace.ID,
         _ use: inout Use
@@ -213,7 +222,7 @@ struct CredentialSpaces: Sendable {
             guard !use.isExtended, !spaces[index].isRejected else { return nil }
             use.isExtended = true
         }
-        guard let authorization = spaces[index].authorization(for: sent, to: challenge) else { return nil }
+        guard let authorization = spaces[index].authorization(for: request, to: challenge) else { return nil }
         (use.generation, use.start) = (spaces[index].generation, count)
         return authorization
     }
@@ -278,33 +287,20 @@ struct CredentialSpaces: Sendable {
     }
 }
 
-/// The parts of a request that a `Digest` covers.
-struct SentTarget: Sendable {
-    let method: HTTPMethod
-    let url: URL
-    /// The target in the request line.
-    let target: String
-    private let body: HTTPBody
-
-    /// Makes the target for the sender of a challenge: the request line that it receives, and the content.
-    init(_ request: HTTPRequest, for asker: CredentialSpace.Asker) {
-        url = request.url
+extension HTTPRequest {
+    /// The method and the target in the request line that the sender of a challenge receives.
+    fileprivate func line(for asker: CredentialSpace.Asker) -> (method: HTTPMethod, target: String) {
         if case .tunnel = asker {
-            method = .connect
-            body = .none
-            let host = request.url.wireHost ?? ""
-            target = (host.contains(":") ? "[\(host)]" : host) + ":\(request.url.port ?? 443)"
-            return
+            let host = url.wireHost ?? ""
+            return (.connect, (host.contains(":") ? "[\(host)]" : host) + ":\(url.port ?? 443)")
         }
-        body = request.body
-        method = request.method
-        let path = request.url.path(percentEncoded: true)
-        target = (path.isEmpty ? "/" : path) + (request.url.query(percentEncoded: true).map { "?\($0)" } ?? "")
+        let path = url.path(percentEncoded: true)
+        return (method, (path.isEmpty ? "/" : path) + (url.query(percentEncoded: true).map { "?\($0)" } ?? ""))
     }
 
-    /// The content that the protection covers; `nil` if it can't be read before it is sent.
-    func content(for protection: DigestSession.Protection?) -> Data? {
-        guard protection == .authInt else { return Data() }
+    /// The content that the sender of a challenge receives; `nil` if it can't be read before it is sent.
+    fileprivate func content(for asker: CredentialSpace.Asker) -> Data? {
+        if case .tunnel = asker { return Data() }
         guard let content = try? body.resolved().content else { return nil }
         switch content {
         case .none: return Data()

@@ -41,9 +41,8 @@ struct DigestSession: Sendable {
     private let user: String
     private let password: String
     private let clientNonce: String
-    private var nonce: String
-    /// The nonce of the challenge, from which the session's key is made, whatever nonces follow.
-    private let firstNonce: String
+    /// The nonce of the next answer.
+    private(set) var nonce: String
     private var count: UInt32 = 0
 
     /// Begins to answer a challenge; `nil` if it has another scheme, or unknown requirements.
@@ -54,23 +53,23 @@ struct DigestSession: Sendable {
     ///   - password: The password.
     ///   - clientNonce: A text that makes the answers differ from those to another client.
     init?(_ challenge: AuthenticationChallenge, user: String, password: String, clientNonce: String) {
-        guard challenge.isAnswerableDigest, let nonce = challenge["nonce"], challenge.realm != nil,
-            let (algorithm, hasKey) = Self.algorithm(of: challenge)
+        let protections = challenge["qop"].map(Self.protections)
+        guard challenge.scheme.equalsIgnoringASCIICase("Digest"), let nonce = challenge["nonce"],
+            challenge.realm != nil, let (algorithm, hasKey) = Self.algorithm(of: challenge),
+            protections?.isEmpty != true
         else { return nil }
-        let isUnicode = challenge["charset"]?.equalsIgnoringASCIICase("UTF-8") == true
         self.challenge = challenge
         self.algorithm = algorithm
         self.hasKey = hasKey
         self.nonce = nonce
-        firstNonce = nonce
         self.clientNonce = clientNonce
-        self.user = isUnicode ? user.precomposedStringWithCanonicalMapping : user
-        self.password = isUnicode ? password.precomposedStringWithCanonicalMapping : password
-        protection = challenge["qop"].flatMap { Self.protections(in: $0).first }
+        self.user = challenge.normalized(user)
+        self.password = challenge.normalized(password)
+        protection = protections?.first
     }
 
     /// The algorithm that a challenge names, and whether it ends in `-sess`.
-    fileprivate static func algorithm(of challenge: AuthenticationChallenge) -> (Algorithm, hasKey: Bool)? {
+    private static func algorithm(of challenge: AuthenticationChallenge) -> (Algorithm, hasKey: Bool)? {
         let name = challenge["algorithm"] ?? Algorithm.md5.rawValue
         for algorithm in Algorithm.allCases {
             if name.equalsIgnoringASCIICase(algorithm.rawValue) { return (algorithm, false) }
@@ -80,13 +79,10 @@ struct DigestSession: Sendable {
     }
 
     /// The known protections of a list; the one without the content first, since it costs nothing.
-    fileprivate static func protections(in list: String) -> [Protection] {
+    private static func protections(in list: String) -> [Protection] {
         let names = FieldScanner.elements(of: list).map(\.lowercasedASCII)
         return [.auth, .authInt].filter { names.contains($0.rawValue) }
     }
-
-    /// The nonce of the next answer.
-    var presentNonce: String { nonce }
 
     /// Takes the nonce that a server requires for the next answer (RFC 7616, 3.5).
     ///
@@ -114,18 +110,12 @@ struct DigestSession: Sendable {
         let counter = String(format: "%08x", count)
         let realm = challenge.realm ?? ""
         var secret = algorithm.digest("\(user):\(realm):\(password)")
-        if hasKey { secret = algorithm.digest("\(secret):\(firstNonce):\(clientNonce)") }
+        // The session's key is made from the nonce of the challenge, whatever nonces follow.
+        if hasKey { secret = algorithm.digest("\(secret):\(challenge["nonce"] ?? ""):\(clientNonce)") }
         var request = "\(method.rawValue):\(target)"
         if protection == .authInt { request += ":\(algorithm.digest(content ?? Data()))" }
-        let requestDigest = algorithm.digest(request)
-        let response =
-            switch protection {
-            case nil: algorithm.digest("\(secret):\(nonce):\(requestDigest)")
-            case let protection?:
-                algorithm.digest(
-                    "\(secret):\(nonce):\(counter):\(clientNonce):\(protection.rawValue):\(requestDigest)"
-                )
-            }
+        let use = protection.map { "\(counter):\(clientNonce):\($0.rawValue):" } ?? ""
+        let response = algorithm.digest("\(secret):\(nonce):\(use)\(algorithm.digest(request))")
 
         var parts = name(in: realm)
         parts += ["realm=\(realm.quoted)", "nonce=\(nonce.quoted)", "uri=\(target.quoted)", "response=\"\(response)\""]
@@ -156,11 +146,13 @@ extension DigestSession: CustomReflectable {
 
 extension AuthenticationChallenge {
     /// Whether the challenge can be answered with ``DigestSession``.
-    var isAnswerableDigest: Bool {
-        guard scheme.equalsIgnoringASCIICase("Digest"), self["nonce"] != nil, realm != nil,
-            DigestSession.algorithm(of: self) != nil
-        else { return false }
-        return self["qop"].map { !DigestSession.protections(in: $0).isEmpty } ?? true
+    var isAnswerableDigest: Bool { DigestSession(self, user: "", password: "", clientNonce: "") != nil }
+
+    /// Returns a name or a password as the server expects it: normalised if it asks for UTF-8, so that the bytes of a
+    /// password don't depend on the keyboard it was typed on (RFC 7616, 4; RFC 7617, 2.1).
+    func normalized(_ secret: String) -> String {
+        guard self["charset"]?.equalsIgnoringASCIICase("UTF-8") == true else { return secret }
+        return secret.precomposedStringWithCanonicalMapping
     }
 
     /// Whether only the nonce of the answer was too old, and not the password wrong.

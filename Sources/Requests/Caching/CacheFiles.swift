@@ -10,12 +10,15 @@ import Foundation
 /// time of a file's last use is its modification time.
 struct CacheFiles: Sendable {
     private let directory: String
+    /// The maximum size of all files, in bytes.
+    private let limit: Int
 
     /// Takes a directory, which is created for its owner alone if it doesn't exist.
     ///
     /// - Throws: Any error that the file manager throws.
-    init(directory: URL) throws {
+    init(directory: URL, limit: Int) throws {
         self.directory = directory.path
+        self.limit = max(0, limit)
         try PrivateFile.createFolder(self.directory)
     }
 
@@ -107,22 +110,32 @@ struct CacheFiles: Sendable {
         for resource in resources() { remove(resource) }
     }
 
-    /// Removes the least recently used files down to a target, if there are more bytes than the limit; returns the
-    /// remaining size.
+    /// Whether a file of this size is cached: one of more than a quarter of the limit would evict too much.
+    func admits(_ size: Int) -> Bool { size <= limit / 4 }
+
+    /// Makes room for a file of this size: removes the least recently used ones, if there are too many.
     ///
     /// Temporary files of writers that crashed an hour ago or earlier are removed too.
-    func sweep(ifAbove limit: Int, downTo target: Int, at now: Date) -> Int {
+    ///
+    /// Other processes write to the directory too, so the known size becomes outdated: it is determined again after an
+    /// eighth of the limit. The limit is therefore kept exactly by one process, and each other one exceeds it by an
+    /// eighth at most.
+    ///
+    /// - Returns: The number of bytes that may be written before the size has to be determined again.
+    func makeRoom(for bytes: Int, at now: Date) -> Int {
         var entries = entries()
         let old = now.timeIntervalSince1970 - 3600
         for entry in entries where entry.isUnfinished && entry.modified < old { delete(entry.path) }
         entries.removeAll { $0.isUnfinished && $0.modified < old }
         var size = entries.reduce(0) { $0 + $1.size }
-        guard size > limit else { return size }
-        for entry in entries.sorted(by: { $0.modified < $1.modified }) where size > target {
-            delete(entry.path)
-            size -= entry.size
+        let room = max(limit / 8, bytes)
+        if size > limit - bytes {
+            for entry in entries.sorted(by: { $0.modified < $1.modified }) where size > limit - room {
+                delete(entry.path)
+                size -= entry.size
+            }
         }
-        return size
+        return max(0, min(limit - size, room))
     }
 
     private func entries() -> [Entry] {
@@ -171,39 +184,5 @@ extension timespec {
         // Limited to the range that all file systems and systems support.
         let seconds = min(max(0, date.timeIntervalSince1970), 4_000_000_000)
         self.init(tv_sec: Int(seconds), tv_nsec: Int((seconds - seconds.rounded(.down)) * 1e9))
-    }
-}
-
-/// The number of bytes that may be written before the size of the directory has to be determined again.
-///
-/// Other processes write there too, so the known size becomes outdated: it is determined again after an eighth of the
-/// limit. The limit is therefore kept exactly by one process, and each other one exceeds it by an eighth at most.
-struct DiskBudget: Sendable {
-    /// The maximum number of bytes.
-    let limit: Int
-    // Zero until the size was determined.
-    private var left = 0
-
-    /// Starts without a known size.
-    init(limit: Int) {
-        self.limit = max(0, limit)
-    }
-
-    /// Whether a file of that size is cached: one of more than a quarter of the limit would evict too much.
-    func admits(_ bytes: Int) -> Bool { bytes <= limit / 4 }
-
-    /// Takes the bytes of a file; returns `false` if the size of the directory has to be determined first.
-    mutating func take(_ bytes: Int) -> Bool {
-        guard bytes <= left else { return false }
-        left -= bytes
-        return true
-    }
-
-    /// The size to which the directory has to shrink, if it is too large for another file of that size.
-    func target(for bytes: Int) -> Int { limit - max(limit / 8, bytes) }
-
-    /// Records the size of the directory, and takes the bytes of a file.
-    mutating func take(_ bytes: Int, besides size: Int) {
-        left = max(0, min(limit - size, max(limit / 8, bytes)) - bytes)
     }
 }

@@ -21,16 +21,13 @@ struct CacheKey: Sendable, Hashable {
     /// - Complexity: O(n) in the size of the head.
     init(_ request: HTTPRequest, user: [String], varyingBy names: [HTTPField.Name] = []) {
         let address = Self.address(of: request.url)
-        var pieces = Pieces()
-        pieces.add(request.method.rawValue)
-        pieces.add(address)
-        // A request with this field may reach another server at the same address.
-        pieces.add(.host, of: request)
-        for part in user { pieces.add(part) }
-        pieces.add("")
-        for name in names { pieces.add(variantBy: name, of: request) }
+        // A request with a `Host` of its own may reach another server at the same address.
+        let pieces =
+            [request.method.rawValue, address] + Self.variant(by: .host, of: request) + user + [""]
+            + names.flatMap { Self.variant(by: $0, of: request) }
         resource = Self.resource(address)
-        name = pieces.digest
+        // Each piece with its length, so that different lists of pieces are encoded differently.
+        name = SHA256.digest(of: pieces.map { "\($0.utf8.count):\($0)" }.joined().utf8).hexadecimal
     }
 
     /// Makes a key of its parts.
@@ -57,38 +54,17 @@ struct CacheKey: Sendable, Hashable {
             + "\(origin.host):\(origin.port ?? -1)" + (path.isEmpty ? "/" : path)
             + (url.query(percentEncoded: true).map { "?\($0)" } ?? "")
     }
-}
 
-/// Each piece with its length, so that different lists of pieces are encoded differently.
-private struct Pieces {
-    private var bytes: [UInt8] = []
-
-    mutating func add(_ text: String) {
-        bytes += "\(text.utf8.count):".utf8
-        bytes += text.utf8
-    }
-
-    // A missing field differs from an empty one.
-    mutating func add(_ name: HTTPField.Name, of request: HTTPRequest) {
-        let values = request.headers[values: name]
-        add(name.rawValue.lowercasedASCII)
-        add("\(values.count)")
-        for value in values { add(value.trimmedOfBlanks) }
-    }
-
-    /// Adds a field that a response depends on, in a form that is the same for equivalent fields.
+    /// A field that a response depends on, in a form that is the same for equivalent fields; a missing one differs from
+    /// an empty one.
     ///
     /// Lines are joined and blanks around commas are removed (RFC 9111, 4.1). Languages are compared without case (RFC
     /// 5646, 2.1.1) and without blanks.
-    mutating func add(variantBy name: HTTPField.Name, of request: HTTPRequest) {
-        let values = request.headers[values: name]
-        add(name.rawValue.lowercasedASCII)
-        add(values.isEmpty ? "0" : "1")
-        guard !values.isEmpty else { return }
+    private static func variant(by name: HTTPField.Name, of request: HTTPRequest) -> [String] {
+        let (field, values) = (name.rawValue.lowercasedASCII, request.headers[values: name])
+        guard !values.isEmpty else { return [field, "0"] }
         let text = FieldScanner.elements(of: values.joined(separator: ",")).joined(separator: ",")
-        guard name == .acceptLanguage else { return add(text) }
-        add(text.lowercasedASCII.filter { $0 != " " && $0 != "\t" })
+        guard name == .acceptLanguage else { return [field, "1", text] }
+        return [field, "1", text.lowercasedASCII.filter { $0 != " " && $0 != "\t" }]
     }
-
-    var digest: String { SHA256.digest(of: bytes).hexadecimal }
 }

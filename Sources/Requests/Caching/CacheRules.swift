@@ -20,7 +20,7 @@ struct CacheRules: Sendable {
         self.request = request
         self.policy = policy
         self.hasUser = hasUser
-        control = CacheControl(forCacheIn: request.headers)
+        control = CacheControl(parsing: request.headers[.cacheControl] ?? "")
     }
 
     // MARK: Using
@@ -50,13 +50,12 @@ struct CacheRules: Sendable {
         let judged = policy.applied(to: stored)
         let freshness = freshness(of: judged, at: now)
         let isUsable = request.cachePolicy.takesAnyAge || takes(judged, freshness)
-        if let range {
-            guard isUsable, !(isRetry && maySend), let part = stored.part(range) else { return load() }
-            return .fresh(part.response(from: request.url, age: freshness.age))
-        }
-        if isUsable {
-            if isRetry, maySend { return load() }
-            return .fresh(stored.response(from: request.url, age: freshness.age))
+        let range = range
+        if isUsable || range != nil {
+            guard isUsable, !(isRetry && maySend), let answer = range.map({ stored.part($0) }) ?? stored else {
+                return load()
+            }
+            return .fresh(answer.response(from: request.url, age: freshness.age))
         }
         let next = load(unlessSameAs: stored)
         if case .revalidate(let outgoing, _) = next, !isRetry, mayValidateLater(judged, freshness) {

@@ -12,13 +12,16 @@ struct CacheUse: Sendable {
     private let cache: ResponseCache
     private let user: [String]
     private let rules: CacheRules
+    /// The number of the last removal at the beginning; see ``CacheState``.
+    private let removal: Int
 
     /// Begins to use a cache.
     init(of cache: ResponseCache, by request: HTTPRequest, _ policy: ResponseCache.Policy) {
         self.request = request
         self.cache = cache
-        user = cache.identity.parts(of: request)
+        user = cache.identity.parts(request)
         rules = CacheRules(request, hasUser: !user.isEmpty, policy)
+        removal = cache.state.withLock { $0.lastRemoval }
     }
 
     /// The name of the stored response; other users of the address have another one.
@@ -36,9 +39,9 @@ struct CacheUse: Sendable {
     }
 
     private var stored: CachedResponse? {
-        let record = cache.record(key())
+        let record = cache.record(key(), since: removal)
         guard case .varies(let names) = record else { return record?.response }
-        return cache.record(key(varyingBy: names))?.response
+        return cache.record(key(varyingBy: names), since: removal)?.response
     }
 
     /// The response for a caller if a validation failed: there was no answer, or one that reports a server failure.
@@ -80,6 +83,6 @@ struct CacheUse: Sendable {
             // The reference last: a reader that sees it also finds its target.
             records = [(key(varyingBy: names), .response(response)), (key(), .varies(names))]
         }
-        cache.keep(records, requestedAt: response.requestedAt)
+        cache.keep(records, since: removal)
     }
 }

@@ -9,6 +9,8 @@ struct CachedResponse: Sendable, Hashable {
     private(set) var status: HTTPStatus
     /// The header fields that may be stored.
     private(set) var headers: HTTPHeaders
+    /// The directives for storing and using it.
+    let control: CacheControl
     /// The content.
     private(set) var body: Data
     /// The time of the request, or of its last validation.
@@ -20,6 +22,7 @@ struct CachedResponse: Sendable, Hashable {
     init(status: HTTPStatus, headers: HTTPHeaders, body: Data, requestedAt: Date, receivedAt: Date) {
         self.status = status
         self.headers = headers.keepable
+        control = CacheControl(parsing: headers[.cacheControl] ?? "")
         self.body = body
         self.requestedAt = requestedAt
         self.receivedAt = receivedAt
@@ -27,13 +30,14 @@ struct CachedResponse: Sendable, Hashable {
 
     /// Returns the response with other header fields.
     func with(_ headers: HTTPHeaders) -> CachedResponse {
-        var response = self
-        response.headers = headers.keepable
-        return response
+        CachedResponse(
+            status: status,
+            headers: headers,
+            body: body,
+            requestedAt: requestedAt,
+            receivedAt: receivedAt
+        )
     }
-
-    /// The directives for storing and using it.
-    var control: CacheControl { CacheControl(forCacheIn: headers) }
 
     /// The fields of the request that it depends on, each once, in alphabetical order.
     ///
@@ -135,19 +139,6 @@ struct PartialRange: Sendable, Hashable {
         let start = first ?? max(0, count - (last ?? 0))
         let end = first == nil ? count : min(last ?? count - 1, count - 1) + 1
         return start < end ? start..<end : nil
-    }
-}
-
-extension CacheControl {
-    /// The directives of a message as a cache reads them: also those behind a semicolon.
-    ///
-    /// They are invalid, but `private; no-store` is meant to forbid (RFC 9111, 4.2.1).
-    init(forCacheIn headers: HTTPHeaders) {
-        let text = headers[.cacheControl] ?? ""
-        self.init(parsing: text)
-        guard text.utf8.contains(UInt8(ascii: ";")) else { return }
-        let separated = CacheControl(parsing: String(text.map { $0 == ";" ? "," : $0 }))
-        directives += separated.directives.filter { !contains($0.name) }
     }
 }
 

@@ -13,12 +13,8 @@ extension ResponseCache {
     /// that identify the user, with ``cookies(named:)``, if the server changes that of its session with every response.
     /// Use ``custom(_:)`` if something else identifies a user, such as a part of the path or a client certificate.
     public struct Identity: Sendable {
-        private enum Rule: Sendable {
-            case cookies(@Sendable (_ name: String) -> Bool)
-            case custom(@Sendable (HTTPRequest) -> String)
-        }
-
-        private let rule: Rule
+        /// Returns the identity of a request's user; empty if it has no user.
+        let parts: @Sendable (_ request: HTTPRequest) -> [String]
 
         /// All header fields with secrets, and all cookies.
         public static let automatic = cookies(ignoring: [])
@@ -33,7 +29,7 @@ extension ResponseCache {
         ///   values of these cookies are.
         /// - Returns: The rule.
         public static func cookies(ignoring names: Set<String>) -> ResponseCache.Identity {
-            ResponseCache.Identity(rule: .cookies { !names.contains($0) })
+            identity { !names.contains($0) }
         }
 
         /// All header fields with secrets but `Cookie`, and the cookies with these names.
@@ -42,7 +38,7 @@ extension ResponseCache {
         ///   browser, whose profile belongs to one person.
         /// - Returns: The rule.
         public static func cookies(named names: Set<String>) -> ResponseCache.Identity {
-            ResponseCache.Identity(rule: .cookies { names.contains($0) })
+            identity { names.contains($0) }
         }
 
         /// The result of a closure only.
@@ -53,18 +49,14 @@ extension ResponseCache {
         public static func custom(
             _ identify: @escaping @Sendable (_ request: HTTPRequest) -> String
         ) -> ResponseCache.Identity {
-            ResponseCache.Identity(rule: .custom(identify))
+            ResponseCache.Identity { request in [identify(request)].filter { !$0.isEmpty } }
         }
 
-        /// Returns the identity of a request's user; empty if it has no user.
-        ///
-        /// - Complexity: O(n) in the size of the head.
-        func parts(of request: HTTPRequest) -> [String] {
-            switch rule {
-            case .custom(let identify):
-                let identity = identify(request)
-                return identity.isEmpty ? [] : [identity]
-            case .cookies(let counts):
+        /// Returns the rule of all secrets and some cookies.
+        private static func identity(
+            byCookies counts: @escaping @Sendable (_ name: String) -> Bool
+        ) -> ResponseCache.Identity {
+            ResponseCache.Identity { request in
                 var parts: [String] = []
                 for name in Set(request.headers.secrets.map(\.name)).sorted() where name != .cookie {
                     let values = request.headers[values: name].map(\.identity)

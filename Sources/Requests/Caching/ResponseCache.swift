@@ -91,16 +91,15 @@ public final class ResponseCache: Sendable {
         }
         let files: CacheFiles
         do {
-            files = try CacheFiles(directory: directory)
+            files = try CacheFiles(directory: directory, limit: diskLimit)
         } catch {
             throw FileError(directory, writing: error)
         }
-        self.init(files, diskLimit: diskLimit, memoryLimit: memoryLimit, identity, now, filter)
+        self.init(files, memoryLimit: memoryLimit, identity, now, filter)
     }
 
     private init(
         _ files: CacheFiles?,
-        diskLimit: Int = 0,
         memoryLimit: Int,
         _ identity: ResponseCache.Identity,
         _ now: @escaping @Sendable () -> Date,
@@ -110,7 +109,7 @@ public final class ResponseCache: Sendable {
         self.identity = identity
         self.now = now
         self.filter = filter
-        state = Locked(CacheState(memoryLimit: memoryLimit, diskLimit: diskLimit))
+        state = Locked(CacheState(memoryLimit: memoryLimit))
     }
 
     /// The approximate byte count in memory.
@@ -147,7 +146,7 @@ public final class ResponseCache: Sendable {
     ///
     /// - Complexity: O(n) in the number of files.
     public func removeAll() {
-        remove({ $0.removeAll(at: $1) }, files: { $0.removeAll() })
+        remove({ $0.removeAll() }, files: { $0.removeAll() })
     }
 
     /// Removes every response to requests for an address, for all users.
@@ -157,17 +156,16 @@ public final class ResponseCache: Sendable {
     /// - Complexity: O(n) in the number of responses in memory, and of the files of the address.
     public func remove(for url: URL) {
         let resource = CacheKey.resource(of: url)
-        remove({ $0.remove(resource, at: $1) }, files: { $0.remove(resource) })
+        remove({ $0.remove(resource) }, files: { $0.remove(resource) })
     }
 
     // Once before, so that responses that are just being stored aren't kept; and once after, since another thread may
     // have read a file that was still there.
-    private func remove(_ change: @Sendable (inout CacheState, Date) -> Void, files remove: (CacheFiles) -> Void) {
-        let time = now()
-        state.withLock { change(&$0, time) }
+    private func remove(_ change: @Sendable (inout CacheState) -> Void, files remove: (CacheFiles) -> Void) {
+        state.withLock { change(&$0) }
         guard let files else { return }
         remove(files)
-        state.withLock { change(&$0, time) }
+        state.withLock { change(&$0) }
     }
 }
 
@@ -182,42 +180,37 @@ extension ResponseCache {
         for url in CacheRules.invalidated(by: request, head) { remove(for: url) }
     }
 
-    /// Looks for a record.
-    func record(_ key: CacheKey) -> CacheRecord? {
-        let finding = state.withLock { $0.find(key) }
-        if let known = finding.record {
+    /// Looks for a record, on behalf of a request that has begun after a removal.
+    func record(_ key: CacheKey, since removal: Int) -> CacheRecord? {
+        if let known = state.withLock({ $0.find(key) }) {
             // Keeps a frequently used response from becoming the oldest on disk.
             files?.touch(key, at: now())
             return known
         }
         guard let record = files?.load(key, at: now()) else { return nil }
-        state.withLock { $0.take(record, for: key, after: finding) }
+        state.withLock { $0.take(record, for: key, since: removal) }
         return record
     }
 
-    /// Stores the records of a response, unless it became outdated since it was requested.
-    func keep(_ records: [(CacheKey, CacheRecord)], requestedAt: Date) {
+    /// Stores the records of a response to a request that has begun after a removal, unless another one followed.
+    func keep(_ records: [(CacheKey, CacheRecord)], since removal: Int) {
         for (key, record) in records { save(record, for: key) }
-        let time = now()
-        let isKept = state.withLock { $0.keep(records, askedAt: requestedAt, now: time) }
+        let isKept = state.withLock { $0.keep(records, since: removal) }
         // Only now, since the removal may have come while the files were written, without seeing them.
         if !isKept { for (key, _) in records { files?.remove(key) } }
     }
 
     private func save(_ record: CacheRecord, for key: CacheKey) {
         guard let files else { return }
-        guard let bytes = record.bytes(for: key) else { return files.remove(key) }
+        let bytes = record.bytes(for: key) ?? Data()
         let size = CacheFiles.size(bytes.count)
-        let (isAdmitted, hasRoom, disk) = state.withLock { state in
-            let isAdmitted = state.disk.admits(size)
-            return (isAdmitted, isAdmitted && state.disk.take(size), state.disk)
+        guard !bytes.isEmpty, files.admits(size) else { return files.remove(key) }
+        let time = now()
+        if !state.withLock({ $0.takeRoom(for: size) }) {
+            let room = files.makeRoom(for: size, at: time)
+            state.withLock { $0.room = max(0, room - size) }
         }
-        guard isAdmitted else { return files.remove(key) }
-        if !hasRoom {
-            let found = files.sweep(ifAbove: disk.limit - size, downTo: disk.target(for: size), at: now())
-            state.withLock { $0.disk.take(size, besides: found) }
-        }
-        files.save(bytes, as: key, at: now())
+        files.save(bytes, as: key, at: time)
     }
 
     /// Removes a record.

@@ -45,18 +45,7 @@ public final class Connectivity: Sendable {
 
     private struct State: Sendable {
         var status: Status
-        var nextID = 0
-        /// The calls of the operations that wait for a network.
-        var waiters: [Int: @Sendable () -> Void] = [:]
         var bulletin = Bulletin<Status>()
-
-        mutating func set(_ value: Status) -> [@Sendable () -> Void] {
-            if value != status { bulletin.post(value) }
-            status = value
-            guard value.isConnected else { return [] }
-            defer { waiters = [:] }
-            return waiters.sorted { $0.key < $1.key }.map(\.value)
-        }
     }
 
     private let state: Locked<State>
@@ -80,7 +69,10 @@ public final class Connectivity: Sendable {
     public var status: Status {
         get { state.withLock { $0.status } }
         set {
-            for resume in state.withLock({ $0.set(newValue) }) { resume() }
+            state.withLock { state in
+                if newValue != state.status { state.bulletin.post(newValue) }
+                state.status = newValue
+            }
             tell()
         }
     }
@@ -95,17 +87,20 @@ public final class Connectivity: Sendable {
     ///
     /// A slow consumer gets the newest state. Each call makes a sequence of its own, which ends with the object; that
     /// of ``system`` never ends.
-    public func updates() -> AsyncStream<Status> {
-        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
-            let id = state.withLock { state in
-                if state.bulletin.last == nil { state.bulletin.post(state.status) }
-                return state.bulletin.add { status in
-                    if let status { continuation.yield(status) } else { continuation.finish() }
-                }
+    public func updates() -> AsyncStream<Status> { subscription().updates }
+
+    /// The updates for one reader, and the continuation that ends them.
+    private func subscription() -> (updates: AsyncStream<Status>, continuation: AsyncStream<Status>.Continuation) {
+        let (updates, continuation) = AsyncStream.makeStream(of: Status.self, bufferingPolicy: .bufferingNewest(1))
+        let id = state.withLock { state in
+            if state.bulletin.last == nil { state.bulletin.post(state.status) }
+            return state.bulletin.add { status in
+                if let status { continuation.yield(status) } else { continuation.finish() }
             }
-            continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.bulletin.remove(id) } }
-            tell()
         }
+        continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.bulletin.remove(id) } }
+        tell()
+        return (updates, continuation)
     }
 
     private func tell() {
@@ -122,29 +117,12 @@ public final class Connectivity: Sendable {
     ///   - clock: The clock of the limit.
     /// - Returns: Whether there is a network; `false` also if the task is cancelled.
     public func wait(atMost limit: Duration? = nil, clock: any Clock<Duration> = ContinuousClock()) async -> Bool {
-        let id = state.withLock { state in
-            state.nextID += 1
-            return state.nextID
-        }
-        let timer = Locked<DelayedAction?>(nil)
-        defer { timer.withLock { $0 }?.cancel() }
-        let isCancelled =
-            (try? await Suspension.wait { resume in
-                let isConnected = state.withLock { state in
-                    if !state.status.isConnected { state.waiters[id] = resume }
-                    return state.status.isConnected
-                }
-                if isConnected {
-                    resume()
-                } else if let limit {
-                    let action = DelayedAction(after: limit, on: clock, resume)
-                    timer.withLock { $0 = action }
-                }
-                return {}
-            }) == nil
-        // A network removes the waiter, a limit doesn't.
-        let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
-        return waiter == nil && !isCancelled
+        // Also if the limit is zero, and the first update comes after it.
+        if isConnected { return true }
+        let (updates, continuation) = subscription()
+        let timer = limit.map { DelayedAction(after: $0, on: clock) { continuation.finish() } }
+        defer { timer?.cancel() }
+        return await updates.contains { $0.isConnected }
     }
 }
 
@@ -194,7 +172,7 @@ extension Connectivity {
     /// network, also for requests to itself.
     public static let system: Connectivity = {
         let connectivity = Connectivity()
-        _ = NetworkInterfaces.observe {
+        NetworkInterfaces.observe {
             if let hasNetwork = NetworkInterfaces.haveNetwork() { connectivity.isConnected = hasNetwork }
         }
         return connectivity

@@ -37,15 +37,13 @@ enum NetworkInterfaces {
     /// Calls `change` once before it returns, and whenever links, addresses or routes have changed, until the process
     /// ends (rtnetlink(7)); one call at a time.
     ///
-    /// The change isn't read from the messages: some may have been lost, and the present state is easy to read.
-    ///
-    /// - Returns: Whether the kernel allows the observation.
-    static func observe(_ change: @escaping @Sendable () -> Void) -> Bool {
+    /// The change isn't read from the messages: some may have been lost, and the present state is easy to read. If the
+    /// kernel doesn't allow the observation, `change` isn't called.
+    static func observe(_ change: @escaping @Sendable () -> Void) {
         let descriptor = socket(addressFamily, kind, 0)
-        guard descriptor >= 0 else { return false }
-        guard subscribe(descriptor) else {
+        guard descriptor >= 0, subscribe(descriptor) else {
             close(descriptor)
-            return false
+            return
         }
         let queue = DispatchQueue(label: "Requests.Connectivity")
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
@@ -58,7 +56,6 @@ enum NetworkInterfaces {
         // After the subscription, so that no change is missed, and on its queue, so that it isn't newer than a later
         // call.
         queue.sync(execute: change)
-        return true
     }
 
     private static func subscribe(_ descriptor: Int32) -> Bool {

@@ -18,23 +18,14 @@ struct CookieAddress: Sendable, Hashable {
     ///
     /// A host that isn't a plain ASCII name or address is refused: different components could read it differently.
     init?(_ url: URL) {
-        guard let host = url.host(percentEncoded: false) else { return nil }
-        let canonical = HostPattern.canonical(host)
-        guard Self.isHost(canonical) else { return nil }
-        self.host = canonical
+        guard let host = url.host(percentEncoded: false).map(HostPattern.canonical), HostPattern.isHost(host) else {
+            return nil
+        }
+        self.host = host
         let scheme = url.scheme?.lowercasedASCII
         isSecure = scheme == "https" || scheme == "wss"
         let path = url.path(percentEncoded: true)
         self.path = path.utf8.first == UInt8(ascii: "/") ? path : "/"
-    }
-
-    /// Whether a text, in lower case, is a valid host; otherwise it can't be a domain either.
-    static func isHost(_ text: String) -> Bool {
-        guard 1...253 ~= text.utf8.count else { return false }
-        let labels = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        return labels.allSatisfy { label in
-            !label.isEmpty && label.allSatisfy { $0.isOfHostName || $0 == UInt8(ascii: ":") }
-        }
     }
 
     /// Whether the host is a number, and has no parent domains: an IPv6 address, or a number as the top domain.

@@ -13,13 +13,13 @@ struct CookieFile: Sendable {
 
     /// A record that may be invalid, without making the others unreadable.
     private struct AnyRecord: Codable {
-        let kept: CookieStore.Kept?
+        let entry: CookieStore.Entry?
 
         init(from decoder: any Decoder) throws {
-            kept = (try? CookieStore.Kept(from: decoder)).flatMap { $0.cookie.isAcceptable ? $0 : nil }
+            entry = (try? CookieStore.Entry(from: decoder)).flatMap { $0.cookie.isAcceptable ? $0 : nil }
         }
 
-        func encode(to encoder: any Encoder) throws { try kept?.encode(to: encoder) }
+        func encode(to encoder: any Encoder) throws { try entry?.encode(to: encoder) }
     }
 
     private static let version = 1
@@ -30,7 +30,7 @@ struct CookieFile: Sendable {
     /// be created.
     ///
     /// - Throws: ``FileError`` for a file that can't be read or isn't a cookie file.
-    func read() throws(FileError) -> (cookies: [CookieStore.Kept], skipped: [FileError]) {
+    func read() throws(FileError) -> (cookies: [CookieStore.Entry], skipped: [FileError]) {
         guard url.isFileURL else { throw FileError(.cannotReadFile, url, "it isn't the URL of a file") }
         let data: Data
         do {
@@ -51,9 +51,9 @@ struct CookieFile: Sendable {
         guard content.version == Self.version else {
             throw FileError(.damaged, url, "its version \(content.version) is unknown")
         }
-        let skipped = content.cookies.indices.filter { content.cookies[$0].kept == nil }
+        let skipped = content.cookies.indices.filter { content.cookies[$0].entry == nil }
             .map { FileError(.damaged, url, "record \($0 + 1) isn't a valid cookie, and is skipped") }
-        return (content.cookies.compactMap(\.kept), skipped)
+        return (content.cookies.compactMap(\.entry), skipped)
     }
 
     /// Replaces the file by one with these cookies.
@@ -62,7 +62,7 @@ struct CookieFile: Sendable {
     /// of them exists.
     ///
     /// - Throws: ``FileError`` if it can't be written; then the old one still exists.
-    func replace(with cookies: [CookieStore.Kept]) throws(FileError) {
+    func replace(with cookies: [CookieStore.Entry]) throws(FileError) {
         do {
             let bytes = try JSONEncoder().encode(Content(cookies: cookies))
             try PrivateFile.replace(url.path, with: bytes, isDurable: true)
@@ -74,14 +74,15 @@ struct CookieFile: Sendable {
     }
 }
 
-extension CookieStore.Kept: Codable {
+extension CookieStore.Entry: Codable {
     private enum Key: CodingKey {
         case use
     }
 
+    /// Reads an entry; its order is its place in the file.
     init(from decoder: any Decoder) throws {
-        cookie = try CookieJar.StoredCookie(from: decoder)
-        use = try decoder.container(keyedBy: Key.self).decode(Int.self, forKey: .use)
+        let use = try decoder.container(keyedBy: Key.self).decode(Int.self, forKey: .use)
+        self.init(cookie: try CookieJar.StoredCookie(from: decoder), order: 0, use: use)
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -95,7 +96,7 @@ extension CookieJar.StoredCookie {
     /// Whether the rules of cookies would accept a cookie that was read from a file.
     fileprivate var isAcceptable: Bool {
         cookie.isWhole && name.utf8.count + value.utf8.count <= CookieStore.largestCookie && expires != nil
-            && CookieAddress.isHost(domain) && (isHostOnly || !PublicSuffixes.system.contains(domain))
+            && HostPattern.isHost(domain) && (isHostOnly || !PublicSuffixes.system.contains(domain))
             && path.utf8.first == UInt8(ascii: "/") && path.isFieldValue
     }
 }

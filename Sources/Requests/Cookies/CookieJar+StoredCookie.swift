@@ -17,7 +17,7 @@ extension CookieJar {
         /// The path below which the cookie counts.
         public let path: String
         /// The time at which the cookie was first set; a new value doesn't change it.
-        public private(set) var created: Date
+        public internal(set) var created: Date
         /// The time at which the cookie expires; `nil` for a session cookie, which ends with the jar.
         public let expires: Date?
         /// Whether the cookie is sent over TLS only.
@@ -62,13 +62,6 @@ extension CookieJar {
                     || other.domain.isSubdomain(of: domain))
                 && path.isPath(below: other.path)
         }
-
-        /// The cookie with the creation time of the one that it replaces.
-        func replacing(_ old: CookieJar.StoredCookie) -> CookieJar.StoredCookie {
-            var cookie = self
-            cookie.created = old.created
-            return cookie
-        }
     }
 }
 
@@ -76,17 +69,8 @@ extension CookieJar.StoredCookie: CustomStringConvertible, CustomReflectable {
     /// The name and the scope; the value may be a secret, and is left out.
     public var description: String { "\(cookie) for \(isHostOnly ? "" : "*.")\(domain)\(path.shortened())" }
 
-    /// A mirror without the value, for debuggers.
-    public var customMirror: Mirror {
-        Mirror(
-            self,
-            children: [
-                "name": name, "domain": domain, "isHostOnly": isHostOnly, "path": path, "created": created,
-                "expires": expires as Any, "isSecure": isSecure, "isHTTPOnly": isHTTPOnly, "sameSite": sameSite as Any,
-            ],
-            displayStyle: .struct
-        )
-    }
+    /// A mirror of the description.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 extension [CookieJar.StoredCookie] {
@@ -144,16 +128,11 @@ extension CookieJar.StoredCookie {
     ) throws(InvalidValue) -> (String, isHostOnly: Bool) {
         let domain = (cookie.domain ?? "").lowercasedASCII
         guard !domain.isEmpty else { return (address.host, true) }
-        if domain == address.host {
-            return (domain, isHostOnly: address.isNumeric || PublicSuffixes.system.contains(domain))
-        }
-        guard address.isBelow(domain) else {
-            let reason = "is for “\(domain.shortened())”, which doesn't include the host"
-            throw InvalidValue(.cookie, reason, excerpt: cookie.name)
-        }
-        guard !PublicSuffixes.system.contains(domain) else {
-            let reason = "is for “\(domain.shortened())”, which is a public suffix"
-            throw InvalidValue(.cookie, reason, excerpt: cookie.name)
+        let isPublic = PublicSuffixes.system.contains(domain)
+        if domain == address.host { return (domain, isHostOnly: address.isNumeric || isPublic) }
+        guard address.isBelow(domain), !isPublic else {
+            let problem = isPublic ? "is a public suffix" : "doesn't include the host"
+            throw InvalidValue(.cookie, "is for “\(domain.shortened())”, which \(problem)", excerpt: cookie.name)
         }
         return (domain, false)
     }

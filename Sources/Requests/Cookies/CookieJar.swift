@@ -172,26 +172,21 @@ struct CookieLink: Interceptor {
         next: Next
     ) async throws -> HTTPResponse<ResponseContent> {
         guard request.usesCookies else { return try await next(request) }
-        let complete = request.addingCookies(of: cookies) ?? request
+        let complete = request.addingCookies(of: cookies)
         return try await next(complete) { [cookies, url = complete.url] head in cookies.store(head, from: url) }
     }
 }
 
 extension HTTPRequest {
     /// The request with the cookies for its address added to its own, which take precedence over others of the same
-    /// name; `nil` if no cookie is added.
-    fileprivate func addingCookies(of storage: any CookieStorage) -> HTTPRequest? {
-        guard let field = storage.field(for: url) else { return nil }
-        var request = self
-        request.add(field)
-        return request
-    }
-
-    private mutating func add(_ field: HTTPField) {
+    /// name.
+    fileprivate func addingCookies(of storage: any CookieStorage) -> HTTPRequest {
         let own = headers[values: .cookie]
-        guard !own.isEmpty else { return headers.add(field) }
         let names = Set(own.flatMap { Cookie.list(parsing: $0) }.map(\.name))
-        let others = Cookie.list(parsing: field.value).filter { !names.contains($0.name) }.map(\.rawValue)
-        headers.set(HTTPField(.cookie, (own + others).joined(separator: "; ")))
+        let others = storage.cookies(for: url).filter { $0.isWhole && !names.contains($0.name) }
+        guard !others.isEmpty else { return self }
+        var request = self
+        request.headers.set(HTTPField(.cookie, (own + others.map(\.rawValue)).joined(separator: "; ")))
+        return request
     }
 }

@@ -119,19 +119,18 @@ public final class FoundationCookieStorage: CookieStorage {
             guard address.isSecure || !all.contains(where: { cookie.shadows(CookieJar.StoredCookie($0)) }) else {
                 continue
             }
-            if cookie.hasEnded(at: now) {
-                remove(cookie)
-            } else if let cookie = HTTPCookie(cookie) {
-                storage.setCookie(cookie)
+            if !cookie.hasEnded(at: now) {
+                if let cookie = HTTPCookie(cookie) { storage.setCookie(cookie) }
+                continue
+            }
+            for old in all {
+                let stored = CookieJar.StoredCookie(old)
+                if stored.domain == cookie.domain, stored.id == cookie.id { storage.deleteCookie(old) }
             }
         }
     }
 
     private var all: [HTTPCookie] { storage.cookies ?? [] }
-
-    private func remove(_ cookie: CookieJar.StoredCookie) {
-        for old in all where CookieJar.StoredCookie(old).isReplaced(by: cookie) { storage.deleteCookie(old) }
-    }
 }
 
 extension CookieJar.StoredCookie {
@@ -152,10 +151,6 @@ extension CookieJar.StoredCookie {
     }
 
     fileprivate var sendingOrder: (Int, Date, String) { (-path.utf8.count, created, name) }
-
-    fileprivate func isReplaced(by other: CookieJar.StoredCookie) -> Bool {
-        domain == other.domain && id == other.id
-    }
 }
 
 extension HTTPCookie {

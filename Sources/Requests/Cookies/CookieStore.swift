@@ -18,11 +18,12 @@ struct CookieStore: Sendable {
     /// The maximum lifetime of a cookie, unless it is set again: 400 days, in seconds (RFC 6265bis, 5.5).
     static let longestLife: TimeInterval = 400 * 86_400
 
-    private struct Entry: Sendable {
+    /// A cookie with its place among the others.
+    struct Entry: Sendable {
         var cookie: CookieJar.StoredCookie
-        /// The order of creation: two may have the same time.
+        /// The sequence number of the creation: two cookies may have the same time.
         let order: Int
-        /// The order of the last use.
+        /// The sequence number of the last use.
         var use: Int
     }
 
@@ -72,8 +73,9 @@ struct CookieStore: Sendable {
         if let old { remove(old.cookie) }
         guard !cookie.hasEnded(at: now) else { return }
         ticks += 1
-        let kept = old.map { cookie.replacing($0.cookie) } ?? cookie
-        add(Entry(cookie: kept, order: old?.order ?? ticks, use: ticks), at: now)
+        var entry = Entry(cookie: cookie, order: old?.order ?? ticks, use: ticks)
+        if let old { entry.cookie.created = old.cookie.created }
+        add(entry, at: now)
     }
 
     /// Removes these cookies, unless they have been set again.
@@ -123,22 +125,13 @@ struct CookieStore: Sendable {
 }
 
 extension CookieStore {
-    /// The stored form of a cookie that outlives the session.
-    struct Kept: Sendable, Equatable {
-        let cookie: CookieJar.StoredCookie
-        /// The sequence number of the last use.
-        let use: Int
-    }
-
     /// The cookies that outlive the session, older ones first.
-    func kept(at now: Date) -> [Kept] {
-        entries.filter { $0.cookie.expires != nil && !$0.cookie.hasEnded(at: now) }
-            .sorted { $0.order < $1.order }
-            .map { Kept(cookie: $0.cookie, use: $0.use) }
+    func kept(at now: Date) -> [Entry] {
+        entries.filter { $0.cookie.expires != nil && !$0.cookie.hasEnded(at: now) }.sorted { $0.order < $1.order }
     }
 
-    /// Restores saved cookies that haven't expired, up to the limits.
-    init(_ kept: [Kept], at now: Date) {
+    /// Restores saved cookies that haven't expired, older ones first, up to the limits.
+    init(_ kept: [Entry], at now: Date) {
         // Only the order of the uses counts: the numbers are those of a file, and may be any.
         let inOrder = kept.enumerated().sorted { ($0.element.use, $0.offset) < ($1.element.use, $1.offset) }
         for (use, (order, kept)) in inOrder.enumerated() where !kept.cookie.hasEnded(at: now) {

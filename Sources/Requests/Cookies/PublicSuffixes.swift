@@ -7,15 +7,11 @@ import Foundation
 ///
 /// A cookie for such a domain would go to parties that have nothing to do with each other, so none is kept.
 struct PublicSuffixes: Sendable {
-    private enum Rule: Sendable {
-        /// The domain is a suffix.
-        case suffix
-        /// The domain isn't one, although a wildcard says so.
-        case exception
-    }
-
-    private var rules: [String: Rule] = [:]
+    private var suffixes: Set<String> = []
+    /// The domains below which each domain is a suffix.
     private var wildcards: Set<String> = []
+    /// The domains that aren't suffixes, although a wildcard says so.
+    private var exceptions: Set<String> = []
 
     /// The system's list, as the package `publicsuffix` of Linux distributions and `libpsl` have it; else the short
     /// list.
@@ -59,19 +55,20 @@ struct PublicSuffixes: Sendable {
 
     private mutating func add(_ rule: String) {
         if rule.hasPrefix("!") {
-            rules[String(rule.dropFirst())] = .exception
+            exceptions.insert(String(rule.dropFirst()))
         } else if rule.hasPrefix("*.") {
             wildcards.insert(String(rule.dropFirst(2)))
         } else {
-            rules[rule] = .suffix
+            suffixes.insert(rule)
         }
     }
 
     /// Whether a domain, in lower case and in ASCII, is a public suffix; each domain of one label is.
     func contains(_ domain: String) -> Bool {
         guard let dot = domain.firstIndex(of: ".") else { return true }
-        if let rule = rules[domain] { return rule == .suffix }
+        guard !exceptions.contains(domain) else { return false }
         // Everything below the parent of a wildcard is public, so a cookie for the parent would go to all of it.
-        return wildcards.contains(domain) || wildcards.contains(String(domain[domain.index(after: dot)...]))
+        return suffixes.contains(domain) || wildcards.contains(domain)
+            || wildcards.contains(String(domain[domain.index(after: dot)...]))
     }
 }

@@ -95,22 +95,21 @@ public struct Certificate: Sendable, Hashable {
     /// Parses a certificate up to its key (RFC 5280, 4.1), and checks that it has no bytes behind its end.
     private static func publicKeyInfo(in bytes: [UInt8]) -> ArraySlice<UInt8>? {
         var outer = DERWalker(bytes[...])
-        guard var certificate = outer.next(DERWalker.sequence)?.walker, outer.isAtEnd,
-            var body = certificate.next(DERWalker.sequence)?.walker,
+        guard var certificate = outer.next(DERWalker.sequence), outer.rest.isEmpty,
+            var body = certificate.next(DERWalker.sequence),
             certificate.next(DERWalker.sequence) != nil,  // signatureAlgorithm
-            certificate.next(DERWalker.bitString) != nil, certificate.isAtEnd
+            certificate.next(DERWalker.bitString) != nil, certificate.rest.isEmpty
         else { return nil }
         _ = body.next(DERWalker.context0)  // version, which has a default
         guard body.next(DERWalker.integer) != nil else { return nil }  // serialNumber
         for _ in 0..<4 {  // signature, issuer, validity, subject
             guard body.next(DERWalker.sequence) != nil else { return nil }
         }
-        guard let key = body.next(DERWalker.sequence) else { return nil }
-        var parts = key.walker
-        guard parts.next(DERWalker.sequence) != nil, parts.next(DERWalker.bitString) != nil, parts.isAtEnd else {
-            return nil
-        }
-        return key.whole
+        let start = body.rest.startIndex
+        guard var key = body.next(DERWalker.sequence), key.next(DERWalker.sequence) != nil,
+            key.next(DERWalker.bitString) != nil, key.rest.isEmpty
+        else { return nil }
+        return bytes[start..<body.rest.startIndex]
     }
 }
 
@@ -122,49 +121,29 @@ extension Certificate: CustomStringConvertible {
 /// Parses the elements of DER (X.690), as far as certificates need it.
 ///
 /// The bytes are untrusted. Invalid DER gives `nil`: an element that ends behind its container, a length that is
-/// indefinite or longer than necessary, a tag of several bytes, which no certificate uses.
+/// indefinite or longer than necessary.
 struct DERWalker: Sendable {
-    /// One element: its tag, its content, and both with the length between them.
-    struct Element: Sendable {
-        let tag: UInt8
-        let content: ArraySlice<UInt8>
-        let whole: ArraySlice<UInt8>
-
-        /// A parser for the content of the element.
-        var walker: DERWalker { DERWalker(content) }
-    }
-
     static let integer: UInt8 = 0x02
     static let bitString: UInt8 = 0x03
     static let sequence: UInt8 = 0x30
     /// The tag that a definition writes as `[0]`.
     static let context0: UInt8 = 0xA0
 
-    private var rest: ArraySlice<UInt8>
+    /// The bytes that weren't read yet.
+    private(set) var rest: ArraySlice<UInt8>
 
     init(_ bytes: ArraySlice<UInt8>) {
         rest = bytes
     }
 
-    /// Whether all elements were read.
-    var isAtEnd: Bool { rest.isEmpty }
-
-    /// The next element, if it is of this kind; otherwise nothing is read.
-    mutating func next(_ tag: UInt8) -> Element? {
-        guard rest.first == tag else { return nil }
-        return next()
-    }
-
-    /// The next element; `nil` at the end, and for invalid DER.
-    mutating func next() -> Element? {
+    /// Reads the next element, if it has this tag, and returns its content; otherwise nothing is read.
+    mutating func next(_ tag: UInt8) -> DERWalker? {
         var bytes = rest
-        guard let tag = bytes.popFirst(), tag & 0x1F != 0x1F, let first = bytes.popFirst(),
-            let length = Self.length(first, &bytes), length <= bytes.count
+        guard bytes.popFirst() == tag, let first = bytes.popFirst(), let length = Self.length(first, &bytes),
+            length <= bytes.count
         else { return nil }
-        let content = bytes.prefix(length)
-        let whole = rest[rest.startIndex..<content.endIndex]
-        rest = rest[content.endIndex...]
-        return Element(tag: tag, content: content, whole: whole)
+        rest = bytes.dropFirst(length)
+        return DERWalker(bytes.prefix(length))
     }
 
     private static func length(_ first: UInt8, _ bytes: inout ArraySlice<UInt8>) -> Int? {

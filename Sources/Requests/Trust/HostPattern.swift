@@ -20,12 +20,8 @@ enum HostPattern: Sendable, Hashable {
     init(_ text: String) throws(InvalidValue) {
         let isWildcard = text.hasPrefix("*.")
         let name = Self.canonical((isWildcard ? String(text.dropFirst(2)) : text).wireHost)
-        let isAddress = Self.address(name) != nil
-        guard isAddress || name.isHostName else {
-            throw InvalidValue(.host, "is no name of a host (without scheme and port)", excerpt: text)
-        }
-        guard !isWildcard || !isAddress else {
-            throw InvalidValue(.host, "has a wildcard in an address", excerpt: text)
+        guard Self.isHost(name), !isWildcard || Self.address(name) == nil else {
+            throw InvalidValue(.host, "isn't the name of a host (without scheme and port)", excerpt: text)
         }
         self = isWildcard ? .below(name) : .host(name)
     }
@@ -48,6 +44,16 @@ enum HostPattern: Sendable, Hashable {
         return address(String(host)) ?? String(host)
     }
 
+    /// Whether a text is the name or the address of a host, in canonical form.
+    static func isHost(_ text: String) -> Bool {
+        let labels = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let isName = labels.allSatisfy { 1...63 ~= $0.count && $0.allSatisfy(characters.contains) }
+        return isName && text.utf8.count <= 253 || address(text) == text
+    }
+
+    // Underscores aren't allowed in hosts (RFC 952), but some have them.
+    private static let characters = ASCIISet("abcdefghijklmnopqrstuvwxyz0123456789-_")
+
     private static func address(_ host: String) -> String? {
         var (address4, address6) = (in_addr(), in6_addr())
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
@@ -60,25 +66,5 @@ enum HostPattern: Sendable, Hashable {
             return nil
         }
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-    }
-}
-
-extension String {
-    /// Whether it is a valid name of a host; in lower case.
-    fileprivate var isHostName: Bool {
-        let labels = split(separator: ".", omittingEmptySubsequences: false)
-        return utf8.count <= 253 && labels.allSatisfy { 1...63 ~= $0.utf8.count && $0.utf8.allSatisfy(\.isOfHostName) }
-    }
-}
-
-extension UInt8 {
-    // Underscores aren't allowed in hosts (RFC 952), but some have them.
-    /// Whether it may be in a label of a host's name, in lower case.
-    var isOfHostName: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        case UInt8(ascii: "-"), UInt8(ascii: "_"): true
-        default: false
-        }
     }
 }

@@ -30,17 +30,17 @@ extension TrustPolicy {
     /// The requirements for a connection to a host; `nil` for the defaults.
     func trust(for host: String) -> HostTrust? {
         guard let rules else { return nil }
-        let found = HostPattern.all(matching: host).compactMap { rules.hosts[$0] }
-        func rule<Value>(_ property: KeyPath<HostRules, Value?>) -> Value? {
+        let found = HostPattern.all(matching: host).compactMap { rules[$0] }
+        func rule<Value>(_ property: KeyPath<Rules, Value?>) -> Value? {
             found.lazy.compactMap { $0[keyPath: property] }.first
         }
         return HostTrust(
-            authorities: rule(\.authorities) ?? rules.authorities,
+            authorities: rule(\.authorities) ?? HostTrust.Authorities(),
             pins: rule(\.pins),
             evaluator: rule(\.evaluator),
             requiresStaple: rule(\.requiresStaple) == true,
             identity: rule(\.identity),
-            minimumVersion: rules.minimumVersion,
+            minimumVersion: rule(\.minimumVersion) ?? .tls12,
             acceptsAnyCertificate: rule(\.acceptsAnyCertificate) == true
         )
     }

@@ -26,16 +26,10 @@ import Foundation
 /// `URLSession` does on Apple platforms, with client certificates as PKCS#12 only, and supports `system` alone on
 /// Linux. A connection that isn't trusted is an error of code `untrusted`, with a `reason`.
 public struct TrustPolicy: Sendable, Hashable {
-    /// The rules of a policy.
-    struct Rules: Sendable, Hashable {
-        var authorities = HostTrust.Authorities()
-        var minimumVersion = TrustPolicy.TLSVersion.tls12
-        var hosts: [HostPattern: HostRules] = [:]
-    }
-
     /// The rules for some hosts; those that are `nil` are left to the rules for more hosts.
-    struct HostRules: Sendable, Hashable {
+    struct Rules: Sendable, Hashable {
         var authorities: HostTrust.Authorities?
+        var minimumVersion: TrustPolicy.TLSVersion?
         var evaluator: TrustPolicy.Evaluator?
         var requiresStaple: Bool?
         var pins: Set<PublicKeyPin>?
@@ -45,10 +39,10 @@ public struct TrustPolicy: Sendable, Hashable {
 
     // Behind one reference, with a stored hash: a policy is part of every request, and is a key of look-ups.
     private final class Storage: Sendable {
-        let rules: Rules
+        let rules: [HostPattern: Rules]
         let hash: Int
 
-        init(_ rules: Rules) {
+        init(_ rules: [HostPattern: Rules]) {
             self.rules = rules
             hash = rules.hashValue
         }
@@ -56,28 +50,31 @@ public struct TrustPolicy: Sendable, Hashable {
 
     private let storage: Storage?
 
-    private init(_ rules: Rules?) {
-        storage = rules == Rules() ? nil : rules.map(Storage.init)
+    private init(_ rules: [HostPattern: Rules]) {
+        let rules = rules.filter { $0.value != Rules() }
+        storage = rules.isEmpty ? nil : Storage(rules)
     }
 
     /// The rules; `nil` for the system's.
-    var rules: Rules? { storage?.rules }
+    var rules: [HostPattern: Rules]? { storage?.rules }
 
     /// The authorities of the system, with the host's name, and TLS 1.2 at least: the default.
-    public static let system = TrustPolicy(nil)
+    public static let system = TrustPolicy([:])
 
     /// Trusts these authorities and no others, not even the system's.
     ///
     /// Without certificates, every connection fails.
     public static func only(_ certificates: [Certificate]) -> TrustPolicy {
-        TrustPolicy(Rules(authorities: HostTrust.Authorities(includesSystem: false, certificates: certificates)))
+        system.changed { $0.authorities = HostTrust.Authorities(includesSystem: false, certificates: certificates) }
     }
 
     /// Returns a policy that also trusts these authorities.
     public func adding(_ certificates: [Certificate]) -> TrustPolicy {
         changed { rules in
-            for certificate in certificates where !rules.authorities.certificates.contains(certificate) {
-                rules.authorities.certificates.append(certificate)
+            var authorities = rules.authorities ?? HostTrust.Authorities()
+            for certificate in certificates where !authorities.certificates.contains(certificate) {
+                authorities.certificates.append(certificate)
+                rules.authorities = authorities
             }
         }
     }
@@ -153,7 +150,7 @@ public struct TrustPolicy: Sendable, Hashable {
     ///
     /// A request that was redirected to another origin doesn't present it, as it doesn't send its credentials.
     public func presenting(_ identity: ClientIdentity) -> TrustPolicy {
-        changed { $0.hosts[.any, default: HostRules()].identity = identity }
+        changed { $0.identity = identity }
     }
 
     /// Returns a policy that presents a client certificate to these hosts, if they ask for one.
@@ -170,7 +167,8 @@ public struct TrustPolicy: Sendable, Hashable {
 
     /// Returns a policy that requires this version of TLS, or a newer one.
     public func requiring(_ version: TrustPolicy.TLSVersion) -> TrustPolicy {
-        changed { $0.minimumVersion = version }
+        // The default is no rule.
+        changed { $0.minimumVersion = version == .tls12 ? nil : version }
     }
 
     /// Returns a policy that accepts any certificate of these hosts: an attacker on the network can read and change
@@ -186,20 +184,18 @@ public struct TrustPolicy: Sendable, Hashable {
         try changed(forHosts: hosts) { $0.acceptsAnyCertificate = true }
     }
 
-    private func changed(_ change: (inout Rules) -> Void) -> TrustPolicy {
-        var rules = rules ?? Rules()
-        change(&rules)
+    private func changed(_ patterns: [HostPattern] = [.any], _ change: (inout Rules) -> Void) -> TrustPolicy {
+        var rules = rules ?? [:]
+        for pattern in patterns { change(&rules[pattern, default: Rules()]) }
         return TrustPolicy(rules)
     }
 
     private func changed(
         forHosts hosts: [String],
-        _ change: (inout HostRules) -> Void
+        _ change: (inout Rules) -> Void
     ) throws(InvalidValue) -> TrustPolicy {
         guard !hosts.isEmpty else { throw InvalidValue(.host, "is missing") }
-        var rules = rules ?? Rules()
-        for host in hosts { change(&rules.hosts[try HostPattern(host), default: HostRules()]) }
-        return TrustPolicy(rules)
+        return changed(try hosts.map(HostPattern.init(_:)), change)
     }
 
     /// Whether two policies have the same requirements.

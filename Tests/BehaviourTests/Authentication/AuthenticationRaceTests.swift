@@ -73,8 +73,57 @@ import Testing
     }
 
     private struct SessionAuthenticator: Authenticator {
+        var renew: @Sendable () async -> Session = { Session {} }
+
         func apply(_ session: Session, to request: inout HTTPRequest) {}
-        func refresh(_ session: Session?) async throws -> Session { Session {} }
+        func refresh(_ session: Session?) async throws -> Session { await renew() }
+    }
+
+    /// A clock that calls back when it is asked for the time.
+    private struct CallingClock: Clock {
+        let call: @Sendable () -> Void
+
+        var now: ContinuousClock.Instant {
+            call()
+            return .now
+        }
+        var minimumResolution: Duration { .zero }
+
+        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+            try await ContinuousClock().sleep(until: deadline, tolerance: tolerance)
+        }
+    }
+
+    @Test func clockThatIsAskedForARefreshMayWaitForItsEnd() async {
+        let (calls, gate, gone) = (Locked(0), Gate(), DispatchSemaphore(value: 0))
+        let interceptor = Locked<AuthenticationInterceptor<SessionAuthenticator>?>(nil)
+        let isGone = Locked(false)
+        let clock = CallingClock {
+            let number = calls.withLock { calls in
+                calls += 1
+                return calls
+            }
+            // Asked when the interceptor is made, when the request begins to wait, and for the timeout of the refresh.
+            guard number == 3 else { return }
+            // The result of the refresh is discarded, by the thread that ends it.
+            interceptor.withLock { $0 }?.setCredential(Session {})
+            gate.open()
+            let hasEnded = gone.wait(timeout: .now() + 5) == .success
+            isGone.withLock { $0 = hasEnded }
+        }
+        let authenticator = SessionAuthenticator {
+            await gate.wait()
+            return Session { gone.signal() }
+        }
+        let made = AuthenticationInterceptor(authenticator, origins: sampleOrigins, clock: clock)
+        interceptor.withLock { $0 = made }
+        let queue = TestQueue(InMemoryTransport { _ in .status(.ok) }) { $0.interceptors = [made] }
+
+        let end = await Probe(adding: WireRequest(), to: queue).ended()
+
+        #expect(end.first?.error == nil)
+        #expect(isGone.withLock { $0 })
+        interceptor.withLock { $0 = nil }
     }
 
     @Test func credentialMayUseItsInterceptorWhenItIsReplaced() async {

@@ -55,15 +55,17 @@ final class CacheTrial: Sendable {
     ///   - answer: The server's answer, if it is asked.
     ///   - delay: The time in seconds that the server takes.
     ///   - isSentLater: Whether to wait until the server was asked, since a stale response may arrive before.
+    ///   - work: Called when the server is asked.
     /// - Returns: The outcome.
     @discardableResult
     func send(
         _ request: HTTPRequest = CacheSample.get(),
         _ answer: StubResponse = .text("new"),
         delay: TimeInterval = 0,
-        isSentLater: Bool = false
+        isSentLater: Bool = false,
+        meanwhile work: @escaping @Sendable () -> Void = {}
     ) async -> Exchange {
-        let isAsked = server.prepare(answer, delay)
+        let isAsked = server.prepare(answer, delay, work)
         var (response, failure): (HTTPResponse<Data>?, RequestError?)
         do { response = try await client.send(request.acceptingAnyStatus()) } catch { failure = error }
         if isSentLater { await isAsked.wait(within: .seconds(10)) }
@@ -72,7 +74,7 @@ final class CacheTrial: Sendable {
 
     /// Sends a request whose response is received as a stream.
     func stream(_ request: HTTPRequest, _ answer: StubResponse) async throws {
-        _ = server.prepare(answer, 0)
+        _ = server.prepare(answer, 0) {}
         for try await _ in try await client.stream(request.acceptingAnyStatus()) {}
     }
 
@@ -81,9 +83,11 @@ final class CacheTrial: Sendable {
         _ headers: HTTPHeaders = [.cacheControl: "max-age=60"],
         status: HTTPStatus = .ok,
         for request: HTTPRequest = CacheSample.get(),
-        delay: TimeInterval = 0
+        delay: TimeInterval = 0,
+        meanwhile work: @escaping @Sendable () -> Void = {}
     ) async {
-        await send(request, .status(status, headers: headers, body: Data("content".utf8)), delay: delay)
+        let answer = StubResponse.status(status, headers: headers, body: Data("content".utf8))
+        await send(request, answer, delay: delay, meanwhile: work)
     }
 
     /// Whether a response for an address is stored, fresh or not.
@@ -97,6 +101,7 @@ private final class CacheTrialServer: HTTPTransport {
         var metrics = Metrics(start: CacheSample.start)
         var asked: TransportRequest?
         var isAsked = Gate()
+        var work: @Sendable () -> Void = {}
     }
 
     private let state = Locked(State())
@@ -107,9 +112,9 @@ private final class CacheTrialServer: HTTPTransport {
     var asked: TransportRequest? { state.withLock { $0.asked } }
 
     /// Prepares an answer; returns a gate that opens when the server is asked.
-    func prepare(_ answer: StubResponse, _ delay: TimeInterval) -> Gate {
+    func prepare(_ answer: StubResponse, _ delay: TimeInterval, _ work: @escaping @Sendable () -> Void) -> Gate {
         state.withLock { state in
-            state = State(answer: answer)
+            state = State(answer: answer, work: work)
             state.metrics.end = .seconds(delay)
             return state.isAsked
         }
@@ -121,6 +126,7 @@ private final class CacheTrialServer: HTTPTransport {
             return state
         }
         defer { state.isAsked.open() }
+        state.work()
         return InMemoryTransport { _ in state.answer }.send(request) { event in
             if case .end = event { receive(.metrics(state.metrics)) }
             receive(event)

@@ -118,11 +118,8 @@ import Testing
     @Test(arguments: removals.indices)
     func responseRequestedBeforeARemovalIsNotStored(index: Int) async {
         let (remove, isKept) = Self.removals[index]
-        trial.advance(by: 10)
-        remove(trial.cache)
-        trial.advance(by: 1)
 
-        await trial.load(delay: 2)
+        await trial.load { [cache = trial.cache] in remove(cache) }
         #expect(trial.isStored() == isKept)
         await trial.load(for: CacheSample.get([], .reloadIgnoringLocalCacheData), delay: 1)
         #expect(trial.isStored())
@@ -138,12 +135,9 @@ import Testing
     }
 
     @Test func manyRemovalsAreForgottenOnTheSafeSide() async {
-        for index in 0...1000 {
-            trial.cache.remove(for: CacheSample.url.appending(path: "\(index)"))
-            trial.advance(by: 1)
+        await trial.load { [cache = trial.cache] in
+            for index in 0...1000 { cache.remove(for: CacheSample.url.appending(path: "\(index)")) }
         }
-
-        await trial.load(delay: 2)
         #expect(!trial.isStored())
         await trial.load(delay: 1)
         #expect(trial.isStored())

@@ -58,6 +58,15 @@ import Testing
         #expect(sent.headers[values: .cookie] == ["session=own; theme=dark"])
     }
 
+    @Test func cookieWithoutANameIsSentBesideTheRequestsOwn() async throws {
+        let transport = InMemoryTransport { _ in .status(.ok, headers: [.setCookie: "token"]) }
+        let client = HTTPClient(transport: transport)
+
+        for _ in 1...2 { _ = try await client.fetch(HTTPRequest(url: home, headers: [.cookie: "own=0"])) }
+
+        #expect(transport.requests.map { $0.headers[.cookie] } == ["own=0", "own=0; token"])
+    }
+
     @Test func cookiesCanBeOff() async throws {
         let jar = CookieJar()
         let transport = InMemoryTransport { _ in .status(.ok, headers: [.setCookie: "a=1"]) }

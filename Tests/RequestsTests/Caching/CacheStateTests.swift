@@ -13,49 +13,46 @@ import Testing
     private static let old = CacheRecord.response(CacheSample.cached(body: "old"))
     private static let new = CacheRecord.response(CacheSample.cached(body: "new"))
 
-    private let start = CacheSample.start
     private var state = CacheState(memoryLimit: 1 << 20)
 
     private mutating func found() -> CacheRecord? {
-        state.find(Self.key).record
+        state.find(Self.key)
     }
 
-    private mutating func keep(_ record: CacheRecord, askedAt time: Date) -> Bool {
-        state.keep([(Self.key, record)], askedAt: time, now: time + 2)
+    private mutating func keep(_ record: CacheRecord, since removal: Int = 0) -> Bool {
+        state.keep([(Self.key, record)], since: removal)
     }
 
     @Test mutating func recordReadFromAFileIsFoundAgain() {
-        let finding = state.find(Self.key)
-        #expect(finding.record == nil)
+        let before = found()
+        #expect(before == nil)
 
-        state.take(Self.old, for: Self.key, after: finding)
+        state.take(Self.old, for: Self.key, since: state.lastRemoval)
 
         let record = found()
         #expect(record == Self.old)
     }
 
     @Test mutating func readRecordReplacesNoNewerOne() {
-        let finding = state.find(Self.key)
-
-        _ = keep(Self.new, askedAt: start)
-        state.take(Self.old, for: Self.key, after: finding)
+        _ = keep(Self.new)
+        state.take(Self.old, for: Self.key, since: state.lastRemoval)
 
         let record = found()
         #expect(record == Self.new)
     }
 
     static let removals: [@Sendable (inout CacheState) -> Void] = [
-        { $0.removeAll(at: CacheSample.start) },
-        { $0.remove(key.resource, at: CacheSample.start) },
+        { $0.removeAll() },
+        { $0.remove(key.resource) },
         // Of another resource: removals aren't distinguished by resource.
-        { $0.remove("another", at: CacheSample.start) },
+        { $0.remove("another") },
     ]
 
     @Test(arguments: removals.indices) mutating func recordReadDuringARemovalIsDiscarded(index: Int) {
-        let finding = state.find(Self.key)
+        let removal = state.lastRemoval
 
         Self.removals[index](&state)
-        state.take(Self.old, for: Self.key, after: finding)
+        state.take(Self.old, for: Self.key, since: removal)
 
         let record = found()
         #expect(record == nil)
@@ -64,10 +61,11 @@ import Testing
 
     @Test(arguments: [(0, false), (1, false), (2, true)])
     mutating func responseRequestedBeforeARemovalIsNotKept(index: Int, isKept: Bool) {
+        let removal = state.lastRemoval
         Self.removals[index](&state)
 
-        let isKeptBefore = keep(Self.old, askedAt: start - 1)
-        let isKeptAfter = keep(Self.new, askedAt: start + 1)
+        let isKeptBefore = keep(Self.old, since: removal)
+        let isKeptAfter = keep(Self.new, since: state.lastRemoval)
 
         #expect(isKeptBefore == isKept)
         #expect(isKeptAfter)
@@ -75,8 +73,17 @@ import Testing
         #expect(record == Self.new)
     }
 
+    @Test mutating func manyRemovalsAreForgottenOnTheSafeSide() {
+        for index in 0...1000 { state.remove("\(index)") }
+
+        let isKeptBefore = keep(Self.old, since: 1000)
+        let isKeptAfter = keep(Self.new, since: 1001)
+
+        #expect(!isKeptBefore && isKeptAfter)
+    }
+
     @Test mutating func oneRecordCanBeForgotten() {
-        _ = keep(Self.old, askedAt: start)
+        _ = keep(Self.old)
 
         state.forget(Self.key)
 

@@ -85,22 +85,20 @@ import Testing
     }
 
     @Test func recordUsedDuringARemovalIsGoneAfterIt() throws {
-        let clock = ManualDate()
-        let cache = try ResponseCache(directory: directory.url, now: { clock.now })
+        let cache = try ResponseCache(directory: directory.url)
         let request = Self.request(1, 1)
         let response = CacheSample.response(from: Self.url(1))
         for round in 0..<Scale.races {
             // On disk, and sometimes in memory.
             cache.store(response, for: request)
             if round.isMultiple(of: 2) { cache.state.withLock { $0.forget(CacheKey(request)) } }
-            let start = clock.now
-            clock.advance(by: 0.001)
+            let use = CacheUse(of: cache, by: request, .standard)
 
             simultaneously {
                 if round.isMultiple(of: 3) { cache.removeAll() } else { cache.remove(for: Self.url(1)) }
             } and: {
                 _ = cache.content(for: request)
-                cache.store(response, for: request, requestedAt: start)
+                use.store(response, requestedAt: Date())
                 _ = cache.content(for: request)
             }
 

@@ -243,11 +243,9 @@ import Testing
             },
         ]
         for remove in removals {
-            let start = clock.now
-            clock.advance(by: 1)
+            let use = CacheUse(of: cache, by: CacheSample.get(), .standard)
             remove(cache)
-            clock.advance(by: 1)
-            cache.store(CacheSample.response(), for: CacheSample.get(), requestedAt: start)
+            use.store(CacheSample.response(), requestedAt: clock.now)
             #expect(cache.content(for: CacheSample.get()) == nil)
             #expect(cache.diskSize == 0)
 

@@ -12,8 +12,8 @@ import Testing
     private func walk(_ bytes: [UInt8]) -> [[UInt8]]? {
         var walker = DERWalker(bytes[...])
         var contents: [[UInt8]] = []
-        while let element = walker.next() { contents.append(Array(element.content)) }
-        return walker.isAtEnd ? contents : nil
+        while let tag = walker.rest.first, let content = walker.next(tag) { contents.append(Array(content.rest)) }
+        return walker.rest.isEmpty ? contents : nil
     }
 
     @Test func elementsAreWalkedOver() {
@@ -39,7 +39,7 @@ import Testing
     @Test func anotherTagStaysTheNext() {
         var walker = DERWalker([0x02, 0x01, 0x07])
         #expect(walker.next(DERWalker.sequence) == nil)
-        #expect(walker.next(DERWalker.integer)?.content == [7])
+        #expect(walker.next(DERWalker.integer)?.rest == [7])
     }
 
     @Test(arguments: CertificateSample.all)
