@@ -163,6 +163,11 @@ import Testing
         #expect(try body.text().hasPrefix("--\(boundary)\r\n"))
     }
 
+    @Test func typedFieldOfAPartThatCannotBeSentIsRefused() {
+        #expect(failure { $0.add("v", for: "a", headers: [.contentType("nonsense")]) }?.piece == .mediaType)
+        #expect(failure { $0.add("v", for: "a", headers: [.contentType(.html)]) } == nil)
+    }
+
     @Test func anythingButAFileThatCanBeReadIsRefused() throws {
         let folder = FileManager.default.temporaryDirectory
         for url in [
