@@ -304,7 +304,7 @@ extension HTTPHeaders {
 
     /// The value of `Age`; an invalid one is ignored, and of several the first counts (RFC 9111, 5.1).
     fileprivate var age: TimeInterval {
-        guard let text = self[.age].map(FieldScanner.elements(of:))?.first, text.utf8.allSatisfy(ASCII.isDigit) else {
+        guard let text = FieldScanner.elements(of: self[.age] ?? "").first, text.utf8.allSatisfy(ASCII.isDigit) else {
             return 0
         }
         return TimeInterval(Swift.min(Int64(text) ?? .max, 2_147_483_648))

@@ -173,6 +173,6 @@ extension HTTPRequest {
             allowsCellularAccess = imported.allowsCellularAccess
         }
         if changed.httpShouldHandleCookies != original.httpShouldHandleCookies { usesCookies = imported.usesCookies }
-        template = imported.template
+        fields.template = imported.fields.template
     }
 }

@@ -52,6 +52,6 @@ extension HTTPRequest {
         }
         guard compressed.count < data.count else { return }
         body = HTTPBody(.data(compressed), headers: body.headers, mandatoryHeaders: body.mandatoryHeaders)
-        headers.set(.contentEncoding("gzip"))
+        headers[.contentEncoding] = "gzip"
     }
 }

@@ -14,7 +14,7 @@ import Foundation
 /// that it sets replace those of the request's description. For credentials that expire and have to be fetched, use an
 /// interceptor.
 public struct AuthenticationProvider: Sendable {
-    private let change: (@Sendable (inout HTTPRequest) throws -> Void)?
+    private let change: @Sendable (inout HTTPRequest) throws -> Void
 
     /// Makes a provider of a closure.
     ///
@@ -24,12 +24,8 @@ public struct AuthenticationProvider: Sendable {
         change = authenticate
     }
 
-    private init() {
-        change = nil
-    }
-
     /// Adds nothing, and keeps credentials of the request's description.
-    public static let none = AuthenticationProvider()
+    public static let none = AuthenticationProvider { _ in }
 
     /// Adds a bearer token (RFC 6750, 2.1).
     public static func bearerToken(_ token: String) -> AuthenticationProvider {
@@ -58,6 +54,6 @@ public struct AuthenticationProvider: Sendable {
     ///
     /// - Throws: Any error that the closure throws.
     public func authenticate(_ request: inout HTTPRequest) throws {
-        try change?(&request)
+        try change(&request)
     }
 }

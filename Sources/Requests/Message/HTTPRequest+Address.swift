@@ -9,7 +9,7 @@ extension HTTPRequest {
     /// Once the request is built, it is absolute, with the whole query.
     public var url: URL {
         get { address.url }
-        set { address = .url(newValue) }
+        set { address = Address(newValue) }
     }
 
     /// Makes a request for a path, or for an absolute address.
@@ -123,8 +123,8 @@ extension HTTPRequest {
         if case .invalid = address { return }
         guard path.failure == nil, AddressParts(path.text) == nil else { return address = Address(path) }
         let (text, query) = path.text.splitAtQuery
-        guard case .url(let url) = address, url.scheme != nil else {
-            let kept = query ?? address.reference.splitAtQuery.query ?? ""
+        if case .reference(let reference) = address {
+            let kept = query ?? reference.splitAtQuery.query ?? ""
             return address = .reference(kept.isEmpty ? text : "\(text)?\(kept)")
         }
         do throws(InvalidRequest) {
@@ -188,7 +188,7 @@ extension HTTPRequest {
         guard let url = components.url else {
             return address = .invalid(InvalidRequest(.url, "isn't an address", excerpt: url.redactedDescription))
         }
-        address = .url(url)
+        address = Address(url)
     }
 
     /// Makes the address absolute and complete: the base, the inherited query, and the query of the request itself, in
@@ -204,32 +204,22 @@ extension HTTPRequest {
         switch address {
         case .invalid(let error):
             throw error
-        case .url(let url) where baseURL == nil || url.scheme != nil:
+        case .url(let url):
             var added = inherited.isEmpty || inherits(from: baseURL) ? inherited : []
             added.append(contentsOf: query)
             guard !added.isEmpty else { return }
             address = .url(try URL.joined(base: url, query: added))
-        case .url(let url):
-            try join(url.relativeString, to: baseURL, inheriting: inherited)
         case .reference(let reference):
-            try join(reference, to: baseURL, inheriting: inherited)
+            guard let baseURL else {
+                let start = reference.drop { $0 == "/" }.prefix(8).lowercased()
+                let isSegment = start.hasPrefix("http%3a") || start.hasPrefix("https%3a")
+                let fix = isSegment ? ": a text is one segment; interpolate a URL, or `\\(raw:)`, for an address" : ""
+                throw InvalidRequest(.url, "is relative, and there is no base URL\(fix)", excerpt: reference)
+            }
+            let base = inherited.isEmpty ? baseURL : try URL.joined(base: baseURL, query: inherited)
+            address = .url(try URL.joined(base: base, reference: reference, query: query))
         }
         query = []
-    }
-
-    private mutating func join(
-        _ reference: String,
-        to baseURL: URL?,
-        inheriting inherited: Query
-    ) throws(InvalidRequest) {
-        guard var baseURL else {
-            let start = reference.drop { $0 == "/" }.prefix(8).lowercased()
-            let isSegment = start.hasPrefix("http%3a") || start.hasPrefix("https%3a")
-            let fix = isSegment ? ": a text is one segment; interpolate a URL, or `\\(raw:)`, for an address" : ""
-            throw InvalidRequest(.url, "is relative, and there is no base URL\(fix)", excerpt: reference)
-        }
-        if !inherited.isEmpty { baseURL = try URL.joined(base: baseURL, query: inherited) }
-        address = .url(try URL.joined(base: baseURL, reference: reference, query: query))
     }
 
     /// The origin that the request is sent to; `nil` if it isn't known yet.
@@ -239,8 +229,8 @@ extension HTTPRequest {
 
     /// Whether the settings of a base URL apply to this request: credentials must not reach another origin.
     func inherits(from baseURL: URL?) -> Bool {
-        guard guide != .otherOrigin else { return false }
-        guard let baseURL, case .url(let url) = address, url.scheme != nil else { return true }
+        guard fields.guide != .otherOrigin else { return false }
+        guard let baseURL, case .url(let url) = address else { return true }
         return Origin(url) == Origin(baseURL)
     }
 }
@@ -268,7 +258,7 @@ extension HTTPRequest {
     ) throws(InvalidRequest) {
         switch target {
         case .query(let item):
-            guide = .parameter(item)
+            fields.guide = .parameter(item)
         case .link(let url, isForeign: false):
             try resolve(baseURL: baseURL, inheriting: [])
             var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
@@ -292,8 +282,8 @@ extension HTTPRequest {
 
     /// Replaces the address by a complete one: no part of the query is added to it.
     private mutating func follow(_ url: URL, _ guide: Guide) {
-        (address, self.guide) = (.url(url), guide)
-        (query, encodableQueries) = ([], [])
+        (address, fields.guide) = (.url(url), guide)
+        (query, fields.encodableQueries) = ([], [])
     }
 
     /// Replaces all parameters of a name in the address, which is complete, by one parameter.
@@ -322,7 +312,7 @@ extension HTTPRequest {
 extension Address {
     /// The origin of an absolute address; for a relative one, that of the base.
     func origin(in baseURL: URL?) -> Origin? {
-        guard case .url(let url) = self, url.scheme != nil else { return baseURL.map(Origin.init) }
+        guard case .url(let url) = self else { return baseURL.map(Origin.init) }
         return Origin(url)
     }
 

@@ -40,7 +40,7 @@ extension HTTPRequest {
         cachePolicy = request.cachePolicy
         allowsCellularAccess = request.allowsCellularAccess
         usesCookies = request.httpShouldHandleCookies
-        template = request.template
+        fields.template = request.template
     }
 }
 
@@ -82,7 +82,7 @@ extension URLRequest {
         // Without a base it can't be resolved, and stays relative.
         var resolved = request
         try? resolved.resolve(baseURL: nil, inheriting: [])
-        self.init(url: resolved.url, template: request.template)
+        self.init(url: resolved.url, template: request.fields.template)
         cachePolicy = request.cachePolicy
         httpMethod = request.method.rawValue
         allowsCellularAccess = request.allowsCellularAccess

@@ -18,7 +18,7 @@ extension HTTPRequest {
     /// - Complexity: O(n) in the bytes of the head.
     mutating func validate() throws(InvalidRequest) {
         guard method.rawValue.isToken else {
-            throw InvalidRequest(.method, "isn't a token", excerpt: method.rawValue)
+            throw InvalidRequest(.method, "is empty or has a character that isn't allowed", excerpt: method.rawValue)
         }
         // RFC 9110, 9.3.6: it asks a proxy for a tunnel, which only a transport can use.
         guard method != .connect else {
@@ -27,15 +27,7 @@ extension HTTPRequest {
         // RFC 9110, 9.3.8.
         guard method != .trace || body.isEmpty else { throw InvalidRequest(.body, "can't be sent with TRACE") }
         try validateURL()
-        for field in headers {
-            if let flaw = field.flaw { throw flaw }
-            guard field.name.rawValue.isToken else {
-                throw InvalidRequest(.headerName, "isn't a token", excerpt: field.name.rawValue)
-            }
-            guard field.hasValidValue else {
-                throw InvalidRequest(.headerValue, "of \(field.name) has a control character")
-            }
-        }
+        for field in headers { try field.validate() }
         try validateFraming()
     }
 
@@ -97,6 +89,22 @@ extension HTTPRequest {
             if Int64(declared) == body.length { return }
         }
         throw InvalidRequest(.headerValue, "of Content-Length isn't the length of the body", excerpt: declared)
+    }
+}
+
+extension HTTPField {
+    /// Checks the field.
+    ///
+    /// - Parameter place: The place of the field for the error, such as `of a part `.
+    /// - Throws: ``InvalidRequest`` for a typed value that can't be sent, and for a name or a value that would end the
+    ///   line or the field early.
+    func validate(_ place: String = "") throws(InvalidRequest) {
+        if let flaw { throw flaw }
+        guard name.rawValue.isToken else {
+            let reason = "\(place)is empty or has a character that isn't allowed"
+            throw InvalidRequest(.headerName, reason, excerpt: name.rawValue)
+        }
+        guard hasValidValue else { throw InvalidRequest(.headerValue, "of \(name) \(place)has a control character") }
     }
 }
 

@@ -24,7 +24,8 @@ public struct HTTPRequest: Sendable {
     // of its fields.
     private var storage: [Fields]
 
-    private struct Fields: Sendable {
+    /// The stored properties; those that aren't public are used as they are here.
+    struct Fields: Sendable {
         var address: Address
         var query: Query = []
         var method: HTTPMethod
@@ -36,11 +37,15 @@ public struct HTTPRequest: Sendable {
         var allowsCellularAccess = true
         var decodesContent = true
         var usesCookies = true
+        /// A `URLRequest` with the properties that aren't in this type; `nil` if they all have their defaults.
         var template: URLRequest?
         var credentialGenerations: [ObjectIdentifier: Int] = [:]
         var hasLeftOrigin = false
+        /// The values that become query parameters when the encoder is known; see `query(_:)`.
         var encodableQueries: [EncodableQuery] = []
+        /// Data of other code that is stored with the request.
         var attachment: (any Sendable)?
+        /// The source of the address: a caller, or a response that links to it.
         var guide = Guide.caller
     }
 
@@ -56,7 +61,8 @@ public struct HTTPRequest: Sendable {
         case otherOrigin
     }
 
-    private var fields: Fields {
+    /// All stored properties.
+    var fields: Fields {
         _read { yield storage[0] }
         _modify { yield &storage[0] }
     }
@@ -76,7 +82,7 @@ public struct HTTPRequest: Sendable {
         body: HTTPBody = .none,
         timeout: Duration? = nil
     ) {
-        self.init(.url(url), method: method, headers: headers, body: body, timeout: timeout)
+        self.init(Address(url), method: method, headers: headers, body: body, timeout: timeout)
     }
 
     init(
@@ -164,12 +170,6 @@ extension HTTPRequest {
         _modify { yield &fields.usesCookies }
     }
 
-    /// A `URLRequest` with the properties that aren't in this type; `nil` if they all have their defaults.
-    var template: URLRequest? {
-        _read { yield fields.template }
-        _modify { yield &fields.template }
-    }
-
     /// The generations of the credentials that it carries, by interceptor: a rejection concerns these, not the present
     /// ones.
     var credentialGenerations: [ObjectIdentifier: Int] {
@@ -185,39 +185,22 @@ extension HTTPRequest {
         _modify { yield &fields.hasLeftOrigin }
     }
 
-    /// The source of the address: a caller, or a response that links to it.
-    var guide: Guide {
-        _read { yield fields.guide }
-        _modify { yield &fields.guide }
-    }
 }
 
 extension HTTPRequest {
-    /// The values that become query parameters when the encoder is known; see `query(_:)`.
-    var encodableQueries: [EncodableQuery] {
-        _read { yield fields.encodableQueries }
-        _modify { yield &fields.encodableQueries }
-    }
-
-    /// Data of other code that is stored with the request.
-    var attachment: (any Sendable)? {
-        _read { yield fields.attachment }
-        _modify { yield &fields.attachment }
-    }
-
     /// Encodes values as query parameters, in their places.
     ///
     /// - Throws: Any error that the encoding throws.
     mutating func encodeQueries(with encoder: QueryEncoder) throws {
-        guard !encodableQueries.isEmpty else { return }
+        guard !fields.encodableQueries.isEmpty else { return }
         var items = Array(query)
-        for encodable in encodableQueries.reversed() {
+        for encodable in fields.encodableQueries.reversed() {
             items.insert(contentsOf: try encodable.encode(encoder), at: Swift.min(encodable.position, items.count))
         }
         if query.isEmpty { query.spaces = encoder.spaces }
         query.removeAll { _ in true }
         query.append(contentsOf: items)
-        encodableQueries = []
+        fields.encodableQueries = []
     }
 }
 
@@ -300,19 +283,25 @@ extension HTTPRequest {
     ///
     /// - Complexity: O(n) in the size of the request, including a body in memory.
     var identity: String {
-        var digest = Digest()
-        digest.add(method.rawValue)
-        digest.add(url.absoluteString)
-        digest.add(queryIdentity)
-        if !decodesContent { digest.add("raw") }
-        digest.add(authenticated.headers)
-        digest.add(body)
-        return "\(self) \(digest.hexadecimal)"
+        var pieces = [method.rawValue, url.absoluteString, queryIdentity, decodesContent ? "" : "raw"]
+        func add(_ headers: HTTPHeaders) {
+            for field in headers { pieces += [field.name.rawValue.lowercased(), field.value] }
+        }
+        add(authenticated.headers)
+        if !body.isEmpty {
+            // Content that isn't in memory equals nothing.
+            let content = (try? body.data()).map { SHA256.digest(of: $0).hexadecimal }
+            pieces += ["", content ?? UUID().uuidString]
+            add(body.headers)
+        }
+        // Each with its length, so that different lists of pieces are encoded differently.
+        let bytes = pieces.flatMap { Array("\($0.utf8.count):\($0)".utf8) }
+        return "\(self) \(SHA256.digest(of: bytes).hexadecimal)"
     }
 
     // A value that can't be encoded will fail the request when it is built.
     private var queryIdentity: String {
-        guard !encodableQueries.isEmpty else { return query.percentEncoded }
+        guard !fields.encodableQueries.isEmpty else { return query.percentEncoded }
         var copy = self
         do {
             try copy.encodeQueries(with: QueryEncoder())
@@ -343,33 +332,4 @@ extension String {
         else { return self }
         return String(decoding: utf8.dropLast(65), as: UTF8.self)
     }
-}
-
-/// The pieces of an identity, each with its length, so that different lists of pieces are encoded differently.
-private struct Digest {
-    private var bytes: [UInt8] = []
-
-    mutating func add(_ text: String) {
-        bytes += "\(text.utf8.count):".utf8
-        bytes += text.utf8
-    }
-
-    mutating func add(_ headers: HTTPHeaders) {
-        for field in headers {
-            add(field.name.rawValue.lowercased())
-            add(field.value)
-        }
-    }
-
-    mutating func add(_ body: HTTPBody) {
-        guard !body.isEmpty else { return }
-        add(body.headers)
-        if let data = try? body.data() {
-            bytes += SHA256.digest(of: data)
-        } else {
-            add(UUID().uuidString)
-        }
-    }
-
-    var hexadecimal: String { SHA256.digest(of: bytes).hexadecimal }
 }

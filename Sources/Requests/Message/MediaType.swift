@@ -91,9 +91,7 @@ extension MediaType: CustomStringConvertible {
     /// The type as it stands in a field: values that aren't tokens are quoted, with their quotes and backslashes
     /// escaped.
     public var rawValue: String {
-        var text = subtype.isEmpty ? type : "\(type)/\(subtype)"
-        for parameter in parameters { text += "; \(parameter.name)=\(parameter.value.asParameterValue)" }
-        return text
+        parameters.reduce(subtype.isEmpty ? type : "\(type)/\(subtype)") { "\($0); \($1)" }
     }
 
     /// The type as it stands in a field.
@@ -126,9 +124,7 @@ extension MediaType: HTTPFieldValue {
     ///   list.
     /// - Complexity: O(n) in the length of the text, and in the number of parameters squared, of which 64 are read.
     public init(parsing text: String) throws(InvalidRequest) {
-        guard text.isFieldValue else {
-            throw InvalidRequest(.mediaType, "has a control character", excerpt: text)
-        }
+        guard text.isFieldValue else { throw InvalidRequest(.mediaType, "has a control character", excerpt: text) }
         // `text/html;q=0, */*` would be a type whose weight is “0, */*”.
         guard !text.utf8.contains(UInt8(ascii: ",")) || FieldScanner.elements(of: text).count == 1 else {
             throw InvalidRequest(.mediaType, "is a list of several types", excerpt: text)
@@ -157,43 +153,11 @@ extension MediaType: HTTPFieldValue {
     ///
     /// - Throws: ``InvalidRequest`` that names the invalid piece.
     public func validated() throws(InvalidRequest) -> MediaType {
-        if let flaw { throw flaw }
-        return self
-    }
-
-    private var flaw: InvalidRequest? {
         guard type.isToken, subtype.isToken else {
-            return InvalidRequest(
-                .mediaType,
-                "isn't a type and a subtype that are tokens",
-                excerpt: "\(type)/\(subtype)"
-            )
+            throw InvalidRequest(.mediaType, "isn't a type and a subtype", excerpt: "\(type)/\(subtype)")
         }
-        return parameters.flaw(.mediaType)
-    }
-}
-
-extension MediaType: Codable {
-    /// Reads a type from a string.
-    ///
-    /// - Throws: `DecodingError` if it isn't one.
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        let text = try container.decode(String.self)
-        do throws(InvalidRequest) {
-            try self.init(parsing: text)
-        } catch {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(error)")
-        }
-    }
-
-    /// Writes the type as a string.
-    ///
-    /// - Throws: ``InvalidRequest`` if the type is invalid and couldn't be read again; any error that the encoder
-    ///   throws.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(validated().rawValue)
+        if let flaw = parameters.flaw(.mediaType) { throw flaw }
+        return self
     }
 }
 

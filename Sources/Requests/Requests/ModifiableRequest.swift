@@ -154,7 +154,7 @@ extension ModifiableRequest {
     public func query(_ value: some Encodable & Sendable, encoder: QueryEncoder? = nil) -> Self {
         sending { request in
             let encodable = EncodableQuery(position: request.query.count) { try (encoder ?? $0).encode(value) }
-            request.encodableQueries.append(encodable)
+            request.fields.encodableQueries.append(encodable)
         }
     }
 
@@ -162,7 +162,7 @@ extension ModifiableRequest {
     public func replacingQuery(_ query: Query) -> Self {
         sending { request in
             request.query = query
-            request.encodableQueries = []
+            request.fields.encodableQueries = []
         }
     }
 

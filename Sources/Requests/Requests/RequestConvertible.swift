@@ -38,7 +38,7 @@ extension RequestConvertible {
     /// The options, completed with those of http.
     public var resolvedOptions: RequestOptions {
         let base = http
-        return base.attachment == nil ? options : options.over(base.options)
+        return base.fields.attachment == nil ? options : options.over(base.options)
     }
 
     /// The request to send, with the changes of modifiers.

@@ -122,51 +122,25 @@ public enum BodyBuilder {
 
     /// A JSON object as a literal, with values of any mixture of `Encodable` types.
     ///
-    /// Of members of the same name, the last one counts. A literal beside values of other types is a `Dictionary`, whose
-    /// keys have to differ, unless it says `as JSONValue.Fields`.
-    @_disfavoredOverload
-    public static func buildExpression(_ fields: JSONValue.Fields) -> Content {
-        Content { encoder in .json(fields, encoder: encoder?()) }
-    }
-
-    /// An array of JSON objects as a literal, with values of any mixture of `Encodable` types.
-    @_disfavoredOverload
-    public static func buildExpression(_ objects: [JSONValue.Fields]) -> Content {
-        Content { encoder in .json(objects, encoder: encoder?()) }
-    }
-
-    /// A JSON object of objects as a literal, with texts, numbers and Boolean values.
-    ///
     /// - Parameters:
-    ///   - objects: The literal.
-    ///   - encoder: Not used; with it, Swift prefers JSON as a literal for an empty one.
+    ///   - fields: The literal; of members of the same name, the last one counts. A literal within it is a
+    ///     `Dictionary`, whose keys have to differ, unless it says `as JSONValue.Fields`.
+    ///   - encoder: The encoder; without it, that of the builder.
     /// - Returns: The content.
-    public static func buildExpression(
-        _ objects: KeyValuePairs<String, JSONValue.Members?>,
-        encoder: JSONEncoder? = nil
-    ) -> Content {
-        buildExpression(JSONValue.Fields(objects.map { ($0.key, $0.value) }))
+    public static func buildExpression(_ fields: JSONValue.Fields, encoder: JSONEncoder? = nil) -> Content {
+        Content { .json(fields, encoder: encoder ?? $0?()) }
     }
 
     /// A value, to be sent as JSON.
     @_disfavoredOverload
-    public static var buildExpression: Value { Value() }
+    public static func buildExpression(_ value: some Encodable & Sendable) -> Content {
+        Content { encoder in .json(value, encoder: encoder?()) }
+    }
 
-    /// The statement that is a value of any type.
-    ///
-    /// It is a type of its own so that Swift takes a literal for one of JSON first: see ``HTTPBody/json``.
-    public struct Value: Sendable {
-        /// A value, to be sent as JSON.
-        @_disfavoredOverload
-        public func callAsFunction(_ value: some Encodable & Sendable) -> Content {
-            Content { encoder in .json(value, encoder: encoder?()) }
-        }
-
-        /// A value, to be sent as JSON, or nothing.
-        @_disfavoredOverload
-        public func callAsFunction(_ value: (some Encodable & Sendable)?) -> Content {
-            value.map { callAsFunction($0) } ?? .none
-        }
+    /// A value, to be sent as JSON, or nothing.
+    @_disfavoredOverload
+    public static func buildExpression(_ value: (some Encodable & Sendable)?) -> Content {
+        value.map { buildExpression($0) } ?? .none
     }
 
     /// Data, to be sent unchanged.

@@ -103,7 +103,7 @@ public struct TransportRequest: Sendable {
         decodesContent = request.decodesContent
         hasLeftOrigin = request.hasLeftOrigin
         usesCookies = request.usesCookies
-        template = request.template
+        template = request.fields.template
     }
 }
 

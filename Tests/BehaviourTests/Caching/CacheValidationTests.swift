@@ -84,7 +84,7 @@ import Testing
         await trial.load([
             .contentType: "text/plain", .setCookie: "a=1", .connection: "close, X-Hop", "x-hop": "1",
             .keepAlive: "timeout=5", .proxyAuthenticate: "Basic", .upgrade: "h2c", "X-Auth-Token": "hunter2",
-            .csrfToken: "hunter2", .eTag: "\"1\"", .proxyAuthenticationInfo: "x", .trailer: "x", .te: "x",
+            "X-CSRF-Token": "hunter2", .eTag: "\"1\"", .proxyAuthenticationInfo: "x", .trailer: "x", .te: "x",
             "Proxy-Connection": "close", "X-Continuation-Token": "page 2",
         ])
 

@@ -50,7 +50,7 @@ import Testing
             (MediaType("text", "plain\r\nX-Evil: 1"), "plain\\r\\nX-Evil"),
             (MediaType("text", "plain; boundary=x"), "boundary"),
             (MediaType("te\"xt", "plain"), "te\"xt"),
-            (MediaType("", ""), "tokens"),
+            (MediaType("", ""), "a type and a subtype"),
             (MediaType("text", "plain", parameters: [("a;b", "1")]), "a;b"),
             (MediaType("text", "plain", parameters: [("a\"", "1")]), "a\""),
             (MediaType("text", "plain", parameters: [("", "1")]), "name"),
@@ -121,7 +121,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("json", .json), ("JPG", .jpeg), ("jpeg", .jpeg), ("mov", .quickTime), ("m4a", .mp4Audio), ("gz", .gzip),
+            ("json", .json), ("JPG", .jpeg), ("jpeg", .jpeg), ("mov", "video/quicktime"), ("m4a", "audio/mp4"),
+            ("gz", .gzip),
             ("", nil), ("unheard-of", nil), ("json\r\n", nil),
         ] as [(String, MediaType?)]
     )
@@ -136,14 +137,4 @@ import Testing
         #expect(MediaType.any.rawValue == "*/*" && MediaType.svg.rawValue == "image/svg+xml")
     }
 
-    @Test func typesAreStringsInJSON() throws {
-        let types: [MediaType] = [.json, .html.charset("utf-8")]
-
-        let data = try JSONEncoder().encode(types)
-
-        #expect(try JSONDecoder().decode([String].self, from: data) == types.map(\.rawValue))
-        #expect(try JSONDecoder().decode([MediaType].self, from: data) == types)
-        #expect(throws: DecodingError.self) { try JSONDecoder().decode([MediaType].self, from: Data(#"["x"]"#.utf8)) }
-        #expect(throws: (any Error).self) { try JSONEncoder().encode([MediaType("a", "b\n")]) }
-    }
 }

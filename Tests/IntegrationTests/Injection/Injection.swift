@@ -120,7 +120,6 @@ struct Injection: Sendable, CustomTestStringConvertible {
         .field("second language") { .acceptLanguage("en", $0) },
         .field("coding") { .acceptEncoding($0) },
         .field("character set") { .acceptCharset($0) },
-        .field("coding of the content") { .contentEncoding($0) },
         .field("unit of ranges") { .acceptRanges($0) },
         .field("media type, parsed", harmless: "text/plain") { .accept(try MediaType(parsing: $0)) },
         .field("media type, literal", harmless: "text/plain") { .accept(MediaType(stringLiteral: $0)) },
@@ -132,7 +131,6 @@ struct Injection: Sendable, CustomTestStringConvertible {
         .field("entity tag of a range") { .ifRange(EntityTag($0)) },
         .field("directive") { .cacheControl(CacheControl.Directive($0)) },
         .field("argument of a directive") { .cacheControl(CacheControl.Directive("a", $0)) },
-        .field("fields of a directive") { .cacheControl(.noCache(fields: HTTPField.Name($0))) },
         .field("disposition") { .contentDisposition(ContentDisposition($0)) },
         .field("file name of a disposition") { .contentDisposition(.attachment(fileName: $0)) },
         .field("parameter of a disposition") {
@@ -140,17 +138,17 @@ struct Injection: Sendable, CustomTestStringConvertible {
         },
         .field("cookie name") { .cookie(Cookie($0, "v")) },
         .field("cookie value") { .cookie(Cookie("a", "1"), Cookie("n", $0)) },
-        .field("set cookie name") { .setCookie(SetCookie($0, "v")) },
-        .field("set cookie value") { .setCookie(SetCookie("n", $0)) },
+        .field("set cookie name") { HTTPField(.setCookie, SetCookie($0, "v")) },
+        .field("set cookie value") { HTTPField(.setCookie, SetCookie("n", $0)) },
         .field("set cookie path") { text in
             var cookie = SetCookie("n", "v")
             cookie.path = text
-            return .setCookie(cookie)
+            return HTTPField(.setCookie, cookie)
         },
         .field("set cookie domain") { text in
             var cookie = SetCookie("n", "v")
             cookie.domain = text
-            return .setCookie(cookie)
+            return HTTPField(.setCookie, cookie)
         },
     ]
 
@@ -161,14 +159,6 @@ struct Injection: Sendable, CustomTestStringConvertible {
             .field("credentials") { .authorization(Authorization($0)) },
             .field("scheme of a token") { .authorization(Authorization(scheme: $0, token: "t")) },
             .field("token of a scheme") { .authorization(Authorization(scheme: "S", token: $0)) },
-            .field("parameters of a scheme") {
-                .authorization(
-                    Authorization(scheme: "S", parameters: [(name: "a", value: $0), (name: "b", value: "1")])
-                )
-            },
-            .field("parameter names of a scheme") {
-                .authorization(Authorization(scheme: "S", parameters: [(name: $0, value: "v")]))
-            },
             .field("bearer") { .bearerToken($0) },
             .field("oauth") { .oauth($0) },
             .field("user") { .basicAuth(username: $0, password: "p") },
@@ -236,7 +226,8 @@ struct Injection: Sendable, CustomTestStringConvertible {
         },
     ]
 
+    /// The boundary is the same each time, but in none of the texts, like a random one.
     private static func multipart(_ build: (inout MultipartForm) -> Void) -> HTTPBody {
-        .multipart(boundary: "boundary", build)
+        .multipart(boundary: "boundary-5c1f0e", build)
     }
 }

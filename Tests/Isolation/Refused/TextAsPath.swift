@@ -23,3 +23,9 @@ func requests(text: String) {
     _ = HTTPRequest("users", text)
     _ = HTTPRequest { $0.path = "\(raw: text)" }
 }
+
+// Values that have no place in a path.
+func requests(id: Int?, day: Date) {
+    _ = Get<Int>("users/\(id)")  // error: a value in a path is a Query.ValueConvertible
+    _ = Get<Int>("days/\(day)")  // error: a value in a path is a Query.ValueConvertible
+}

@@ -152,7 +152,7 @@ import Testing
         try sample.write(to: file)
 
         let text = try String(contentsOf: file, encoding: .utf8)
-        #expect(text.hasPrefix("{\n  \"log\": {\n    \"creator\": {\n      \"name\": \"Requests\","))
+        #expect(text.hasPrefix("{\n  \"log\" : {\n    \"creator\" : {\n      \"name\" : \"Requests\","))
         #expect(text.hasSuffix("}\n"))
         #expect(try HTTPArchive(contentsOf: file).exchanges.count == 1)
         #expect(throws: (any Error).self) { try sample.write(to: file.appendingPathComponent("none/x")) }

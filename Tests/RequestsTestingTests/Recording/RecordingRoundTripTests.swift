@@ -73,6 +73,6 @@ struct RecordingRoundTripTests {
                 """
         )
         let text = try String(contentsOf: file, encoding: .utf8)
-        #expect(!text.contains("hush") && text.contains(#""value": "Bearer <redacted>""#))
+        #expect(!text.contains("hush") && text.contains(#""value" : "Bearer <redacted>""#))
     }
 }

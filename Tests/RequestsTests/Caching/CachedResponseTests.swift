@@ -12,7 +12,7 @@ import Testing
         let headers: HTTPHeaders = [
             .contentType: "text/plain", .setCookie: "a=1", .connection: "close, X-Hop", "x-hop": "1",
             .transferEncoding: "chunked", .keepAlive: "timeout=5", .proxyAuthenticate: "Basic", .upgrade: "h2c",
-            "X-Auth-Token": "hunter2", .csrfToken: "hunter2", .eTag: "\"1\"",
+            "X-Auth-Token": "hunter2", "X-CSRF-Token": "hunter2", .eTag: "\"1\"",
             .proxyAuthenticationInfo: "x", .trailer: "x", .te: "x", "Proxy-Connection": "close",
         ]
 

@@ -21,7 +21,7 @@ import Testing
 
     @Test func aPlainRequestIsKeptWithoutACopy() throws {
         #if canImport(FoundationNetworking)
-        #expect(try HTTPRequest(URLRequest(url: server)).template == nil)
+        #expect(try HTTPRequest(URLRequest(url: server)).fields.template == nil)
         #endif
     }
 }

@@ -10,7 +10,7 @@ import Testing
     @Test(
         arguments: [
             (
-                RunningProgram(
+                RunningProgram.userAgent(
                     name: "Recipes",
                     version: "2.1",
                     bundle: "com.example.recipes",
@@ -19,16 +19,16 @@ import Testing
                 ),
                 "Recipes/2.1 (com.example.recipes; build:42; iOS 17.0.1)"
             ),
-            (RunningProgram(name: "a b", system: "Linux 6.1.0"), "a_b (Linux 6.1.0)"),
-            (RunningProgram(name: "", version: "", system: ""), "Unknown ()"),
+            (RunningProgram.userAgent(name: "a b", system: "Linux 6.1.0"), "a_b (Linux 6.1.0)"),
+            (RunningProgram.userAgent(name: "", version: "", system: ""), "Unknown ()"),
             (
-                RunningProgram(name: "ü\r\n", version: "1/2", bundle: "(;\\", build: "\0", system: "x"),
+                RunningProgram.userAgent(name: "ü\r\n", version: "1/2", bundle: "(;\\", build: "\0", system: "x"),
                 "____/1_2 (___; build:_; x)"
             ),
-        ] as [(RunningProgram, String)]
+        ] as [(String, String)]
     )
-    func userAgentIsValidForAnyBundle(program: RunningProgram, start: String) {
-        #expect(program.userAgent == start + " " + RunningProgram.library)
-        #expect(program.userAgent.isFieldValue)
+    func userAgentIsValidForAnyBundle(userAgent: String, start: String) {
+        #expect(userAgent == start + " " + RunningProgram.library)
+        #expect(userAgent.isFieldValue)
     }
 }

@@ -24,7 +24,7 @@ struct RequestDraft {
         var request = request
         // The options have been read, and belong to the operation: requests that interceptors send on must not have
         // them again.
-        if request.attachment != nil { request.attachment = nil }
+        if request.fields.attachment != nil { request.fields.attachment = nil }
         own = OwnFields(described: request.headers, inherited: turn.environment.headers)
         implied = try request.inherit(turn.environment, isUnauthenticated: turn.options.isUnauthenticated)
         turn.options.apply(to: &request)
@@ -57,7 +57,7 @@ struct RequestDraft {
     @inline(never)
     consuming func finish() throws -> HTTPRequest {
         // Interceptors may have set a path, added to the query, or set a field whose value is a secret here.
-        if !request.encodableQueries.isEmpty {
+        if !request.fields.encodableQueries.isEmpty {
             do { try request.encodeQueries(with: turn.environment.queryEncoder) } catch {
                 throw RequestError(encoding: error)
             }
@@ -90,7 +90,7 @@ extension HTTPRequest {
             throw InvalidRequest(.url, reason, excerpt: url.redactedDescription)
         }
         // A caller that sends the target of a redirect again has chosen the address.
-        hasLeftOrigin = guide == .otherOrigin
+        hasLeftOrigin = fields.guide == .otherOrigin
         var inherited = environment.headers
         if !inherits(from: environment.baseURL) {
             inherited.markSecrets(environment.secretHeaders)
@@ -104,7 +104,7 @@ extension HTTPRequest {
         let inheritedQuery = inheritedQuery(of: environment)
         let own = query
         try resolve(baseURL: environment.baseURL, inheriting: inheritedQuery)
-        if case .parameter(let item) = guide { replaceParameter(item, style: own) }
+        if case .parameter(let item) = fields.guide { replaceParameter(item, style: own) }
         return applyHeaders(of: inherited)
     }
 
@@ -119,7 +119,7 @@ extension HTTPRequest {
 
     /// The query parameters that the request inherits: for an address that a response names, those that it lacks.
     private func inheritedQuery(of environment: RequestEnvironment) -> Query {
-        guard guide == .origin, !environment.query.isEmpty else { return environment.query }
+        guard fields.guide == .origin, !environment.query.isEmpty else { return environment.query }
         let present = Query(percentEncoded: url.query(percentEncoded: true) ?? "")
         var inherited = environment.query
         inherited.removeAll { present.contains($0.name) }

@@ -145,14 +145,14 @@ extension RequestOptions {
 extension HTTPRequest {
     /// The options that override the environment, if this request is the operation's own.
     public var options: RequestOptions {
-        get { (attachment as? Box<RequestOptions>)?.value ?? RequestOptions() }
-        set { attachment = Box(newValue) }
+        get { (fields.attachment as? Box<RequestOptions>)?.value ?? RequestOptions() }
+        set { fields.attachment = Box(newValue) }
     }
 
     /// Removes the options from the request.
     mutating func detachOptions() -> RequestOptions {
-        guard attachment != nil else { return RequestOptions() }
-        defer { attachment = nil }
+        guard fields.attachment != nil else { return RequestOptions() }
+        defer { fields.attachment = nil }
         return options
     }
 }

@@ -145,7 +145,7 @@ public struct RetryPolicy: Sendable, Hashable {
 extension RequestError {
     /// The wait that the server asks for before a retry (RFC 9110, 10.2.3); `nil` if it doesn't.
     public func retryAfter(from now: Date = Date()) -> Duration? {
-        response?[.retryAfter].flatMap { HTTPField.RetryAfter(parsing: $0, now: now) }?.delay(from: now)
+        response?[.retryAfter].flatMap { Duration(retryAfter: $0, now: now) }
     }
 }
 

@@ -48,9 +48,9 @@ public struct HTTPBody: Sendable {
     /// The value that the body was made of, for inspection: a ``MultipartForm``, a value to be encoded.
     ///
     /// It isn't sent. A body in memory, a file or a stream is its own source; then this is `nil`.
-    public let source: (any Sendable)?
-    private let state: State
-    private let mayReplay: Bool
+    public private(set) var source: (any Sendable)?
+    private var state: State
+    private var mayReplay = true
 
     /// Makes a body whose content is encoded when it is sent.
     ///
@@ -68,7 +68,10 @@ public struct HTTPBody: Sendable {
         source: (any Sendable)? = nil,
         encoding encode: @escaping @Sendable () throws -> Content
     ) {
-        self.init(.deferred { _ in try encode() }, headers, mandatoryHeaders, isReplayable, source)
+        self.init(.none, headers: headers, mandatoryHeaders: mandatoryHeaders)
+        state = .deferred { _ in try encode() }
+        mayReplay = isReplayable
+        self.source = source
     }
 
     /// Makes a body of JSON, which the encoder of the environment encodes if there is one.
@@ -77,7 +80,9 @@ public struct HTTPBody: Sendable {
         source: any Sendable,
         encodingJSON encode: @escaping @Sendable (JSONEncoder?) throws -> Data
     ) {
-        self.init(.deferred { .data(try encode($0?())) }, headers, [], true, source)
+        self.init(.none, headers: headers)
+        state = .deferred { .data(try encode($0?())) }
+        self.source = source
     }
 
     /// Makes a body of content that needs no encoding.
@@ -87,21 +92,15 @@ public struct HTTPBody: Sendable {
     ///   - headers: The fields that the content implies, none by default.
     ///   - mandatoryHeaders: The fields without which it can't be read, none by default.
     public init(_ content: Content, headers: HTTPHeaders = [], mandatoryHeaders: HTTPHeaders = []) {
-        self.init(.resolved(content), headers, mandatoryHeaders, true, nil)
-    }
-
-    private init(
-        _ state: State,
-        _ headers: HTTPHeaders,
-        _ mandatoryHeaders: HTTPHeaders,
-        _ mayReplay: Bool,
-        _ source: (any Sendable)?
-    ) {
-        self.state = state
+        state = .resolved(content)
         self.headers = headers
         self.mandatoryHeaders = mandatoryHeaders
-        self.mayReplay = mayReplay
-        self.source = source
+    }
+
+    private func with(_ state: State) -> HTTPBody {
+        var body = self
+        body.state = state
+        return body
     }
 
     /// No content.
@@ -135,7 +134,7 @@ public struct HTTPBody: Sendable {
         guard case .deferred(let encode) = state else { return self }
         let content = try encode(makeEncoder)
         if case .none = content { return .none }
-        return HTTPBody(.resolved(content), headers, mandatoryHeaders, mayReplay, source)
+        return with(.resolved(content))
     }
 
     /// Returns the same body, to be encoded at most once, by the encoder that `makeEncoder` makes: reading the body
@@ -152,7 +151,7 @@ public struct HTTPBody: Sendable {
                 return first
             }
         }
-        return HTTPBody(.deferred(once), headers, mandatoryHeaders, mayReplay, source)
+        return with(.deferred(once))
     }
 
     /// Whether the content is yet to be encoded.
@@ -189,13 +188,7 @@ public struct HTTPBody: Sendable {
     /// Returns the same body with a known length; only a stream without a length takes it.
     func declaring(length: Int64) -> HTTPBody {
         guard case .resolved(.stream(let stream)) = state, stream.length == nil else { return self }
-        return HTTPBody(
-            .resolved(.stream(stream.declaring(length: length))),
-            headers,
-            mandatoryHeaders,
-            mayReplay,
-            source
-        )
+        return with(.resolved(.stream(stream.declaring(length: length))))
     }
 }
 
@@ -204,7 +197,7 @@ extension HTTPBody: CustomStringConvertible, CustomReflectable {
     public var description: String {
         let type = (headers[.contentType] ?? mandatoryHeaders[.contentType]).map { " of \($0.shortened())" } ?? ""
         guard case .resolved(let content) = state else { return "content\(type), not encoded yet" }
-        return content.isNothing ? "no content" : "\(content)\(type)"
+        return isEmpty ? "no content" : "\(content)\(type)"
     }
 
     /// A mirror of the description: the value that the body was made of may be a secret.
@@ -224,10 +217,6 @@ extension HTTPBody.Content: CustomStringConvertible, CustomReflectable {
 
     /// A mirror of the description.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
-
-    fileprivate var isNothing: Bool {
-        if case .none = self { true } else { false }
-    }
 }
 
 extension HTTPBody.Content {

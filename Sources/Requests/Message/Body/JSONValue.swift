@@ -160,6 +160,25 @@ extension JSONValue: Codable {
 // MARK: - JSON
 
 extension JSONValue {
+    /// The value as JSON, with members in the order of their names; infinities and NaN, which JSON doesn't have, as texts.
+    ///
+    /// It is empty if the value is nested deeper than 64 levels.
+    package var serialized: Data { encoded([]) }
+
+    /// The value as JSON like ``serialized``, with a line for each member and element.
+    package var indented: Data { encoded(.prettyPrinted) + Data("\n".utf8) }
+
+    private func encoded(_ formatting: JSONEncoder.OutputFormatting) -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = formatting.union([.sortedKeys, .withoutEscapingSlashes])
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "inf",
+            negativeInfinity: "-inf",
+            nan: "nan"
+        )
+        return (try? encoder.encode(self)) ?? Data()
+    }
+
     /// A JSON object as a literal, with values of any `Encodable` type.
     ///
     /// ```swift
@@ -167,8 +186,8 @@ extension JSONValue {
     /// ```
     ///
     /// Names may be equal, even if they are known only at run time: the last one counts. A literal of run-time values
-    /// that stands beside values of other types needs `as JSONValue.Fields` behind it. Otherwise Swift takes it for a
-    /// `Dictionary`, and ends the process if two of its names are equal.
+    /// within another one needs `as JSONValue.Fields` behind it. Otherwise Swift takes it for a `Dictionary`, and ends
+    /// the process if two of its names are equal.
     ///
     /// Names are written unchanged: an encoder's key strategy applies to the keys of your types, but not to these.
     public struct Fields: Sendable, Encodable, ExpressibleByDictionaryLiteral {
@@ -176,10 +195,6 @@ extension JSONValue {
 
         /// Makes an object; `nil` becomes null, and of members of the same name, the last one counts.
         public init(dictionaryLiteral elements: (String, (any Encodable & Sendable)?)...) {
-            self.init(elements)
-        }
-
-        init(_ elements: [(String, (any Encodable & Sendable)?)]) {
             values = Dictionary(elements.map { ($0, Field(value: $1)) }) { $1 }
         }
 
@@ -190,26 +205,6 @@ extension JSONValue {
             var container = encoder.singleValueContainer()
             try container.encode(values)
         }
-    }
-
-    /// A JSON object as a literal, with texts, numbers and Boolean values, for a literal within another one.
-    ///
-    /// A `Dictionary` isn't such a value, so that Swift doesn't choose one, which would end the process over equal names.
-    public struct Members: Sendable, Encodable, ExpressibleByDictionaryLiteral {
-        /// A text, a number or a Boolean value.
-        public typealias Member = any Encodable & LosslessStringConvertible & Sendable
-
-        private let fields: Fields
-
-        /// Makes an object; `nil` becomes null, and of members of the same name, the last one counts.
-        public init(dictionaryLiteral elements: (String, Member?)...) {
-            fields = Fields(elements.map { ($0, $1) })
-        }
-
-        /// Encodes an object.
-        ///
-        /// - Throws: Any error that the values or the encoder throw.
-        public func encode(to encoder: any Encoder) throws { try fields.encode(to: encoder) }
     }
 
     /// A value that is encoded by the container, so that the encoder sees types that it handles itself, such as dates.
@@ -232,50 +227,27 @@ extension JSONValue.Fields: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["names": description]) }
 }
 
-extension JSONValue.Members: CustomStringConvertible, CustomReflectable {
-    /// The names; the values may be secrets.
-    public var description: String { fields.description }
-
-    /// A mirror of the names.
-    public var customMirror: Mirror { fields.customMirror }
-}
-
-// If Swift has a choice, it makes a `Dictionary` of a literal, which ends the process over equal names. It chooses by
-// the number of disfavored declarations in an expression. The forms for JSON literals and for objects in an object have
-// none, those for literals with any values one, and the one for any value two: the property and its call.
-
 extension HTTPBody {
-    /// A value as JSON: ``JSONEncoding/callAsFunction(_:encoder:)``.
+    /// A value as JSON.
     ///
     /// ```swift
     /// request.body = .json(Recipe(name: "Pancakes"))      // {"name":"Pancakes"}
     /// ```
+    ///
+    /// An error that the encoder throws becomes the error of the request, with the code `encoding`.
+    ///
+    /// - Parameters:
+    ///   - value: The value to encode.
+    ///   - encoder: The encoder; by default the one of the environment, or else one that sorts the keys, so that
+    ///     equal values give equal bytes.
+    /// - Returns: The body.
     @_disfavoredOverload
-    public static var json: JSONEncoding { JSONEncoding() }
-
-    /// Makes a body of a value by encoding it as JSON; see ``HTTPBody/json``.
-    public struct JSONEncoding: Sendable {
-        /// A value as JSON.
-        ///
-        /// ```swift
-        /// request.body = .json(Recipe(name: "Pancakes"))      // {"name":"Pancakes"}
-        /// ```
-        ///
-        /// An error that the encoder throws becomes the error of the request, with the code `encoding`.
-        ///
-        /// - Parameters:
-        ///   - value: The value to encode.
-        ///   - encoder: The encoder; by default the one of the environment, or else one that sorts the keys, so that
-        ///     equal values give equal bytes.
-        /// - Returns: The body.
-        @_disfavoredOverload
-        public func callAsFunction(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPBody {
-            HTTPBody(
-                headers: jsonHeaders,
-                source: value,
-                encodingJSON: { inherited in try (encoder ?? inherited ?? sortingEncoder).encode(value) }
-            )
-        }
+    public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPBody {
+        HTTPBody(
+            headers: jsonHeaders,
+            source: value,
+            encodingJSON: { inherited in try (encoder ?? inherited ?? sortingEncoder).encode(value) }
+        )
     }
 
     /// A JSON object as a literal, with values of any `Encodable` type.
@@ -285,41 +257,16 @@ extension HTTPBody {
     /// ```
     ///
     /// - Parameters:
-    ///   - fields: The literal; of members of the same name, the last one counts. A literal beside values of other
-    ///     types is a `Dictionary`, whose keys have to differ, unless it says `as JSONValue.Fields`.
+    ///   - fields: The literal; of members of the same name, the last one counts. A literal within it is a
+    ///     `Dictionary`, whose keys have to differ, unless it says `as JSONValue.Fields`.
     ///   - encoder: The encoder; by default that of the environment, or else one that sorts the keys.
     /// - Returns: The body.
-    @_disfavoredOverload
     public static func json(_ fields: JSONValue.Fields, encoder: JSONEncoder? = nil) -> HTTPBody {
-        json.callAsFunction(fields, encoder: encoder)
-    }
-
-    /// An array of JSON objects as a literal, with values of any `Encodable` type.
-    ///
-    /// - Parameters:
-    ///   - objects: The literal; of members of the same name, the last one counts.
-    ///   - encoder: The encoder; by default that of the environment, or else one that sorts the keys.
-    /// - Returns: The body.
-    @_disfavoredOverload
-    public static func json(_ objects: [JSONValue.Fields], encoder: JSONEncoder? = nil) -> HTTPBody {
-        json.callAsFunction(objects, encoder: encoder)
-    }
-
-    /// A JSON object of objects as a literal, with texts, numbers and Boolean values.
-    ///
-    /// ```swift
-    /// request.body = .json(["user": ["name": name, "age": age]])
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - objects: The literal; of members of the same name, the last one counts.
-    ///   - encoder: The encoder; by default that of the environment, or else one that sorts the keys.
-    /// - Returns: The body.
-    public static func json(
-        _ objects: KeyValuePairs<String, JSONValue.Members?>,
-        encoder: JSONEncoder? = nil
-    ) -> HTTPBody {
-        json(JSONValue.Fields(objects.map { ($0.key, $0.value) }), encoder: encoder)
+        HTTPBody(
+            headers: jsonHeaders,
+            source: fields,
+            encodingJSON: { inherited in try (encoder ?? inherited ?? sortingEncoder).encode(fields) }
+        )
     }
 
     /// JSON as a literal, with values of any mixture of kinds.

@@ -15,40 +15,28 @@ import Foundation
 public struct Authorization: Sendable, Hashable {
     /// The credentials as they stand in the field.
     public let rawValue: String
-    private let flaw: InvalidRequest?
+    /// The reason why they can't be sent.
+    private let reason: String?
 
     /// Takes credentials as they stand in the field: a scheme, and a token or parameters.
     public init(_ rawValue: String) {
-        self.init(rawValue, flaw: nil)
-    }
-
-    /// Makes credentials of a scheme and parameters, such as those of `Digest`.
-    public init(scheme: String, parameters: [(name: String, value: String)]) {
-        let parameters = parameters.map { HTTPField.Parameter($0.name, $0.value) }
-        self.init(
-            "\(scheme) \(parameters.map(\.description).joined(separator: ", "))",
-            flaw: scheme.isToken
-                ? parameters.flaw(.headerValue, "of Authorization ", areSecret: true)
-                : InvalidRequest(.headerValue, "of Authorization has a scheme that isn't a token")
-        )
+        self.init(rawValue, reason: nil)
     }
 
     /// Makes credentials of a scheme and a token.
     public init(scheme: String, token: String) {
-        var flaw: InvalidRequest?
-        if !scheme.isToken {
-            flaw = InvalidRequest(.headerValue, "of Authorization has a scheme that isn't a token")
-        } else if token.isEmpty {
-            flaw = InvalidRequest(.headerValue, "of Authorization has an empty token")
-        } else if !ASCIISet.visible.containsAll(token) {
-            flaw = InvalidRequest(.headerValue, "of Authorization has a character that no token has")
-        }
-        self.init("\(scheme) \(token)", flaw: flaw)
+        let isSendable = !token.isEmpty && ASCIISet.visible.containsAll(token)
+        self.init(
+            "\(scheme) \(token)",
+            reason: !scheme.isToken
+                ? "has an invalid scheme"
+                : isSendable ? nil : "has a token that is empty, or has a space or a control character"
+        )
     }
 
-    private init(_ rawValue: String, flaw: InvalidRequest?) {
+    private init(_ rawValue: String, reason: String?) {
         self.rawValue = rawValue
-        self.flaw = flaw
+        self.reason = reason
     }
 
     /// A bearer token (RFC 6750).
@@ -66,13 +54,13 @@ public struct Authorization: Sendable, Hashable {
     /// A name with a colon, or a control character in either, is refused when the request is built: the server would
     /// read a different name.
     public static func basic(username: String, password: String) -> Authorization {
-        var flaw: InvalidRequest?
-        if username.utf8.contains(UInt8(ascii: ":")) {
-            flaw = InvalidRequest(.headerValue, "of Authorization has a user's name with a colon")
-        } else if !ASCIISet.fieldValue.removing("\t").containsAll(username + password) {
-            flaw = InvalidRequest(.headerValue, "of Authorization has a control character in the name or the password")
-        }
-        return Authorization("Basic " + Data("\(username):\(password)".utf8).base64EncodedString(), flaw: flaw)
+        let isText = ASCIISet.fieldValue.removing("\t").containsAll(username + password)
+        return Authorization(
+            "Basic " + Data("\(username):\(password)".utf8).base64EncodedString(),
+            reason: username.utf8.contains(UInt8(ascii: ":"))
+                ? "has a user's name with a colon"
+                : isText ? nil : "has a control character in the name or the password"
+        )
     }
 
     /// The scheme, such as `Bearer`.
@@ -104,10 +92,8 @@ extension Authorization: HTTPFieldValue, CustomStringConvertible, CustomReflecta
     ///
     /// - Throws: ``InvalidRequest``, which doesn't show them.
     public func validated() throws(InvalidRequest) -> Authorization {
-        if let flaw { throw flaw }
-        guard rawValue.isFieldValue else {
-            throw InvalidRequest(.headerValue, "of Authorization has a control character")
-        }
+        let reason = reason ?? (rawValue.isFieldValue ? nil : "has a control character")
+        if let reason { throw InvalidRequest(.headerValue, "of Authorization \(reason)") }
         return self
     }
 
@@ -119,9 +105,7 @@ extension Authorization: HTTPFieldValue, CustomStringConvertible, CustomReflecta
     }
 
     /// A mirror without the secret, so that `dump` and a debugger's console don't show it.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["description": description])
-    }
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 /// A request for credentials by a server, from `WWW-Authenticate` or `Proxy-Authenticate` (RFC 9110, 11.6.1).
@@ -181,7 +165,7 @@ public struct AuthenticationChallenge: Sendable, Hashable, CustomStringConvertib
             if let parameter = rest.parameter() {
                 parameters.append(parameter)
             } else {
-                token = scanner.text(upTo: " ")
+                token = scanner.text { $0 != UInt8(ascii: " ") }
             }
         }
         finish()

@@ -78,7 +78,8 @@ extension CacheControl: HTTPFieldValue {
     /// - Throws: ``InvalidRequest`` that names the invalid directive.
     public func validated() throws(InvalidRequest) -> CacheControl {
         for directive in directives where !directive.name.isToken || directive.argument?.isFieldValue == false {
-            throw InvalidRequest(.headerValue, "of Cache-Control isn't a directive", excerpt: directive.description)
+            let reason = "of Cache-Control has an invalid directive"
+            throw InvalidRequest(.headerValue, reason, excerpt: directive.description)
         }
         return self
     }
@@ -112,8 +113,7 @@ extension CacheControl {
 
         /// The directive as it stands in the field.
         public var description: String {
-            guard let argument else { return name }
-            return "\(name)=\(name.isListOfFields ? argument.quoted : argument.asParameterValue)"
+            argument.map { "\(name)=\($0.asParameterValue)" } ?? name
         }
 
         private init(_ name: String, _ duration: Duration) {
@@ -138,14 +138,6 @@ extension CacheControl {
         }
         /// Usable for this long if no new response can be received (RFC 5861).
         public static func staleIfError(_ duration: Duration) -> Directive { Directive("stale-if-error", duration) }
-        /// Used only after asking the server; with fields, this applies to those fields only.
-        public static func noCache(fields: HTTPField.Name...) -> Directive { Directive("no-cache", fields: fields) }
-        /// For private caches only; with fields, this applies to those fields only.
-        public static func `private`(fields: HTTPField.Name...) -> Directive { Directive("private", fields: fields) }
-
-        private init(_ name: String, fields: [HTTPField.Name]) {
-            self.init(name, fields.isEmpty ? nil : fields.map(\.rawValue).joined(separator: ", "))
-        }
 
         /// Used only after asking the server.
         public static let noCache = Directive("no-cache")
@@ -157,10 +149,6 @@ extension CacheControl {
         public static let onlyIfCached = Directive("only-if-cached")
         /// Once stale, used only after asking the server.
         public static let mustRevalidate = Directive("must-revalidate")
-        /// Once stale, used by shared caches only after asking the server.
-        public static let proxyRevalidate = Directive("proxy-revalidate")
-        /// Stored only by caches that understand the status.
-        public static let mustUnderstand = Directive("must-understand")
         /// For private caches only.
         public static let `private` = Directive("private")
         /// For every cache.
@@ -180,12 +168,5 @@ extension CacheControl.Directive: Hashable {
     public func hash(into hasher: inout Hasher) {
         hasher.combine(name.lowercasedASCII)
         hasher.combine(argument)
-    }
-}
-
-extension String {
-    /// Whether the directive of this name has a list of fields, which is always quoted (RFC 9111, 5.2.2.4).
-    fileprivate var isListOfFields: Bool {
-        equalsIgnoringASCIICase("no-cache") || equalsIgnoringASCIICase("private")
     }
 }

@@ -42,11 +42,6 @@ public struct ContentDisposition: Sendable, Hashable, CustomStringConvertible {
         set { parameters[named: name] = newValue }
     }
 
-    /// Whether the content is to be saved as a file: true for every type that isn't known to be shown (RFC 6266, 4.2).
-    public var isAttachment: Bool {
-        !type.equalsIgnoringASCIICase("inline") && !type.equalsIgnoringASCIICase("form-data")
-    }
-
     /// The disposition as it stands in the field.
     ///
     /// A name that isn't plain ASCII is sent twice: in ASCII for old readers, with `_` for other characters, and in
@@ -71,7 +66,7 @@ extension ContentDisposition: HTTPFieldValue {
     ///   has a control character.
     public func validated() throws(InvalidRequest) -> ContentDisposition {
         guard type.isToken else {
-            throw InvalidRequest(.headerValue, "of Content-Disposition has a type that isn't a token", excerpt: type)
+            throw InvalidRequest(.headerValue, "of Content-Disposition has an invalid type", excerpt: type)
         }
         if let flaw = parameters.flaw(.headerValue, "of Content-Disposition ") { throw flaw }
         guard fileName?.isFieldValue != false else {

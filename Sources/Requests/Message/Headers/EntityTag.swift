@@ -64,7 +64,7 @@ extension EntityTag: HTTPFieldValue {
     ///
     /// - Throws: ``InvalidRequest``.
     public func validated() throws(InvalidRequest) -> EntityTag {
-        guard isValid else { throw InvalidRequest(.headerValue, "isn't an entity tag", excerpt: value) }
+        guard isValid else { throw InvalidRequest(.headerValue, "isn't a valid entity tag", excerpt: value) }
         return self
     }
 

@@ -55,11 +55,6 @@ struct FieldScanner {
         return digits.contains(text.utf8.count) ? Number(text) : nil
     }
 
-    /// Reads up to the first of the delimiters, and leaves out blanks at the end.
-    mutating func text(upTo delimiters: Unicode.Scalar...) -> String {
-        text { byte in !delimiters.contains { byte == UInt8(ascii: $0) } }.trimmedOfBlanks
-    }
-
     /// Reads a quoted string without its quotes and escapes; `nil` if the next byte isn't a quote.
     ///
     /// A string without a closing quote ends with the text: other readers of the field do the same, and an error would
@@ -114,15 +109,12 @@ struct FieldScanner {
     }
 
     /// The elements of a list, without the empty ones; a quoted string isn't split (RFC 9110, 5.6.1).
-    static func elements(of list: String) -> [String] { elements(of: list, hasEscapes: true) }
-
-    /// The elements of a list, without the empty ones; a quoted string isn't split.
     ///
     /// - Parameters:
     ///   - list: The list.
-    ///   - hasEscapes: Whether a backslash in a quoted string escapes the next character; not in an entity tag.
+    ///   - hasEscapes: Whether a backslash in a quoted string escapes the next character, as by default; not in an entity tag.
     /// - Returns: The elements, without blanks around them.
-    static func elements(of list: String, hasEscapes: Bool) -> [String] {
+    static func elements(of list: String, hasEscapes: Bool = true) -> [String] {
         var elements: [String] = []
         var (isQuoted, isEscaped) = (false, false)
         for element in list.utf8.split(whereSeparator: { byte in

@@ -9,12 +9,12 @@ extension HTTPField {
     ///
     /// Without any, the request is applied only if there is no representation at all, which keeps a `PUT` from
     /// replacing one.
-    public static func ifNoneMatch(_ tags: EntityTag...) -> HTTPField { HTTPField(.ifNoneMatch, checked: list(tags)) }
+    public static func ifNoneMatch(_ tags: EntityTag...) -> HTTPField { list(.ifNoneMatch, tags) }
 
     /// Applies the request only if the representation is one of these: this keeps a change from overwriting another.
     ///
     /// Without any, the request is applied only if there is a representation.
-    public static func ifMatch(_ tags: EntityTag...) -> HTTPField { HTTPField(.ifMatch, checked: list(tags)) }
+    public static func ifMatch(_ tags: EntityTag...) -> HTTPField { list(.ifMatch, tags) }
 
     /// Applies the request only if the resource changed since.
     public static func ifModifiedSince(_ date: Date) -> HTTPField { HTTPField(.ifModifiedSince, date) }
@@ -26,13 +26,8 @@ extension HTTPField {
     ///
     /// Only a strong tag guarantees equal bytes; a weak one is refused when the request is built.
     public static func ifRange(_ tag: EntityTag) -> HTTPField {
-        HTTPField(
-            .ifRange,
-            checked: { () throws(InvalidRequest) in
-                guard !tag.isWeak else { throw InvalidRequest(.headerValue, "of If-Range is a weak tag") }
-                return try tag.validated().rawValue
-            }
-        )
+        let flaw = tag.isWeak ? InvalidRequest(.headerValue, "of If-Range is a weak tag") : tag.flaw
+        return HTTPField(.ifRange, tag.rawValue, flaw: flaw)
     }
 
     /// Applies the range only if the resource hasn't changed since, and otherwise asks for the whole.
@@ -48,12 +43,6 @@ extension HTTPField {
         range(from: positions.lowerBound, "\(positions.lowerBound)-")
     }
 
-    /// Asks for the bytes from a position to the end; the first position is 0.
-    public static func range(from position: Int64) -> HTTPField { range(position...) }
-
-    /// States which part of a representation the content is.
-    public static func contentRange(_ range: ContentRange) -> HTTPField { HTTPField(.contentRange, range) }
-
     /// Asks for the last `count` bytes.
     public static func range(last count: Int64) -> HTTPField {
         range(from: count, "-\(count)")
@@ -63,21 +52,13 @@ extension HTTPField {
     public static func acceptRanges(_ unit: String = "bytes") -> HTTPField { HTTPField(.acceptRanges, unit) }
 
     private static func range(from position: Int64, _ bytes: String) -> HTTPField {
-        HTTPField(
-            .range,
-            checked: { () throws(InvalidRequest) in
-                guard position >= 0 else { throw InvalidRequest(.headerValue, "of Range is negative", excerpt: bytes) }
-                return "bytes=" + bytes
-            }
-        )
+        let flaw = position < 0 ? InvalidRequest(.headerValue, "of Range is negative", excerpt: bytes) : nil
+        return HTTPField(.range, "bytes=" + bytes, flaw: flaw)
     }
 
-    private static func list(_ tags: [EntityTag]) -> () throws(InvalidRequest) -> String {
-        { () throws(InvalidRequest) in
-            var values: [String] = []
-            for tag in tags { values.append(try tag.validated().rawValue) }
-            return values.isEmpty ? "*" : values.joined(separator: ", ")
-        }
+    private static func list(_ name: Name, _ tags: [EntityTag]) -> HTTPField {
+        let values = tags.map(\.rawValue).joined(separator: ", ")
+        return HTTPField(name, tags.isEmpty ? "*" : values, flaw: tags.lazy.compactMap(\.flaw).first)
     }
 }
 
@@ -93,14 +74,7 @@ extension HTTPField {
 
     /// The media types that the caller can read, the best first: `application/json, application/xml;q=0.9`.
     public static func accept(_ types: [MediaType]) -> HTTPField {
-        HTTPField(
-            .accept,
-            checked: { () throws(InvalidRequest) in
-                var values: [String] = []
-                for type in types { values.append(try type.validated().rawValue) }
-                return weighted(values, isWeighted: { types[$0][parameter: "q"] != nil })
-            }
-        )
+        HTTPField(.accept, weighted(types.map(\.rawValue)), flaw: types.lazy.compactMap(\.flaw).first)
     }
 
     /// The languages that the caller prefers, the best first, as tags such as `en-GB`.
@@ -123,81 +97,37 @@ extension HTTPField {
 
     /// A preference may be a whole list with weights, as configurations have it; then no weight is added.
     private static func preference(_ name: Name, _ values: [String]) -> HTTPField {
-        HTTPField(
-            name,
-            checked: { () throws(InvalidRequest) in
-                for value in values where value.isEmpty || !(ASCIISet.token + ";,= ").containsAll(value) {
-                    throw InvalidRequest(.headerValue, "of \(name) isn't one", excerpt: value)
-                }
-                return weighted(
-                    values,
-                    isWeighted: { index in
-                        values[index].utf8.contains { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: ",") }
-                    }
-                )
-            }
-        )
+        let invalid = values.first { $0.isEmpty || !(ASCIISet.token + ";,= ").containsAll($0) }
+        let flaw = invalid.map { InvalidRequest(.headerValue, "of \(name) has an invalid character", excerpt: $0) }
+        return HTTPField(name, weighted(values), flaw: flaw)
     }
 
-    private static func weighted(_ values: [String], isWeighted: (Int) -> Bool) -> String {
+    private static func weighted(_ values: [String]) -> String {
         values.enumerated().map { index, value in
-            index == 0 || isWeighted(index) ? value : "\(value);q=0.\(max(1, 10 - index))"
+            let isPlain = !value.contains(",") && !value.lowercasedASCII.replacing(" ", with: "").contains(";q=")
+            return index > 0 && isPlain ? "\(value);q=0.\(max(1, 10 - index))" : value
         }
         .joined(separator: ", ")
     }
 }
 
-extension HTTPField {
-    /// The time of a retry: after a delay, or at a date (RFC 9110, 10.2.3).
-    public enum RetryAfter: Sendable, Hashable, CustomStringConvertible, HTTPFieldValue {
-        /// After this delay; sent in whole seconds.
-        case delay(Duration)
-        /// At this time.
-        case date(HTTPDate)
-
-        /// Reads the value of a field, in either form; `nil` for any other text, such as a negative number.
-        ///
-        /// Values above 1,000,000,000 seconds, some thirty years, are read as that many, so that no clock overflows.
-        ///
-        /// - Parameters:
-        ///   - text: The value of the field.
-        ///   - now: The present, for dates whose year has two digits.
-        public init?(parsing text: String, now: Date = Date()) {
-            let text = text.trimmedOfBlanks
-            if text.isNumber {
-                self = .delay(.seconds(min(Int64(text) ?? .max, Self.longest)))
-            } else if let date = HTTPDate(parsing: text, now: now) {
-                self = .date(date)
-            } else {
-                return nil
-            }
+extension Duration {
+    /// The delay that `Retry-After` asks for, as a number of seconds or as a date (RFC 9110, 10.2.3); `nil` for any
+    /// other text, such as a negative number.
+    ///
+    /// It is never negative, and at most 1,000,000,000 seconds, some thirty years, so that no clock overflows.
+    ///
+    /// - Parameters:
+    ///   - text: The value of the field.
+    ///   - now: The present.
+    package init?(retryAfter text: String, now: Date) {
+        let text = text.trimmedOfBlanks
+        if text.isNumber {
+            self = .seconds(min(Int64(text) ?? .max, 1_000_000_000))
+        } else if let date = HTTPDate(parsing: text, now: now) {
+            self = Duration(clampedSeconds: date.date.timeIntervalSince(now)).clamped
+        } else {
+            return nil
         }
-
-        /// The delay from a given time: never negative, never more than 1,000,000,000 seconds.
-        public func delay(from now: Date) -> Duration {
-            let wait =
-                switch self {
-                case .delay(let delay): delay
-                case .date(let date):
-                    Duration(clampedSeconds: date.date.timeIntervalSince(now))
-                }
-            return wait.clamped
-        }
-
-        /// The value as it stands in the field; a fraction of a second is rounded up, and a negative delay is sent as
-        /// 0.
-        public var rawValue: String {
-            switch self {
-            case .delay(let delay):
-                let (seconds, fraction) = delay.clamped.components
-                return String(seconds + (fraction > 0 ? 1 : 0))
-            case .date(let date): return date.rawValue
-            }
-        }
-
-        /// The value as it stands in the field.
-        public var description: String { rawValue }
-
-        private static let longest: Int64 = 1_000_000_000
     }
 }

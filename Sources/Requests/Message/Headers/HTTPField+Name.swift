@@ -76,7 +76,7 @@ extension HTTPField.Name {
     var markedSecret: Self { Self(rawValue, isSecret: true) }
 
     private static let secrets: Set<Self> = [
-        .authorization, .proxyAuthorization, .cookie, .setCookie, .apiKey, .csrfToken,
+        .authorization, .proxyAuthorization, .cookie, .setCookie, .apiKey, "X-CSRF-Token",
         "Cookie2", "API-Key", "X-Auth-Token", "X-Access-Token", "X-Amz-Security-Token",
     ]
 
@@ -112,8 +112,6 @@ extension HTTPField.Name {
     public static let acceptLanguage: Self = "Accept-Language"
     /// Whether parts of the representation can be asked for.
     public static let acceptRanges: Self = "Accept-Ranges"
-    /// The other origin that may read the response.
-    public static let accessControlAllowOrigin: Self = "Access-Control-Allow-Origin"
     /// The age of the response, in seconds.
     public static let age: Self = "Age"
     /// The methods that the resource has.
@@ -136,8 +134,6 @@ extension HTTPField.Name {
     public static let contentLength: Self = "Content-Length"
     /// The identity of the content.
     public static let contentLocation: Self = "Content-Location"
-    /// A digest of the content; obsolete, and still asked for by stores.
-    public static let contentMD5: Self = "Content-MD5"
     /// The part of the representation that the content is.
     public static let contentRange: Self = "Content-Range"
     /// The media type of the content.
@@ -146,10 +142,6 @@ extension HTTPField.Name {
     public static let cookie: Self = "Cookie"
     /// The time at which the message was made.
     public static let date: Self = "Date"
-    /// The depth below the resource to which the request applies (RFC 4918).
-    public static let depth: Self = "Depth"
-    /// The address to which a resource is copied or moved (RFC 4918).
-    public static let destination: Self = "Destination"
     /// The validator of the representation.
     public static let eTag: Self = "ETag"
     /// The behaviour that the server must support for the request.
@@ -174,7 +166,7 @@ extension HTTPField.Name {
     public static let ifRange: Self = "If-Range"
     /// Applies the request only if the resource hasn't changed since.
     public static let ifUnmodifiedSince: Self = "If-Unmodified-Since"
-    /// The time for which a connection is kept open.
+    /// The limits of a connection that stays open.
     public static let keepAlive: Self = "Keep-Alive"
     /// The last event that was received, sent when a stream of events is resumed.
     public static let lastEventID: Self = "Last-Event-ID"
@@ -190,8 +182,6 @@ extension HTTPField.Name {
     public static let origin: Self = "Origin"
     /// The directive that HTTP/1.0 had before `Cache-Control`.
     public static let pragma: Self = "Pragma"
-    /// The preferences of the caller (RFC 7240).
-    public static let prefer: Self = "Prefer"
     /// The urgency of the response (RFC 9218).
     public static let priority: Self = "Priority"
     /// The challenge of a proxy.
@@ -202,22 +192,10 @@ extension HTTPField.Name {
     public static let proxyAuthorization: Self = "Proxy-Authorization"
     /// The part of the representation that is wanted.
     public static let range: Self = "Range"
-    /// The number of requests that are left.
-    public static let rateLimit: Self = "RateLimit"
     /// The resource that led to the request.
     public static let referer: Self = "Referer"
     /// The time of the next try.
     public static let retryAfter: Self = "Retry-After"
-    /// The answer to a web socket's key (RFC 6455).
-    public static let secWebSocketAccept: Self = "Sec-WebSocket-Accept"
-    /// The extensions of a web socket (RFC 6455).
-    public static let secWebSocketExtensions: Self = "Sec-WebSocket-Extensions"
-    /// The key of a web socket (RFC 6455).
-    public static let secWebSocketKey: Self = "Sec-WebSocket-Key"
-    /// The protocols over a web socket (RFC 6455).
-    public static let secWebSocketProtocol: Self = "Sec-WebSocket-Protocol"
-    /// The version of a web socket (RFC 6455).
-    public static let secWebSocketVersion: Self = "Sec-WebSocket-Version"
     /// The software of the server.
     public static let server: Self = "Server"
     /// A cookie that the server sets.
@@ -226,8 +204,6 @@ extension HTTPField.Name {
     public static let te: Self = "TE"
     /// The trace that the request is a part of (W3C Trace Context).
     public static let traceParent: Self = "traceparent"
-    /// Vendor-specific data for the trace (W3C Trace Context).
-    public static let traceState: Self = "tracestate"
     /// The fields that come behind the content.
     public static let trailer: Self = "Trailer"
     /// The framing of the message.
@@ -246,12 +222,4 @@ extension HTTPField.Name {
     public static let wwwAuthenticate: Self = "WWW-Authenticate"
     /// The key of the caller.
     public static let apiKey: Self = "X-API-Key"
-    /// A token that shows that a page of the service made the request.
-    public static let csrfToken: Self = "X-CSRF-Token"
-    /// The client on whose behalf a proxy sends the request.
-    public static let forwardedFor: Self = "X-Forwarded-For"
-    /// The identifier of the request, for logs.
-    public static let requestID: Self = "X-Request-ID"
-    /// The library that makes the request, if it is a script.
-    public static let requestedWith: Self = "X-Requested-With"
 }

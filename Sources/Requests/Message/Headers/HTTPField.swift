@@ -21,9 +21,9 @@ public struct HTTPField: Sendable, CustomStringConvertible {
     /// The name, compared without regard to case.
     public var name: Name
     /// The value, as it stands on the line.
-    public var value: String { didSet { flawBox = nil } }
-    // Boxed, since an inline error would enlarge every field of every message, and almost no field has one.
-    private var flawBox: FlawBox?
+    public var value: String { didSet { flaws = [] } }
+    // At most one, in an array since an inline error would enlarge every field, and almost no field has one.
+    private var flaws: [InvalidRequest] = []
 
     /// Makes a field.
     public init(_ name: Name, _ value: String) {
@@ -35,7 +35,7 @@ public struct HTTPField: Sendable, CustomStringConvertible {
     ///
     /// A value that can't be sent leaves ``value`` empty, and its error is thrown when the request is built.
     public init(_ name: Name, _ value: some HTTPFieldValue) {
-        self.init(name, checked: { () throws(InvalidRequest) in try value.validated().rawValue })
+        self.init(name, value.rawValue, flaw: value.flaw)
     }
 
     /// Makes a field of a number.
@@ -53,18 +53,14 @@ public struct HTTPField: Sendable, CustomStringConvertible {
         self.init(name, locale.identifier(.bcp47))
     }
 
-    /// Makes a field of a value that may turn out to be invalid.
-    init(_ name: Name, checked makeValue: () throws(InvalidRequest) -> String) {
-        do throws(InvalidRequest) {
-            self.init(name, try makeValue())
-        } catch {
-            self.init(name, "")
-            flawBox = FlawBox(error)
-        }
+    /// Makes a field of a value, which is left out if it has an error.
+    init(_ name: Name, _ value: String, flaw: InvalidRequest?) {
+        self.init(name, flaw == nil ? value : "")
+        flaws = flaw.map { [$0] } ?? []
     }
 
     /// The error of the typed value that the field was made of.
-    var flaw: InvalidRequest? { flawBox?.error }
+    var flaw: InvalidRequest? { flaws.first }
 
     /// The name and the value, without a secret value and without secrets in addresses.
     public var description: String {
@@ -73,21 +69,11 @@ public struct HTTPField: Sendable, CustomStringConvertible {
 
     /// Whether the value is a valid field value (RFC 9110, 5.5): no CR, LF, NUL or other control character.
     package var hasValidValue: Bool { value.isFieldValue }
-
-    private final class FlawBox: Sendable {
-        let error: InvalidRequest
-
-        init(_ error: InvalidRequest) {
-            self.error = error
-        }
-    }
 }
 
 extension HTTPField: CustomReflectable {
     /// A mirror of the description, so that `dump` and a debugger's console show no secret either.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["description": description])
-    }
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 extension HTTPField: Hashable {
@@ -119,14 +105,6 @@ extension HTTPField {
     ///
     /// Not needed in a request: the transport knows the length of the body, and refuses one that differs.
     public static func contentLength(_ length: Int64) -> HTTPField { HTTPField(.contentLength, length) }
-
-    /// The codings of the content, in the order in which they were applied.
-    public static func contentEncoding(_ codings: String...) -> HTTPField {
-        HTTPField(.contentEncoding, codings.joined(separator: ", "))
-    }
-
-    /// The language of the content.
-    public static func contentLanguage(_ locale: Locale) -> HTTPField { HTTPField(.contentLanguage, locale) }
 
     /// The credentials of the caller.
     public static func authorization(_ authorization: Authorization) -> HTTPField {
@@ -168,42 +146,8 @@ extension HTTPField {
 
     /// The cookies that the caller sends back.
     public static func cookie(_ cookies: [Cookie]) -> HTTPField {
-        HTTPField(
-            .cookie,
-            checked: { () throws(InvalidRequest) in
-                var pairs: [String] = []
-                for cookie in cookies { pairs.append(try cookie.validated().rawValue) }
-                return pairs.joined(separator: "; ")
-            }
-        )
-    }
-
-    /// A cookie that the server sets.
-    public static func setCookie(_ cookie: SetCookie) -> HTTPField { HTTPField(.setCookie, cookie) }
-
-    /// The time of the next try.
-    public static func retryAfter(_ retryAfter: HTTPField.RetryAfter) -> HTTPField {
-        HTTPField(.retryAfter, retryAfter)
-    }
-
-    /// The time at which the message was made.
-    public static func date(_ date: Date) -> HTTPField { HTTPField(.date, date) }
-
-    /// The resource that led to the request; user, password and fragment are removed, since other servers must not see
-    /// them.
-    public static func referer(_ url: URL) -> HTTPField {
-        var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
-        components?.user = nil
-        components?.password = nil
-        components?.fragment = nil
-        let text = components?.string
-        return HTTPField(
-            .referer,
-            checked: { () throws(InvalidRequest) in
-                guard let text else { throw InvalidRequest(.headerValue, "of Referer isn't an address") }
-                return text
-            }
-        )
+        let value = cookies.map(\.rawValue).joined(separator: "; ")
+        return HTTPField(.cookie, value, flaw: cookies.lazy.compactMap(\.flaw).first)
     }
 
     /// A key that makes the server treat a repeated request as the same one; a new key by default.
@@ -275,24 +219,17 @@ extension [HTTPField.Parameter] {
     ///
     /// - Parameters:
     ///   - piece: The piece of the request that the parameters belong to.
-    ///   - prefix: The beginning of the error's reason, such as `of Authorization `.
-    ///   - areSecret: Whether values are left out of the error.
+    ///   - prefix: The beginning of the error's reason, such as `of Content-Disposition `.
     /// - Returns: The error, or `nil` if nothing is wrong.
-    func flaw(_ piece: InvalidRequest.Piece, _ prefix: String = "", areSecret: Bool = false) -> InvalidRequest? {
+    func flaw(_ piece: InvalidRequest.Piece, _ prefix: String = "") -> InvalidRequest? {
         for parameter in self {
             guard parameter.name.isToken else {
-                return InvalidRequest(
-                    piece,
-                    prefix + "has a parameter whose name isn't a token",
-                    excerpt: areSecret ? "" : parameter.name
-                )
+                let reason = prefix + "has an invalid parameter name"
+                return InvalidRequest(piece, reason, excerpt: parameter.name)
             }
             guard parameter.value.isFieldValue else {
-                return InvalidRequest(
-                    piece,
-                    prefix + "has a control character in \(parameter.name.shortened())",
-                    excerpt: areSecret ? "" : parameter.value
-                )
+                let reason = prefix + "has a control character in \(parameter.name.shortened())"
+                return InvalidRequest(piece, reason, excerpt: parameter.value)
             }
         }
         return nil
@@ -322,6 +259,16 @@ public protocol HTTPFieldValue: Sendable {
 }
 
 extension HTTPFieldValue {
+    /// The error of the value; `nil` if it can be sent.
+    var flaw: InvalidRequest? {
+        do throws(InvalidRequest) {
+            _ = try validated()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     /// The value itself, if ``rawValue`` has no control character.
     ///
     /// - Throws: ``InvalidRequest`` if it has one.

@@ -17,7 +17,7 @@ extension HTTPHeaders {
     /// would arrive undecoded.
     public static let `default`: HTTPHeaders = [
         .preferredLanguages(Locale.preferredLanguages),
-        .userAgent(RunningProgram.current.userAgent),
+        .userAgent(RunningProgram.userAgent),
     ]
 }
 
@@ -31,25 +31,16 @@ extension HTTPField {
     }
 }
 
-/// The program's identification: `Recipes/2.1 (com.example.recipes; build:42; Linux 6.1.0) Requests/0.1.0`.
-///
-/// Unknown parts are left out. Whatever an application's bundle contains, the value is a valid field of a few hundred
-/// bytes.
-struct RunningProgram: Sendable {
-    var name: String
-    var version: String?
-    var bundle: String?
-    var build: String?
-    var system: String
-
+/// The identification of the running program.
+enum RunningProgram {
     /// The name and version of this library.
     static let library = "Requests/0.1.0"
 
-    /// The running program.
-    static var current: RunningProgram {
+    /// The value of `User-Agent` for the running program.
+    static var userAgent: String {
         let information = Bundle.main.infoDictionary ?? [:]
         let version = ProcessInfo.processInfo.operatingSystemVersion
-        return RunningProgram(
+        return userAgent(
             name: information["CFBundleExecutable"] as? String ?? ProcessInfo.processInfo.processName,
             version: information["CFBundleShortVersionString"] as? String,
             bundle: Bundle.main.bundleIdentifier,
@@ -71,26 +62,30 @@ struct RunningProgram: Sendable {
         "visionOS"
         #elseif os(Linux)
         "Linux"
-        #elseif os(Android)
-        "Android"
-        #elseif os(Windows)
-        "Windows"
         #else
         "Unknown"
         #endif
     }
 
-    /// The value of `User-Agent` (RFC 9110, 10.1.5).
-    var userAgent: String {
+    /// The value of `User-Agent` (RFC 9110, 10.1.5):
+    /// `Recipes/2.1 (com.example.recipes; build:42; Linux 6.1.0) Requests/0.1.0`.
+    ///
+    /// Unknown parts are left out. Whatever an application's bundle contains, the value is a valid field of a few
+    /// hundred bytes.
+    static func userAgent(
+        name: String,
+        version: String? = nil,
+        bundle: String? = nil,
+        build: String? = nil,
+        system: String
+    ) -> String {
+        // At most 64 bytes of a text, with `_` in the place of bytes that aren't allowed.
+        func fit(_ text: String, _ allowed: ASCIISet) -> String {
+            String(decoding: text.utf8.prefix(64).map { allowed.contains($0) ? $0 : UInt8(ascii: "_") }, as: UTF8.self)
+        }
         let pieces = [name.isEmpty ? "Unknown" : name, version ?? ""].filter { !$0.isEmpty }
-        let product = pieces.map { Self.fit($0, .token) }.joined(separator: "/")
-        let comment = [bundle, build.map { "build:\($0)" }, system].compactMap(\.self)
-            .map { Self.fit($0, .token + " :/") }
-        return "\(product) (\(comment.joined(separator: "; "))) \(Self.library)"
-    }
-
-    /// At most 64 bytes of a text, with `_` in the place of bytes that aren't allowed.
-    private static func fit(_ text: String, _ allowed: ASCIISet) -> String {
-        String(decoding: text.utf8.prefix(64).map { allowed.contains($0) ? $0 : UInt8(ascii: "_") }, as: UTF8.self)
+        let product = pieces.map { fit($0, .token) }.joined(separator: "/")
+        let comment = [bundle, build.map { "build:\($0)" }, system].compactMap(\.self).map { fit($0, .token + " :/") }
+        return "\(product) (\(comment.joined(separator: "; "))) \(library)"
     }
 }

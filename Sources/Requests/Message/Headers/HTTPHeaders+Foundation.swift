@@ -4,11 +4,11 @@
 import Foundation
 
 extension URLRequest {
-    /// The header fields; Foundation keeps neither their order nor fields of the same name apart.
+    /// The header fields, in alphabetical order; Foundation keeps neither theirs nor fields of the same name apart.
     ///
     /// Invalid fields aren't dropped here; they are refused when this library runs the request.
     public var headers: HTTPHeaders {
-        get { HTTPHeaders(self) }
+        get { HTTPHeaders(allHTTPHeaderFields ?? [:]) }
         set { allHTTPHeaderFields = newValue.dictionary }
     }
 
@@ -18,15 +18,6 @@ extension URLRequest {
         set { httpMethod = newValue.rawValue }
     }
 }
-
-extension HTTPHeaders {
-    /// Takes over the header fields of a Foundation request, in alphabetical order.
-    public init(_ request: URLRequest) {
-        self.init(request.allHTTPHeaderFields ?? [:])
-    }
-}
-
-// MARK: - HTTPHeaders
 
 extension HTTPURLResponse {
     /// The header fields; Foundation keeps neither their order nor fields of the same name apart.
@@ -92,18 +83,13 @@ extension Substring {
 // MARK: - HTTPHeaders
 
 extension URLSessionConfiguration {
-    /// The header fields of every request of the session; Foundation keeps neither their order nor fields of the same
-    /// name apart.
+    /// The header fields of every request of the session, in alphabetical order; Foundation keeps neither theirs nor
+    /// fields of the same name apart.
     public var headers: HTTPHeaders {
-        get { HTTPHeaders(self) }
+        get {
+            let fields = (httpAdditionalHeaders ?? [:]).map { ("\($0.key)", "\($0.value)") }
+            return HTTPHeaders(Dictionary(fields) { first, _ in first })
+        }
         set { httpAdditionalHeaders = newValue.isEmpty ? nil : newValue.dictionary }
-    }
-}
-
-extension HTTPHeaders {
-    /// Takes over the additional header fields of a session, in alphabetical order.
-    public init(_ configuration: URLSessionConfiguration) {
-        let fields = configuration.httpAdditionalHeaders ?? [:]
-        self.init(Dictionary(fields.map { ("\($0.key)", "\($0.value)") }) { first, _ in first })
     }
 }

@@ -35,11 +35,6 @@ public struct HTTPHeaders: Sendable, Hashable {
         self.init(fields.map { HTTPField(HTTPField.Name($0.key), $0.value) })
     }
 
-    /// Makes headers of a literal, in its order; the same as the literal alone.
-    public init(_ headers: HTTPHeaders) {
-        self = headers
-    }
-
     /// The value of a field, or `nil` if the headers don't have it; setting it replaces every field of the name, `nil`
     /// removes them.
     ///
@@ -102,7 +97,10 @@ public struct HTTPHeaders: Sendable, Hashable {
     /// If a field of that name is marked as a secret, ``HTTPField/Name/isSecret``, the new value is one as well.
     public mutating func set(_ field: HTTPField) {
         guard let first = fields.firstIndex(where: { $0.name == field.name }) else { return fields.append(field) }
-        fields[first] = field.keepingMark(of: fields[first...])
+        let isMarked = fields[first...].contains { $0.name.isMarkedSecret && $0.name == field.name }
+        fields[first] = field
+        // A secret stays one when its value is replaced.
+        if isMarked { fields[first].name = field.name.markedSecret }
         fields[(first + 1)...].removeAll { $0.name == field.name }
     }
 
@@ -179,17 +177,6 @@ public struct HTTPHeaders: Sendable, Hashable {
         fields = fields.enumerated()
             .sorted { $0.element.name == $1.element.name ? $0.offset < $1.offset : $0.element.name < $1.element.name }
             .map(\.element)
-    }
-}
-
-extension HTTPField {
-    /// Returns this field, marked as a secret if another field of its name is: a secret stays one when its value is
-    /// replaced.
-    fileprivate func keepingMark(of others: ArraySlice<HTTPField>) -> HTTPField {
-        guard others.contains(where: { $0.name.isMarkedSecret && $0.name == name }) else { return self }
-        var field = self
-        field.name = name.markedSecret
-        return field
     }
 }
 

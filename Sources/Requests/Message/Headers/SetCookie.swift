@@ -59,14 +59,7 @@ public struct SetCookie: Sendable, Hashable {
 
 extension SetCookie: CustomReflectable {
     /// A mirror without the value.
-    public var customMirror: Mirror {
-        let children: [(String?, Any)] = [
-            ("name", name), ("value", "<redacted>"), ("domain", domain as Any), ("path", path as Any),
-            ("expires", expires as Any), ("maxAge", maxAge as Any), ("isSecure", isSecure), ("isHTTPOnly", isHTTPOnly),
-            ("sameSite", sameSite as Any),
-        ]
-        return Mirror(self, children: children)
-    }
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 extension SetCookie: HTTPFieldValue, CustomStringConvertible {
@@ -93,7 +86,7 @@ extension SetCookie: HTTPFieldValue, CustomStringConvertible {
         _ = try cookie.validated()
         for attribute in [domain, path].compactMap(\.self) {
             guard attribute.isFieldValue, !attribute.utf8.contains(UInt8(ascii: ";")) else {
-                throw InvalidRequest(.headerValue, "of Set-Cookie has an attribute that would end early", excerpt: name)
+                throw InvalidRequest(.headerValue, "of Set-Cookie has an invalid domain or path", excerpt: attribute)
             }
         }
         return self
@@ -242,10 +235,10 @@ extension Cookie: HTTPFieldValue, CustomStringConvertible {
     ///   equals sign, or the value has a semicolon or a control character, or a blank at either end.
     public func validated() throws(InvalidRequest) -> Cookie {
         guard name.isToken || name.isEmpty && !value.isEmpty && !value.utf8.contains(UInt8(ascii: "=")) else {
-            throw InvalidRequest(.headerValue, "of Cookie has a name that isn't a token", excerpt: name)
+            throw InvalidRequest(.headerValue, "of Cookie has an invalid name", excerpt: name)
         }
         guard value.isFieldValue, !value.utf8.contains(UInt8(ascii: ";")), value == value.trimmedOfBlanks else {
-            throw InvalidRequest(.headerValue, "of Cookie has a value that would end early", excerpt: name)
+            throw InvalidRequest(.headerValue, "of Cookie has a character that isn't allowed in a value", excerpt: name)
         }
         return self
     }

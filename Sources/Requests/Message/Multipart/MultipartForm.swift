@@ -27,33 +27,26 @@ public struct MultipartForm: Sendable {
     public var preamble: String?
     /// The parts, in the order in which they are sent.
     public var parts: [Part] = []
-    /// Whether the boundary can't be guessed, so that no content contains it by intent or chance.
-    let isBoundarySecret: Bool
 
     /// Makes a form without parts, with a boundary of 122 random bits of the system.
     ///
     /// - Parameter type: The kind of the message; a form by default.
     public init(type: MediaType = .multipartFormData) {
-        self.init(type: type, boundary: "requests-\(UUID().uuidString.lowercased())", isBoundarySecret: true)
+        self.init(boundary: "requests-\(UUID().uuidString.lowercased())", type: type)
     }
 
     /// Makes a form without parts, with a boundary of the caller's choice.
     ///
-    /// Content whose author knows the boundary in advance can contain it, which is an error when the form is sent.
-    /// Unless the boundary has to be known, use the random one.
+    /// Content must not contain the boundary, or readers find other parts; it isn't searched for it. If others choose
+    /// the content, use the random boundary, which they can't know.
     ///
     /// - Parameters:
     ///   - boundary: The text between the parts: up to 70 letters, digits, and characters of `'()+_,-./:=? `, of which
     ///     the last is no space (RFC 2046, 5.1.1). It is checked when the form is sent.
     ///   - type: The kind of the message; a form by default.
     public init(boundary: String, type: MediaType = .multipartFormData) {
-        self.init(type: type, boundary: boundary, isBoundarySecret: false)
-    }
-
-    private init(type: MediaType, boundary: String, isBoundarySecret: Bool) {
         self.type = type
         self.boundary = boundary
-        self.isBoundarySecret = isBoundarySecret
     }
 
     /// Adds a text field, as a browser sends an input: UTF-8, without a type.
@@ -178,12 +171,7 @@ extension MultipartForm.Part {
         fields.merge(body.mandatoryHeaders)
         var lines = ""
         for field in fields {
-            guard field.name.rawValue.isToken else {
-                throw InvalidRequest(.headerName, "of a part isn't a token", excerpt: field.name.rawValue)
-            }
-            guard field.hasValidValue else {
-                throw InvalidRequest(.headerValue, "of \(field.name) of a part has a control character")
-            }
+            try field.validate("of a part ")
             lines += "\(field.name.rawValue): \(field.value)\r\n"
         }
         return lines + "\r\n"
@@ -254,12 +242,7 @@ extension MultipartForm {
             let content = try part.body.resolved().content
             return (header: try part.header(isFormData: isFormData), content: content)
         }
-        return try MultipartMessage(
-            contents,
-            boundary: boundary,
-            preamble: preamble,
-            isGuarded: !isBoundarySecret
-        )
+        return try MultipartMessage(contents, boundary: boundary, preamble: preamble)
     }
 
     /// The sections of the form as it is sent: bytes and files; without reading any of it.
@@ -290,10 +273,6 @@ extension MultipartForm {
         }
         guard ASCIISet.boundary.containsAll(boundary), boundary.utf8.last != UInt8(ascii: " ") else {
             throw InvalidRequest(.boundary, "has a character that isn't allowed in a boundary", excerpt: boundary)
-        }
-        // Compared as bytes: followed by a combining mark, the boundary is a different text to Swift.
-        if let preamble, Data(preamble.utf8).range(of: Data("--\(boundary)".utf8)) != nil {
-            throw InvalidRequest(.boundary, "stands in the preamble, too", excerpt: boundary)
         }
     }
 }

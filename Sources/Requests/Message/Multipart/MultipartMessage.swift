@@ -13,19 +13,15 @@ struct MultipartMessage: Sendable {
     }
 
     private(set) var sections: [Section] = []
-    /// The boundary to search for, if content that is read may contain it by chance or intent.
-    let guardedBoundary: String?
 
     /// Makes a message of parts: the headers, each with the empty line behind it, and the contents.
     ///
-    /// - Throws: ``InvalidRequest`` for a file that can't be read, and for a guarded boundary in the content of a part.
+    /// - Throws: ``InvalidRequest`` for a file that can't be read.
     init(
         _ parts: [(header: String, content: HTTPBody.Content)],
         boundary: String,
-        preamble: String?,
-        isGuarded: Bool
+        preamble: String?
     ) throws(InvalidRequest) {
-        guardedBoundary = isGuarded ? boundary : nil
         // The line break before a boundary belongs to the boundary; the first boundary needs none.
         var text = preamble.map { "\($0)\r\n" } ?? ""
         for (index, part) in parts.enumerated() {
@@ -34,12 +30,7 @@ struct MultipartMessage: Sendable {
             text = ""
             switch part.content {
             case .none: break
-            case .data(let data):
-                var search = BoundarySearch(boundary)
-                guard !isGuarded || !data.withUnsafeBytes({ search.finds(in: $0) }) else {
-                    throw InvalidRequest.boundary(boundary)
-                }
-                add(data)
+            case .data(let data): add(data)
             case .file(let url): sections.append(Section(content: part.content, length: try url.sizeOfFile()))
             case .stream(let stream): sections.append(Section(content: part.content, length: stream.length))
             }
@@ -73,39 +64,5 @@ struct MultipartMessage: Sendable {
             message.append(data)
         }
         return message
-    }
-}
-
-extension InvalidRequest {
-    static func boundary(_ boundary: String) -> InvalidRequest {
-        InvalidRequest(.boundary, "stands in the content of a part, too", excerpt: boundary)
-    }
-}
-
-/// Searches for a boundary in content that comes piece by piece, where a reader would take it for the end of the part.
-///
-/// A boundary begins a line, behind two hyphens. The line before it ends with CR and LF by the rule, but some readers
-/// accept one of them (werkzeug either, Python's `email` too), so each counts here. A line end occurs only at the
-/// beginning of the pattern. A mismatch therefore restarts at most at the byte itself, and linear time needs no table.
-struct BoundarySearch: Sendable {
-    private let pattern: [UInt8]
-    // The first line begins with the part: its line break is that of the header.
-    private var matched = 1
-
-    init(_ boundary: String) {
-        pattern = Array("\n--\(boundary)".utf8)
-    }
-
-    /// Returns whether the boundary ends in this piece of the content.
-    mutating func finds(in bytes: UnsafeRawBufferPointer) -> Bool {
-        for byte in bytes {
-            if byte == pattern[matched] {
-                matched += 1
-                if matched == pattern.count { return true }
-            } else {
-                matched = byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") ? 1 : 0
-            }
-        }
-        return false
     }
 }

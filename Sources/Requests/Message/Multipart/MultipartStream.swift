@@ -11,7 +11,6 @@ final class MultipartStream: InputStream {
     static let maximumReadSize = 64 * 1024
 
     private var sections: ArraySlice<MultipartMessage.Section>
-    private let guardedBoundary: String?
     private var unwritten = Data()
     private var source: Source?
     private var status = Status.notOpen
@@ -26,12 +25,10 @@ final class MultipartStream: InputStream {
         let name: String
         /// Whether reading may block.
         let mayBlock: Bool
-        var search: BoundarySearch?
     }
 
     init(_ message: MultipartMessage) {
         sections = message.sections[...]
-        guardedBoundary = message.guardedBoundary
         super.init(data: Data())
     }
 
@@ -91,8 +88,7 @@ final class MultipartStream: InputStream {
         let stream = try section.content.open()
         var (name, mayBlock) = ("stream", true)
         if case .file(let url) = section.content { (name, mayBlock) = (url.lastPathComponent, false) }
-        let search = guardedBoundary.map(BoundarySearch.init)
-        source = Source(stream: stream, left: section.length, name: name, mayBlock: mayBlock, search: search)
+        source = Source(stream: stream, left: section.length, name: name, mayBlock: mayBlock)
         stream.open()
     }
 
@@ -112,11 +108,6 @@ final class MultipartStream: InputStream {
                 throw InvalidRequest(.body, reason, excerpt: part.name)
             }
             source?.left = left - Int64(count)
-        }
-        if let boundary = guardedBoundary,
-            source?.search?.finds(in: UnsafeRawBufferPointer(rebasing: room[..<count])) == true
-        {
-            throw InvalidRequest.boundary(boundary)
         }
         if count == 0 { closeSource() }
         return count

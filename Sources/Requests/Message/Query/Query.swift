@@ -37,11 +37,6 @@ public struct Query: Sendable, Hashable {
         self.init(dictionary.sorted { $0.key < $1.key }.map { Item($0.key, value: $0.value) })
     }
 
-    /// Makes a query of a literal, in its order; the same as the literal alone.
-    public init(_ query: Query) {
-        self = query
-    }
-
     /// The value of the first item of the name, or `nil` if the query doesn't have the name or the item has no value.
     ///
     /// Setting it replaces every item of the name by one, `nil` removes them.

@@ -4,70 +4,79 @@
 import Foundation
 
 extension QueryEncoder {
-    /// A name or an index on the path to a value.
-    struct Name: CodingKey {
-        let stringValue: String
-        let intValue: Int?
+    /// The state of one call of an encoder, shared by its containers.
+    final class Session {
+        let options: QueryEncoder
+        /// The error of a method that can't throw.
+        private(set) var failure: InvalidRequest?
 
-        init(_ name: String) {
-            (stringValue, intValue) = (name, nil)
+        init(options: QueryEncoder) {
+            self.options = options
         }
 
-        init(_ index: Int) {
-            (stringValue, intValue) = (String(index), index)
+        func fail(_ reason: String, at path: [any CodingKey]) {
+            failure = failure ?? QueryEncoder.failure(reason, at: path)
         }
+    }
 
-        init?(stringValue: String) {
-            self.init(stringValue)
-        }
-
-        init?(intValue: Int) {
-            self.init(intValue)
-        }
+    static func failure(_ reason: String, at path: [any CodingKey]) -> InvalidRequest {
+        InvalidRequest(.query, reason, excerpt: path.prefix(16).map(\.stringValue).joined(separator: "."))
     }
 
     /// The encoder of one value, and its container for a single value, which writes to a node.
     struct NodeEncoder: Encoder, SingleValueEncodingContainer {
         let session: Session
         let node: Node
-        let codingPath: [any CodingKey]
+        var codingPath: [any CodingKey] = []
+        var depth = 0
         var userInfo: [CodingUserInfoKey: Any] { [:] }
 
         func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-            switch node.content {
-            case .object: break  // A subclass goes on where its superclass stopped.
-            case .nothing: node.content = .object([])
-            case .null, .text, .list: session.fail("is written in two ways", at: codingPath)
-            }
+            begin(.object)
             return KeyedEncodingContainer(KeyedContainer<Key>(encoder: self))
         }
 
         func unkeyedContainer() -> any UnkeyedEncodingContainer {
-            switch node.content {
-            case .list: break
-            case .nothing: node.content = .list([])
-            case .null, .text, .object: session.fail("is written in two ways", at: codingPath)
-            }
+            begin(.list)
             return UnkeyedContainer(encoder: self)
+        }
+
+        private func begin(_ content: Node.Content) {
+            // A subclass goes on where its superclass stopped.
+            guard node.content == .nothing || node.content == content else {
+                return session.fail("is encoded both as a list and as an object", at: codingPath)
+            }
+            node.content = content
         }
 
         func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
         func encodeNil() { node.content = .null }
 
-        func encode(_ value: some Encodable) throws { try session.write(value, to: node, at: codingPath) }
+        func encode(_ value: some Encodable) throws {
+            let untyped = value as? Untyped
+            if let text = try session.options.text(of: untyped?.value ?? value, at: codingPath) {
+                return node.content = .text(text)
+            }
+            guard depth < QueryEncoder.maximalDepth else {
+                throw QueryEncoder.failure("is nested too deeply", at: codingPath)
+            }
+            var inner = self
+            if untyped == nil { inner.depth += 1 }
+            try value.encode(to: inner)
+            if let failure = session.failure { throw failure }
+            if value is any Unordered { node.sort(with: session.options) }
+        }
 
-        /// The encoder of a new child; if that would be too deep, its output is discarded.
+        /// The encoder of a new child; its output is discarded if it is nested too deeply.
         fileprivate func child(_ key: any CodingKey, add: (Node) -> Void) -> NodeEncoder {
-            let path = codingPath + [key]
-            let child = session.child(of: node, at: path)
-            if let child { add(child) }
-            // A path that doesn't grow any more, for values that nest without end.
-            return NodeEncoder(
-                session: session,
-                node: child ?? Node(depth: node.depth),
-                codingPath: child == nil ? codingPath : path
-            )
+            let child = Node()
+            guard codingPath.count < QueryEncoder.maximalDepth else {
+                session.fail("is nested too deeply", at: codingPath)
+                return NodeEncoder(session: session, node: child, codingPath: codingPath, depth: depth)
+            }
+            add(child)
+            return NodeEncoder(session: session, node: child, codingPath: codingPath + [key], depth: depth)
         }
     }
 
@@ -76,7 +85,7 @@ extension QueryEncoder {
         var codingPath: [any CodingKey] { encoder.codingPath }
 
         private func child(_ key: any CodingKey) -> NodeEncoder {
-            encoder.child(key) { encoder.node.setChild($0, named: key.stringValue) }
+            encoder.child(key) { encoder.node.set($0, named: key.stringValue) }
         }
 
         func encodeNil(forKey key: Key) throws {
@@ -121,7 +130,7 @@ extension QueryEncoder {
             child(key).unkeyedContainer()
         }
 
-        func superEncoder() -> any Encoder { child(Name("super")) }
+        func superEncoder() -> any Encoder { child("super".codingKey) }
 
         func superEncoder(forKey key: Key) -> any Encoder { child(key) }
     }
@@ -129,14 +138,10 @@ extension QueryEncoder {
     private struct UnkeyedContainer: UnkeyedEncodingContainer {
         let encoder: NodeEncoder
         var codingPath: [any CodingKey] { encoder.codingPath }
-
-        var count: Int {
-            guard case .list(let members) = encoder.node.content else { return 0 }
-            return members.count
-        }
+        var count: Int { encoder.node.members.count }
 
         private func child() -> NodeEncoder {
-            encoder.child(Name(count)) { encoder.node.append($0) }
+            encoder.child(count.codingKey) { encoder.node.members.append($0) }
         }
 
         func encodeNil() throws {
@@ -164,105 +169,37 @@ extension QueryEncoder {
     ///
     /// It is a class because containers keep writing into it after they were handed out.
     final class Node {
-        enum Content {
+        enum Content: Equatable {
             /// Nothing was written.
             case nothing
             case null
             case text(String)
-            case list([Node])
-            /// The names, in their order; the values are the node's children.
-            case object([String])
+            case list
+            case object
         }
 
-        let depth: Int
         var content = Content.nothing
+        /// The members of a list, in their order.
+        var members: [Node] = []
+        /// The names of an object, in their order.
+        private(set) var names: [String] = []
         private(set) var children: [String: Node] = [:]
 
-        init(depth: Int) {
-            self.depth = depth
-        }
-
         /// Sets the child of a name; of several, the last one written counts.
-        func setChild(_ child: Node, named name: String) {
-            guard case .object(var names) = content else { return }
-            content = .nothing  // Or the array would be copied.
+        func set(_ child: Node, named name: String) {
             if children.updateValue(child, forKey: name) == nil { names.append(name) }
-            content = .object(names)
-        }
-
-        func append(_ child: Node) {
-            guard case .list(var members) = content else { return }
-            content = .nothing  // Or the array would be copied.
-            members.append(child)
-            content = .list(members)
         }
 
         /// Sorts the values of a dictionary or a set, whose own order differs between runs.
-        func sort() {
-            switch content {
-            case .object(let names): content = .object(names.sorted())
-            case .list(let members):
-                let keyed = members.map { ($0.sortKey, $0) }
-                content = .list(keyed.sorted { $0.0 < $1.0 }.map(\.1))
-            case .nothing, .null, .text: break
+        func sort(with options: QueryEncoder) {
+            names.sort()
+            guard !members.isEmpty else { return }
+            let keyed = members.map { member in
+                var items: [Query.Item] = []
+                options.append(member, named: "", to: &items)
+                return (items.map { "\($0.name)=\($0.value ?? "")" }.joined(), member)
             }
-        }
-
-        /// A text that differs for nodes that are printed differently.
-        private var sortKey: String {
-            switch content {
-            case .nothing, .null: ""
-            case .text(let text): text
-            case .list(let members): members.map(\.sortKey).joined(separator: "\u{1}")
-            case .object(let names):
-                names.map { "\($0)=\(children[$0]?.sortKey ?? "")" }.joined(separator: "\u{2}")
-            }
-        }
-    }
-
-    /// The state of one call of an encoder, shared by its containers.
-    final class Session {
-        let options: QueryEncoder
-        /// The error of a method that can't throw.
-        private(set) var failure: InvalidRequest?
-        private var depth = 0
-
-        init(options: QueryEncoder) {
-            self.options = options
-        }
-
-        func fail(_ reason: String, at path: [any CodingKey]) {
-            failure = failure ?? Self.failure(reason, at: path)
-        }
-
-        static func failure(_ reason: String, at path: [any CodingKey]) -> InvalidRequest {
-            InvalidRequest(.query, reason, excerpt: path.prefix(16).map(\.stringValue).joined(separator: "."))
-        }
-
-        /// A node below another; if it would be too deep, `nil`, and the call fails.
-        func child(of node: Node, at path: [any CodingKey]) -> Node? {
-            guard node.depth < QueryEncoder.maximalDepth else {
-                fail("is nested too deeply", at: path)
-                return nil
-            }
-            return Node(depth: node.depth + 1)
-        }
-
-        /// Runs the closure one level deeper, unless that is too deep.
-        func descend(at path: [any CodingKey], _ body: () throws -> Void) throws {
-            guard depth < QueryEncoder.maximalDepth else { throw Self.failure("is nested too deeply", at: path) }
-            depth += 1
-            defer { depth -= 1 }
-            try body()
-            if let failure { throw failure }
-        }
-
-        func write<Value: Encodable>(_ value: Value, to node: Node, at path: [any CodingKey]) throws {
-            if let text = try options.text(of: value, at: path) { return node.content = .text(text) }
-            try descend(at: path) {
-                try value.encode(to: NodeEncoder(session: self, node: node, codingPath: path))
-            }
-            if value is any Unordered { node.sort() }
+            members = keyed.sorted { $0.0 < $1.0 }.map(\.1)
         }
     }
 }
@@ -274,66 +211,25 @@ extension Dictionary: Unordered where Key: CodingKeyRepresentable {}
 
 // MARK: - Untyped
 
-extension QueryEncoder.Session {
-    /// Writes a value whose type is known only at run time.
-    func writeUntyped(_ value: Any, to node: QueryEncoder.Node, at path: [any CodingKey]) throws {
-        try descend(at: path) {
-            if let optional = value as? any Wrapping {
-                guard let wrapped = optional.wrapped else { return node.content = .null }
-                return try writeUntyped(wrapped, to: node, at: path)
-            }
-            if value is NSNull { return node.content = .null }
-            // Before the Swift types, because on Apple platforms an `NSNumber` can be cast to Bool.
-            if type(of: value) is NSNumber.Type, let number = value as? NSNumber {
-                return node.content = .text(try text(ofObject: number, at: path))
-            }
-            if let text = try options.text(of: value, at: path) { return node.content = .text(text) }
-            if let dictionary = value as? [String: Any] {
-                node.content = .object([])
-                for key in dictionary.keys.sorted() {
-                    guard let value = dictionary[key] else { continue }
-                    let path = path + [QueryEncoder.Name(key)]
-                    guard let child = child(of: node, at: path) else { return }
-                    try writeUntyped(value, to: child, at: path)
-                    node.setChild(child, named: key)
-                }
-            } else if let members = value as? [Any] {
-                try writeMembers(members, to: node, at: path)
-            } else if let members = value as? Set<AnyHashable> {
-                try writeMembers(Array(members), to: node, at: path)
-                node.sort()
-            } else if let value = value as? any Encodable {
-                try write(value, to: node, at: path)
-            } else {
-                throw Self.failure("is a \(type(of: value)), which has no place in a query", at: path)
+extension QueryEncoder {
+    /// A value whose type is known only at run time.
+    struct Untyped: Encodable {
+        let value: Any
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch value {
+            case let optional as any Wrapping:
+                guard let wrapped = optional.wrapped else { return try container.encodeNil() }
+                try container.encode(Untyped(value: wrapped))
+            case is NSNull: try container.encodeNil()
+            case let members as [String: Any]: try container.encode(members.mapValues(Untyped.init))
+            case let members as [Any]: try container.encode(members.map(Untyped.init))
+            case let value as any Encodable: try container.encode(value)
+            default:
+                throw QueryEncoder.failure("is a \(type(of: value)), which can't be written", at: encoder.codingPath)
             }
         }
-    }
-
-    private func writeMembers(_ members: [Any], to node: QueryEncoder.Node, at path: [any CodingKey]) throws {
-        node.content = .list([])
-        for (index, member) in members.enumerated() {
-            let path = path + [QueryEncoder.Name(index)]
-            guard let child = child(of: node, at: path) else { return }
-            try writeUntyped(member, to: child, at: path)
-            node.append(child)
-        }
-    }
-
-    private func text(ofObject number: NSNumber, at path: [any CodingKey]) throws -> String {
-        if number.isBool { return options.bools.text(of: number.boolValue) }
-        guard number.doubleValue.isFinite else { throw Self.failure("isn't a finite number", at: path) }
-        return number.stringValue
-    }
-}
-
-extension NSNumber {
-    fileprivate var isBool: Bool {
-        #if canImport(Darwin)
-        CFGetTypeID(self) == CFBooleanGetTypeID()
-        #else
-        ["c", "B"].contains(String(cString: objCType))
-        #endif
     }
 }
 

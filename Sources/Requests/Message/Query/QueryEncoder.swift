@@ -51,13 +51,19 @@ public struct QueryEncoder: Sendable {
 
     /// Writes a value whose properties, or keys, are the names of the query.
     ///
-    /// - Throws: ``InvalidRequest`` for a value that has no names at its top level, such as a number or a list; for one
+    /// - Throws: ``InvalidRequest`` for a value that has no names at its top level: encode an object or a dictionary, such as a number or a list; for one
     ///   that is nested more than 128 deep; for a number or a date that can't be written. Also any error that the value
     ///   itself throws. An empty value isn't an error, nor is an empty list, which writes nothing.
     /// - Complexity: O(n) in the size of the query.
     @_disfavoredOverload
     public func encode(_ value: some Encodable) throws -> Query {
-        try query { try $0.write(value, to: $1, at: []) }
+        let session = Session(options: self)
+        let root = Node()
+        try NodeEncoder(session: session, node: root).encode(value)
+        guard root.content == .object else { throw InvalidRequest(.query, "has no names at its top level") }
+        var items: [Query.Item] = []
+        appendChildren(of: root, to: &items) { $0 }
+        return Query(items, spaces: spaces)
     }
 
     /// Writes a dictionary of values known at run time.
@@ -71,7 +77,7 @@ public struct QueryEncoder: Sendable {
     /// - Complexity: O(n log n) in the size of the query.
     @_disfavoredOverload
     public func encode(_ dictionary: [String: Any?]) throws -> Query {
-        try query { try $0.writeUntyped(dictionary, to: $1, at: []) }
+        try encode(Untyped(value: dictionary))
     }
 
     /// Writes names and values known at run time, as a dictionary of them would be written.
@@ -92,36 +98,24 @@ public struct QueryEncoder: Sendable {
         }
     }
 
-    private func query(_ write: (Session, Node) throws -> Void) throws -> Query {
-        let session = Session(options: self)
-        let root = Node(depth: 0)
-        try write(session, root)
-        if let failure = session.failure { throw failure }
-        guard case .object(let names) = root.content else {
-            throw InvalidRequest(.query, "has no names at its top level")
-        }
-        var items: [Query.Item] = []
-        for name in names {
-            guard let child = root.children[name] else { continue }
-            append(child, named: keys.spell(name), to: &items)
-        }
-        return Query(items, spaces: spaces)
-    }
-
-    private func append(_ node: Node, named name: String, to items: inout [Query.Item]) {
+    /// Appends the items of a value below the top level.
+    func append(_ node: Node, named name: String, to items: inout [Query.Item]) {
         switch node.content {
         case .nothing: break
         case .null: if let item = nils.item(named: name) { items.append(item) }
         case .text(let text): items.append(Query.Item(name, value: text))
-        case .list(let members):
-            for (index, member) in members.enumerated() {
+        case .list:
+            for (index, member) in node.members.enumerated() {
                 append(member, named: arrays.name(ofMember: index, in: name), to: &items)
             }
-        case .object(let names):
-            for key in names {
-                guard let child = node.children[key] else { continue }
-                append(child, named: keyPaths.name(of: keys.spell(key), in: name), to: &items)
-            }
+        case .object: appendChildren(of: node, to: &items) { keyPaths.name(of: $0, in: name) }
+        }
+    }
+
+    private func appendChildren(of node: Node, to items: inout [Query.Item], naming: (String) -> String) {
+        for name in node.names {
+            guard let child = node.children[name] else { continue }
+            append(child, named: naming(keys.spell(name)), to: &items)
         }
     }
 }
@@ -274,7 +268,12 @@ extension QueryEncoder {
 extension QueryEncoder {
     /// The value as a text, if it has a text form in a query; `nil` if it has to be encoded.
     func text(of value: Any, at path: [any CodingKey]) throws -> String? {
-        switch value {
+        // Before the Swift types, because on Apple platforms an `NSNumber` can be cast to Bool.
+        if type(of: value) is NSNumber.Type, let number = value as? NSNumber {
+            if number.isBool { return bools.text(of: number.boolValue) }
+            return number.doubleValue.isFinite ? number.stringValue : try text(ofNumber: number.doubleValue, at: path)
+        }
+        return switch value {
         case let value as String: value
         case let value as Bool: bools.text(of: value)
         case let value as Int: String(value)
@@ -295,7 +294,7 @@ extension QueryEncoder {
         ofNumber value: some BinaryFloatingPoint & CustomStringConvertible,
         at path: [any CodingKey]
     ) throws -> String {
-        guard value.isFinite else { throw Session.failure("isn't a finite number", at: path) }
+        guard value.isFinite else { throw Self.failure("isn't a finite number", at: path) }
         return value.description
     }
 
@@ -311,7 +310,7 @@ extension QueryEncoder {
         case .iso8601:
             // From 0000-01-01T00:00:00Z to 9999-12-31T23:59:59Z.
             guard (-62_167_219_200..<253_402_300_800).contains(seconds) else {
-                throw Session.failure("is a date outside the years 0 to 9999", at: path)
+                throw Self.failure("is a date outside the years 0 to 9999", at: path)
             }
             return CivilTime(secondsSinceEpoch: Int64(seconds.rounded(.down))).iso8601 + "Z"
         }
@@ -320,5 +319,15 @@ extension QueryEncoder {
     /// The number without a fraction; `nil` if it has one.
     private func wholeNumber(_ value: Double) -> String? {
         Int64(exactly: value).map(String.init)
+    }
+}
+
+extension NSNumber {
+    fileprivate var isBool: Bool {
+        #if canImport(Darwin)
+        CFGetTypeID(self) == CFBooleanGetTypeID()
+        #else
+        ["c", "B"].contains(String(cString: objCType))
+        #endif
     }
 }

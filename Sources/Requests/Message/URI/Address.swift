@@ -5,12 +5,17 @@ import Foundation
 
 /// The address of a request, as far as it is known before the request is built.
 enum Address: Sendable {
-    /// An address; one without a scheme is appended to a base.
+    /// An absolute address.
     case url(URL)
     /// A path, and a query if it has one, to be appended to a base; escaped characters stay escaped.
     case reference(String)
     /// No address: the text or path that it was made of is invalid.
     case invalid(InvalidRequest)
+
+    /// Takes an address; one without a scheme is appended to a base.
+    init(_ url: URL) {
+        self = url.scheme == nil ? .reference(url.relativeString) : .url(url)
+    }
 
     /// Reads an address as it is written: absolute, or a path with a query if it has one.
     init(_ text: String) {
@@ -38,11 +43,6 @@ enum Address: Sendable {
         case .reference(let reference): URL(string: reference.isEmpty ? "/" : reference) ?? Self.unknown
         case .invalid: Self.unknown
         }
-    }
-
-    /// The address as it is written.
-    var reference: String {
-        if case .reference(let reference) = self { reference } else { url.relativeString }
     }
 
     // The only address that needs no parsing, and so can't fail.
@@ -132,10 +132,9 @@ extension String {
 extension AddressParts {
     /// The host, without credentials and port.
     fileprivate var host: Substring {
-        let bytes = root.utf8
-        let authority = bytes.lastIndex(of: UInt8(ascii: "/")).map { bytes.index(after: $0) } ?? root.startIndex
-        let start = bytes[authority...].lastIndex(of: UInt8(ascii: "@")).map { bytes.index(after: $0) } ?? authority
+        let bytes = authority.utf8
+        let start = bytes.lastIndex(of: UInt8(ascii: "@")).map { bytes.index(after: $0) } ?? bytes.startIndex
         let bracket = bytes[start...].lastIndex(of: UInt8(ascii: "]")) ?? start
-        return root[start..<(bytes[bracket...].firstIndex(of: UInt8(ascii: ":")) ?? root.endIndex)]
+        return authority[start..<(bytes[bracket...].firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex)]
     }
 }

@@ -16,30 +16,18 @@ extension ASCIISet {
         keepsTriplets: Bool = false,
         spaces: Query.Spaces = .percent
     ) {
-        let isDone: Void? = text.utf8.withContiguousStorageIfAvailable {
-            append($0, to: &output, keepsTriplets: keepsTriplets, spaces: spaces)
-        }
-        guard isDone == nil else { return }
-        Array(text.utf8).withUnsafeBufferPointer {
-            append($0, to: &output, keepsTriplets: keepsTriplets, spaces: spaces)
-        }
-    }
-
-    private func append(
-        _ bytes: UnsafeBufferPointer<UInt8>,
-        to output: inout [UInt8],
-        keepsTriplets: Bool,
-        spaces: Query.Spaces
-    ) {
-        for (index, byte) in bytes.enumerated() {
-            if contains(byte) || keepsTriplets && bytes.isTriplet(at: index) {
-                output.append(byte)
-            } else if byte == UInt8(ascii: " "), spaces == .plus {
-                output.append(UInt8(ascii: "+"))
-            } else {
-                output.append(UInt8(ascii: "%"))
-                output.append((byte >> 4).hexDigit(uppercase: true))
-                output.append((byte & 15).hexDigit(uppercase: true))
+        var text = text
+        text.withUTF8 { bytes in
+            for (index, byte) in bytes.enumerated() {
+                if contains(byte) || keepsTriplets && bytes.isTriplet(at: index) {
+                    output.append(byte)
+                } else if byte == UInt8(ascii: " "), spaces == .plus {
+                    output.append(UInt8(ascii: "+"))
+                } else {
+                    output.append(UInt8(ascii: "%"))
+                    output.append((byte >> 4).hexDigit(uppercase: true))
+                    output.append((byte & 15).hexDigit(uppercase: true))
+                }
             }
         }
     }

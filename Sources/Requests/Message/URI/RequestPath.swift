@@ -92,7 +92,6 @@ extension RequestPath: ExpressibleByStringInterpolation {
         private var text = ""
         /// The positions of the values, in bytes of the text.
         private var values: [Range<Int>] = []
-        private var failure: InvalidRequest?
         /// Whether the text is an address from a value, which may end with a slash.
         private var isBase = false
 
@@ -136,24 +135,6 @@ extension RequestPath: ExpressibleByStringInterpolation {
             append(value: value?.queryValue ?? text)
         }
 
-        /// Appends a value, which must not be `nil`.
-        ///
-        /// It is deprecated rather than unavailable, because Swift would then take the literal for a `String`, and its
-        /// error would be about that.
-        @available(*, deprecated, message: "unwrap the value: there is no path for nil, and the request fails")
-        public mutating func appendInterpolation<Value: Query.ValueConvertible>(_ value: Value?) {
-            if let value { return append(value: value.queryValue) }
-            fail("has nil in the place of a value: unwrap it first", excerpt: text)
-        }
-
-        /// Refuses a value of another type.
-        @available(*, deprecated, message: "write the value as a text, or make its type Query.ValueConvertible")
-        @_disfavoredOverload
-        public mutating func appendInterpolation<Value>(_ value: Value) {
-            let fix = "write it as a text, or make the type Query.ValueConvertible"
-            fail("has a value of type \(Value.self): \(fix)", excerpt: text)
-        }
-
         private mutating func append(raw piece: String) {
             // `"\(base)/users"`, if the base ends with a slash.
             if isBase, text.utf8.last == UInt8(ascii: "/"), piece.utf8.first == UInt8(ascii: "/") { text.removeLast() }
@@ -172,16 +153,7 @@ extension RequestPath: ExpressibleByStringInterpolation {
             values.append(start..<text.utf8.count)
         }
 
-        private mutating func fail(_ reason: String, excerpt: String) {
-            if failure == nil { failure = InvalidRequest(.url, reason, excerpt: excerpt) }
-        }
-
-        /// The text, in which every value is a piece of its own.
-        ///
-        /// - Throws: ``InvalidRequest`` for a value that would be a part of the host, and for a segment that leads
-        ///   elsewhere.
         fileprivate func assembled() throws(InvalidRequest) -> String {
-            if let failure { throw failure }
             guard !values.isEmpty else { return text }
             let bytes = Array(text.utf8)
             let root = AddressParts(text)?.root.utf8.count ?? 0
@@ -315,7 +287,10 @@ extension Array: RequestPathConvertible where Element: Query.ValueConvertible {
 @available(
     *,
     unavailable,
-    message: "write \"\\(text)\" for one segment, \"\\(raw: text)\" for a path, or pass a URL for an address"
+    message: """
+        write "\\(text)" for one segment, "\\(raw: text)" for a path, or pass a URL for an address; \
+        a value in a path is a Query.ValueConvertible, and not optional
+        """
 )
 extension String: RequestPathConvertible {
     /// A path of one segment.

@@ -41,7 +41,8 @@ extension URITemplate.Expression {
             case (.list(let members), .explode):
                 for member in members { writer.write(member, as: variable.name, to: &output) }
             case (.pairs(let pairs), .none):
-                writer.write(joining: pairs.flatMap { [$0.name, $0.value] }, as: variable.name, to: &output)
+                let members = pairs.flatMap { pair in pair.value.map { [pair.name, $0] } ?? [] }
+                writer.write(joining: members, as: variable.name, to: &output)
             case (.pairs(let pairs), .explode): for pair in pairs { writer.write(pair, to: &output) }
             case (.list, .prefix), (.pairs, .prefix):
                 throw URITemplate.TemplateError(
@@ -80,11 +81,12 @@ extension URITemplate.Expression {
             }
         }
 
-        mutating func write(_ pair: (name: String, value: String), to output: inout [UInt8]) {
+        mutating func write(_ pair: Query.Item, to output: inout [UInt8]) {
+            guard let value = pair.value else { return }
             begin(&output)
             encode(pair.name, to: &output)
-            output += (kind.isNamed && pair.value.isEmpty ? kind.emptySuffix : "=").utf8
-            encode(pair.value, to: &output)
+            output += (kind.isNamed && value.isEmpty ? kind.emptySuffix : "=").utf8
+            encode(value, to: &output)
         }
 
         private mutating func begin(_ output: inout [UInt8]) {
@@ -114,62 +116,7 @@ extension URITemplate.Operator {
     }
 }
 
-// MARK: - Pairs
-
-extension URITemplate {
-    /// Names with a value each, in their order: an associative array in the terms of RFC 6570.
-    ///
-    /// ```swift
-    /// let template: URITemplate = "/map{?corner*}"
-    /// try template.expand(["corner": .pairs(["lat": 48.1, "lon": 11.5])])  // /map?lat=48.1&lon=11.5
-    /// ```
-    public struct Pairs: Sendable, Hashable, ExpressibleByDictionaryLiteral {
-        fileprivate struct Pair: Sendable, Hashable {
-            let name: String
-            let value: String
-        }
-
-        fileprivate let pairs: [Pair]
-
-        /// Makes pairs of names and values, in their order; pairs whose value is `nil` are left out.
-        public init(_ pairs: some Sequence<(String, (any Query.ValueConvertible)?)>) {
-            self.pairs = pairs.compactMap { name, value in value.map { Pair(name: name, value: $0.queryValue) } }
-        }
-
-        /// Makes pairs of a dictionary, in the alphabetical order of the keys.
-        @_disfavoredOverload
-        public init(_ dictionary: [String: some Query.ValueConvertible]) {
-            self.init(dictionary.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
-        }
-
-        /// Makes pairs of a literal, in its order; the same as the literal alone.
-        public init(_ pairs: Pairs) {
-            self = pairs
-        }
-
-        /// Makes pairs of a literal; pairs whose value is `nil` are left out.
-        public init(dictionaryLiteral elements: (String, (any Query.ValueConvertible)?)...) {
-            self.init(elements)
-        }
-    }
-}
-
-extension URITemplate.Pairs: CustomStringConvertible, CustomReflectable {
-    /// The names of the pairs; their values may be secrets.
-    public var description: String { pairs.map { $0.name.shortened() }.joined(separator: ", ") }
-
-    /// A mirror of the names.
-    public var customMirror: Mirror { Mirror(self, children: ["names": description]) }
-}
-
-extension URITemplate.Pairs: RandomAccessCollection {
-    /// The position of the first pair.
-    public var startIndex: Int { pairs.startIndex }
-    /// The position behind the last pair.
-    public var endIndex: Int { pairs.endIndex }
-    /// The pair at a position.
-    public subscript(position: Int) -> (name: String, value: String) { (pairs[position].name, pairs[position].value) }
-}
+// MARK: - Authority
 
 extension URITemplate {
     /// Whether the values of variables stay within their places in the authority.
@@ -177,37 +124,19 @@ extension URITemplate {
     /// A value may be the whole authority, or precede a text that ends it: values of `{x}` have no delimiters, so
     /// neither reaches further. Other values could continue a literal host, or add an `@`.
     var keepsAuthority: Bool {
-        guard case .success(let parts) = parts else { return true }
-        var written = ""
-        /// The pieces of the authority; `true` is a variable.
-        var pieces: [Bool] = []
-        var mayHaveEnded = false
-        for part in parts {
-            switch part {
-            case .literal(var text):
-                if pieces.isEmpty, !mayHaveEnded {
-                    written += text
-                    guard let scheme = AddressParts(written) else { continue }
-                    text = scheme.authority + scheme.reference
-                }
-                let rest = text.prefix { !"/?#".contains($0) }
-                // If an expression expands to nothing, the text behind it would continue the authority.
-                guard !mayHaveEnded || rest.isEmpty else { return false }
-                // A port alone doesn't end a host: the variable before it does.
-                if !rest.isEmpty, pieces.isEmpty || rest.first != ":" { pieces.append(false) }
-                if rest.count < text.count { return Self.isKept(pieces) }
-            case .expression(let expression):
-                switch expression.kind {
-                case .path, .query, .fragment: mayHaveEnded = true
-                case .simple where !mayHaveEnded: pieces.append(true)
-                default: return false
-                }
-            }
+        func authority(_ variables: Variables) -> Substring {
+            (try? AddressParts(expand(variables)))?.authority ?? ""
         }
-        return Self.isKept(pieces)
-    }
-
-    private static func isKept(_ pieces: [Bool]) -> Bool {
-        pieces.count == 1 || pieces.last != true
+        let written = authority([:])
+        let isWritten = !written.isEmpty && written.first != ":" || written.contains("@")
+        // A delimiter, which the value of `{x}` has only escaped.
+        let expanded = variables.map { String(authority([$0: "@"])) }.filter { $0 != written }
+        guard isWritten || expanded.count <= 1 else { return false }
+        return expanded.allSatisfy { authority in
+            let pieces = authority.components(separatedBy: "%40")
+            guard pieces.joined() == written, let end = pieces.last else { return false }
+            // Behind a literal host the value would continue it, also before a port.
+            return !isWritten || !end.isEmpty && !end.hasPrefix(":")
+        }
     }
 }

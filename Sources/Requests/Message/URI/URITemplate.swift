@@ -38,9 +38,8 @@ public struct URITemplate: Sendable, Hashable {
     ///   error.
     /// - Complexity: O(n) in the length of the template.
     public init(_ template: String) throws(URITemplate.TemplateError) {
-        var parser = Parser(template)
-        description = template
-        parts = .success(try parser.parse())
+        self.init(stringLiteral: template)
+        _ = try parts.get()
     }
 
     /// The names of the variables, each once, in the order of their first use in the template.
@@ -61,12 +60,10 @@ public struct URITemplate: Sendable, Hashable {
 extension URITemplate: ExpressibleByStringLiteral, CustomStringConvertible {
     /// Makes a template from a literal; a malformed one throws when it is expanded.
     public init(stringLiteral value: String) {
-        var parser = Parser(value)
         description = value
-        do throws(URITemplate.TemplateError) {
-            parts = .success(try parser.parse())
-        } catch {
-            parts = .failure(error)
+        parts = Result { () throws(URITemplate.TemplateError) in
+            var parser = Parser(value)
+            return try parser.parse()
         }
     }
 }
@@ -74,20 +71,14 @@ extension URITemplate: ExpressibleByStringLiteral, CustomStringConvertible {
 extension URITemplate: Codable {
     /// Reads a template from a string.
     ///
-    /// - Throws: `DecodingError.dataCorrupted` for a malformed template, with the ``URITemplate/TemplateError`` in it.
+    /// - Throws: `DecodingError.dataCorrupted` for a malformed template, with the text of its error.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
         do throws(URITemplate.TemplateError) {
             try self.init(text)
         } catch {
-            throw DecodingError.dataCorrupted(
-                DecodingError.Context(
-                    codingPath: decoder.codingPath,
-                    debugDescription: error.description,
-                    underlyingError: error
-                )
-            )
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: error.description)
         }
     }
 
@@ -109,8 +100,9 @@ extension URITemplate {
         case string(String)
         /// Several texts, in their order; an empty list is the same as ``undefined``.
         case list([String])
-        /// Names with a value each, in their order; empty pairs are the same as ``undefined``.
-        case pairs(Pairs)
+        /// Names with a value each, in their order; names without a value are left out, and no pairs are the same as
+        /// ``undefined``.
+        case pairs(Query)
         /// No value: the expansion leaves the variable out.
         case undefined
 
@@ -124,7 +116,7 @@ extension URITemplate {
             switch self {
             case .string: true
             case .list(let members): !members.isEmpty
-            case .pairs(let pairs): !pairs.isEmpty
+            case .pairs(let pairs): pairs.contains { $0.value != nil }
             case .undefined: false
             }
         }
@@ -136,44 +128,14 @@ extension URITemplate.Value: URITemplate.ValueConvertible {
     public var templateValue: URITemplate.Value { self }
 }
 
-extension URITemplate.Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
-    ExpressibleByBooleanLiteral, ExpressibleByNilLiteral
-{
+extension URITemplate.Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByArrayLiteral {
     /// Makes a text.
-    public init(stringLiteral value: String) {
-        self = .string(value)
-    }
-
+    public init(stringLiteral value: String) { self = .string(value) }
     /// Makes a text of a number.
-    public init(integerLiteral value: Int) {
-        self = value.templateValue
-    }
-
-    /// Makes a text of a number.
-    public init(floatLiteral value: Double) {
-        self = value.templateValue
-    }
-
-    /// Makes a text: `true` or `false`.
-    public init(booleanLiteral value: Bool) {
-        self = value.templateValue
-    }
-
-    /// Makes no value.
-    public init(nilLiteral: ()) {
-        self = .undefined
-    }
-}
-
-extension URITemplate.Value: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
+    public init(integerLiteral value: Int) { self = value.templateValue }
     /// Makes a list; members that are `nil` are left out.
     public init(arrayLiteral elements: (any Query.ValueConvertible)?...) {
         self = .list(elements.compactMap { $0?.queryValue })
-    }
-
-    /// Makes pairs, in their order; pairs whose value is `nil` are left out.
-    public init(dictionaryLiteral elements: (String, (any Query.ValueConvertible)?)...) {
-        self = .pairs(URITemplate.Pairs(elements))
     }
 }
 
@@ -194,13 +156,18 @@ extension URITemplate {
     }
 }
 
-extension URITemplate.ValueConvertible where Self == URITemplate.Pairs {
+extension URITemplate.ValueConvertible where Self == Query {
     /// Pairs in the order in which they are written; a dictionary would be sorted by its keys.
-    public static func pairs(_ pairs: URITemplate.Pairs) -> URITemplate.Pairs { pairs }
+    ///
+    /// ```swift
+    /// let template: URITemplate = "/map{?corner*}"
+    /// try template.expand(["corner": .pairs(["lat": 48.1, "lon": 11.5])])  // /map?lat=48.1&lon=11.5
+    /// ```
+    public static func pairs(_ pairs: Query) -> Query { pairs }
 }
 
-extension URITemplate.Pairs: URITemplate.ValueConvertible {
-    /// The pairs as a value.
+extension Query: URITemplate.ValueConvertible {
+    /// The items as pairs.
     public var templateValue: URITemplate.Value { .pairs(self) }
 }
 
@@ -211,7 +178,7 @@ extension Array: URITemplate.ValueConvertible where Element: Query.ValueConverti
 
 extension Dictionary: URITemplate.ValueConvertible where Key == String, Value: Query.ValueConvertible {
     /// The pairs, in the alphabetical order of the keys, so that the order is always the same.
-    public var templateValue: URITemplate.Value { .pairs(URITemplate.Pairs(self)) }
+    public var templateValue: URITemplate.Value { .pairs(Query(self)) }
 }
 
 // MARK: - Variables
@@ -239,11 +206,6 @@ extension URITemplate {
         @_disfavoredOverload
         public init(_ values: [String: URITemplate.Value]) {
             self.values = values
-        }
-
-        /// Makes variables of a literal; the same as the literal alone.
-        public init(_ variables: Variables) {
-            self = variables
         }
 
         /// Makes variables of names and values; `nil` is the same as no value.

@@ -7,27 +7,9 @@ extension URL {
     /// An address below a base address.
     ///
     /// The base's credentials, path and query are kept and its fragment is dropped; between base and path there is
-    /// exactly one slash, and an empty path adds none. The query comes behind the base's. Scheme, host and port are
+    /// exactly one slash, and an empty path adds none. The queries are those of the base, of the reference and the given
+    /// one, in this order; the fragment of the reference is dropped, since it is never sent. Scheme, host and port are
     /// always those of the base, whatever the path contains.
-    ///
-    /// - Parameters:
-    ///   - base: The address to append to.
-    ///   - path: Segments; characters that aren't escaped in them are escaped, `?` and `#` too.
-    ///   - query: Parameters to add to the query of the base.
-    /// - Returns: The address, absolute.
-    /// - Throws: ``InvalidRequest`` for a base without a host and for a path that climbs with `..`.
-    /// - Complexity: O(n) in the length of the address.
-    package static func joined(
-        base: URL,
-        path: String = "",
-        query: Query = []
-    ) throws(InvalidRequest) -> URL {
-        try joined(base: base, encodedPath: path.percentEncodedPath(), encodedQueries: [query.percentEncoded])
-    }
-
-    /// An address below a base address, from a reference that has a query of its own, such as an expanded template.
-    ///
-    /// The order is: base, reference, query. The fragment of the reference is dropped: it is never sent.
     ///
     /// - Parameters:
     ///   - base: The address to append to.
@@ -36,39 +18,22 @@ extension URL {
     /// - Returns: The address, absolute.
     /// - Throws: ``InvalidRequest`` for a base without a host and for a path that climbs with `..`.
     /// - Complexity: O(n) in the length of the address.
-    package static func joined(
-        base: URL,
-        reference: String,
-        query: Query = []
-    ) throws(InvalidRequest) -> URL {
-        let (path, ownQuery) = reference.splitAtQuery
-        return try joined(
-            base: base,
-            encodedPath: path.percentEncodedPath(),
-            encodedQueries: [ASCIISet.query.encode(ownQuery ?? "", keepsTriplets: true), query.percentEncoded]
-        )
-    }
-
-    private static func joined(
-        base: URL,
-        encodedPath: String,
-        encodedQueries: [String]
-    ) throws(InvalidRequest) -> URL {
+    package static func joined(base: URL, reference: String = "", query: Query = []) throws(InvalidRequest) -> URL {
+        let (ownPath, ownQuery) = reference.splitAtQuery
+        let encodedPath = try ownPath.percentEncodedPath()
         guard let parts = AddressParts(base.absoluteString), let host = base.host(percentEncoded: true), !host.isEmpty
         else {
             throw InvalidRequest(.url, "has no host", excerpt: base.redactedDescription)
         }
         var address = String(parts.root)
         let path = encodedPath.utf8.drop { $0 == UInt8(ascii: "/") }
-        if path.isEmpty, encodedPath.isEmpty {
-            address += parts.path
-        } else {
-            address +=
-                String(Substring(parts.path.utf8.trimmingEnd(of: UInt8(ascii: "/")))) + "/" + String(Substring(path))
-        }
-        let baseQuery = (parts.query ?? "").utf8.trimmingEnd(of: UInt8(ascii: "&"))
-        let query = ([String(Substring(baseQuery))] + encodedQueries).filter { !$0.isEmpty }.joined(separator: "&")
-        if !query.isEmpty { address += "?" + query }
+        address += encodedPath.isEmpty ? parts.path : parts.path.trimmingEnd(of: "/") + "/" + Substring(path)
+        let queries = [
+            String((parts.query ?? "").trimmingEnd(of: "&")),
+            ASCIISet.query.encode(ownQuery ?? "", keepsTriplets: true), query.percentEncoded,
+        ]
+        let joinedQuery = queries.filter { !$0.isEmpty }.joined(separator: "&")
+        if !joinedQuery.isEmpty { address += "?" + joinedQuery }
         // The second condition isn't known to ever fail; if it does, the credentials stay here.
         guard let url = URL(string: address), Origin(url) == Origin(base) else {
             throw InvalidRequest(.url, "can't be joined to its base", excerpt: encodedPath)
@@ -114,10 +79,10 @@ extension URL {
     }
 }
 
-extension Substring.UTF8View {
-    fileprivate func trimmingEnd(of byte: UInt8) -> Self {
-        var rest = self
-        while rest.last == byte { rest.removeLast() }
-        return rest
+extension Substring {
+    fileprivate func trimmingEnd(of character: Unicode.Scalar) -> Substring {
+        var rest = utf8
+        while rest.last == UInt8(ascii: character) { rest.removeLast() }
+        return Substring(rest)
     }
 }

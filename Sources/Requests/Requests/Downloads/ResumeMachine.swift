@@ -107,7 +107,7 @@ struct ResumeMachine: Sendable {
     var fields: [HTTPField] {
         let identity = HTTPField(.acceptEncoding, "identity")
         guard offset > 0, let manifest else { return [identity] }
-        return [identity, .range(from: offset), manifest.validator.field]
+        return [identity, .range(offset...), manifest.validator.field]
     }
 
     /// Decides about the head of a response.

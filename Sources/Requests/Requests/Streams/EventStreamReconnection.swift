@@ -127,7 +127,7 @@ struct EventStreamReconnection: Sendable {
         case let status:
             let error = RequestError(.unacceptableStatus, phase: .validating, response: head)
             guard Self.passing.contains(status) else { return end(.fail(error)) }
-            let pause = head[.retryAfter].flatMap { HTTPField.RetryAfter(parsing: $0, now: now()) }?.delay(from: now())
+            let pause = head[.retryAfter].flatMap { Duration(retryAfter: $0, now: now()) }
             return wait(reason: error, atLeast: pause ?? .zero)
         }
     }

@@ -14,7 +14,7 @@ import Testing
             (.basic(username: "test", password: "123£"), "Basic dGVzdDoxMjPCow=="),
             (.basic(username: "", password: ""), "Basic Og=="),
             (
-                Authorization(scheme: "Digest", parameters: [("username", "a b"), ("algorithm", "MD5")]),
+                Authorization("Digest username=\"a b\", algorithm=MD5"),
                 "Digest username=\"a b\", algorithm=MD5"
             ),
             (Authorization("Anything goes"), "Anything goes"),
@@ -30,8 +30,7 @@ import Testing
             .basic(username: "a:b", password: "secret"), .basic(username: "a\n", password: "secret"),
             .basic(username: "a", password: "secret\0"), Authorization(scheme: "a b", token: "secret"),
             Authorization(scheme: "", token: "secret"), Authorization(scheme: "X\r\nY", token: "secret"),
-            Authorization(scheme: "A", parameters: [("a b", "secret")]),
-            Authorization(scheme: "A", parameters: [("a", "secret\n")]), Authorization("secret\r\nX: y"),
+            Authorization("secret\r\nX: y"),
         ] as [Authorization]
     )
     func badCredentialsAreRefusedWithoutBeingShown(_ authorization: Authorization) {
@@ -43,7 +42,7 @@ import Testing
 
     @Test(arguments: [
         Authorization.bearer("hush"), .basic(username: "hush", password: "hush"), Authorization("hush"),
-        Authorization(scheme: "Digest", parameters: [("a", "hush")]),
+        Authorization("Digest a=hush"),
     ])
     func noDescriptionShowsTheSecret(_ authorization: Authorization) {
         var dumped = ""

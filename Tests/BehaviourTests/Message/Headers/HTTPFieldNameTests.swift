@@ -9,8 +9,8 @@ import Testing
     @Test(
         arguments: [
             (.accept, "Accept"), (.eTag, "ETag"), (.wwwAuthenticate, "WWW-Authenticate"), (.te, "TE"),
-            (.traceParent, "traceparent"), (.rateLimit, "RateLimit"), (.secWebSocketKey, "Sec-WebSocket-Key"),
-            (.accessControlAllowOrigin, "Access-Control-Allow-Origin"), (.apiKey, "X-API-Key"),
+            (.traceParent, "traceparent"), (.lastEventID, "Last-Event-ID"),
+            (.apiKey, "X-API-Key"),
         ] as [(HTTPField.Name, String)]
     )
     func namesAreSpelledAsRegistered(name: HTTPField.Name, text: String) {

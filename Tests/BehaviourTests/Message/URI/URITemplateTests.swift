@@ -102,14 +102,10 @@ import Testing
     }
 
     @Test func valuesAreMadeFromLiterals() {
-        let values: [URITemplate.Value] = ["a", 1, 1.5, true, nil, ["a", 1, nil], ["k": "v", "n": 1]]
+        let values: [URITemplate.Value] = ["a", 1, ["a", 1, nil]]
 
-        #expect(
-            values == [
-                .string("a"), .string("1"), .string("1.5"), .string("true"), .undefined, .list(["a", "1"]),
-                .pairs(["k": "v", "n": "1"]),
-            ]
-        )
+        #expect(values == [.string("a"), .string("1"), .list(["a", "1"])])
+        #expect(URITemplate.Value(Query(["k": "v"])) == .pairs(["k": "v"]) && URITemplate.Value(nil) == .undefined)
     }
 
     @Test func variablesCanBeChanged() throws {

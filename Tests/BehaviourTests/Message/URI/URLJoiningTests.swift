@@ -30,13 +30,13 @@ import Testing
     func basePathAndQueryAreKept(base: String, path: String, query: Query, address: String) throws {
         let base = try #require(URL(string: base))
 
-        #expect(try URL.joined(base: base, path: path, query: query).absoluteString == address)
+        #expect(try URL.joined(base: base, reference: path, query: query).absoluteString == address)
     }
 
     static let hostile = [
         "//evil.example", "///evil.example/a", "https://evil.example", "https:evil.example", "@evil.example",
         "user:pw@evil.example",
-        "/@evil.example", ":8080", ":80@evil.example/", "\\\\evil.example", "/\\evil.example", "?a=b", "#a", "a?b#c",
+        "/@evil.example", ":8080", ":80@evil.example/", "\\\\evil.example", "/\\evil.example",
         "%2F%2Fevil.example",
         "a\0b", "a\r\nHost: evil.example", "\r\n", "\t//evil.example", " //evil.example", "😀", "e\u{301}", "％2e％2e",
         "%", "%zz",
@@ -46,8 +46,8 @@ import Testing
     @Test(arguments: hostile) func noPathChangesTheOrigin(_ path: String) throws {
         for base in ["https://api.example.com", "https://user:pw@api.example.com:8443/v1?k=v"] {
             let base = try #require(URL(string: base))
-            let url = try URL.joined(base: base, path: path)
-            let segment = try URL.joined(base: base, path: path.percentEncodedPathSegment())
+            let url = try URL.joined(base: base, reference: path)
+            let segment = try URL.joined(base: base, reference: path.percentEncodedPathSegment())
 
             for url in [url, segment] {
                 #expect(isOfSameOrigin(url, base))
@@ -73,7 +73,7 @@ import Testing
     func pathsThatClimbAreErrors(_ path: String) throws {
         let base = try #require(URL(string: "https://h/v1"))
 
-        let error = #expect(throws: InvalidRequest.self) { try URL.joined(base: base, path: path) }
+        let error = #expect(throws: InvalidRequest.self) { try URL.joined(base: base, reference: path) }
 
         #expect(error?.piece == .url)
         #expect(throws: InvalidRequest.self) { try URL.joined(base: base, reference: path + "?a=b") }
@@ -83,7 +83,7 @@ import Testing
     func baseMustHaveAHost(_ base: String) throws {
         let base = try #require(URL(string: base))
 
-        #expect(throws: InvalidRequest.self) { try URL.joined(base: base, path: "a") }
+        #expect(throws: InvalidRequest.self) { try URL.joined(base: base, reference: "a") }
     }
 
     static let references: [(reference: String, address: String)] = [
@@ -124,7 +124,7 @@ import Testing
         ]
         for _ in 0..<Scale.fuzz(weight: 20) {
             let path = fuzz.text(of: pieces, upTo: 6)
-            guard let url = try? URL.joined(base: base, path: path) else {
+            guard let url = try? URL.joined(base: base, reference: path) else {
                 #expect(path.contains(".") || path.contains("%2"), "\(path.debugDescription), seed \(Fuzz.seed)")
                 continue
             }

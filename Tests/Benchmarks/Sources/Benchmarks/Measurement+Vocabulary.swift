@@ -162,9 +162,6 @@ extension Measurement {
                 return data + "--\(boundary)--\r\n".utf8
             },
             often("multipart-megabyte-ours") { try sent(.multipart { $0.add(.data(file), for: "file") }) },
-            often("multipart-megabyte-guarded-ours") {
-                try sent(.multipart(boundary: "boundary") { $0.add(.data(file), for: "file") })
-            },
             often("multipart-megabyte-foundation") {
                 let boundary = UUID().uuidString
                 var data = Data()

@@ -95,11 +95,6 @@ struct Report {
             for (title, name) in rows { try operation(title, "\(name)-ours", "\(name)-foundation", atMost: 3) }
             try operation("a URLRequest of a typed request", "request-typed-ours", "request-foundation", atMost: 3)
             try operation("a multipart form of a megabyte", "multipart-megabyte-ours", "multipart-megabyte-foundation")
-            try operation(
-                "the same, with a boundary that has to be looked for",
-                "multipart-megabyte-guarded-ours",
-                "multipart-megabyte-foundation"
-            )
             // Not the same work: Foundation writes JSON here.
             for (title, name) in [
                 ("a query of an Encodable, against JSON", "query-encodable"),

@@ -30,14 +30,13 @@ import Testing
             (.acceptCharset("utf-8"), "Accept-Charset: utf-8"), (.acceptRanges(), "Accept-Ranges: bytes"),
             (.contentType(.plainText.charset("utf-8")), "Content-Type: text/plain; charset=utf-8"),
             (.contentDisposition(.attachment(fileName: "a")), "Content-Disposition: attachment; filename=\"a\""),
-            (.contentLength(5), "Content-Length: 5"), (.contentEncoding("gzip", "br"), "Content-Encoding: gzip, br"),
-            (.contentLanguage(Locale(identifier: "zh_Hant_TW")), "Content-Language: zh-Hant-TW"),
+            (.contentLength(5), "Content-Length: 5"),
+            (HTTPField(.contentLanguage, Locale(identifier: "zh_Hant_TW")), "Content-Language: zh-Hant-TW"),
             (.userAgent("Recipes/2.1"), "User-Agent: Recipes/2.1"),
             (.cacheControl(.noStore, .maxAge(.seconds(5))), "Cache-Control: no-store, max-age=5"),
             (.cacheControl([.noStore]), "Cache-Control: no-store"),
-            (.retryAfter(.delay(.seconds(5))), "Retry-After: 5"),
-            (.date(date), "Date: Sun, 06 Nov 1994 08:49:37 GMT"),
-            (.referer(URL(string: "https://us:pw@example.com/a?b=c#d")!), "Referer: https://example.com/a?b=c"),
+            (HTTPField(.retryAfter, 5), "Retry-After: 5"),
+            (HTTPField(.date, date), "Date: Sun, 06 Nov 1994 08:49:37 GMT"),
             (.idempotencyKey("abc"), "Idempotency-Key: abc"),
             (.ifNoneMatch(EntityTag("a"), EntityTag("b", isWeak: true)), "If-None-Match: \"a\", W/\"b\""),
             (.ifNoneMatch(), "If-None-Match: *"), (.ifMatch(EntityTag("a")), "If-Match: \"a\""),
@@ -70,7 +69,7 @@ import Testing
             (.proxyAuthorization(.bearer("abc")), "Proxy-Authorization: Bearer abc"),
             (.apiKey("abc"), "X-API-Key: abc"),
             (.cookie(Cookie("a", "1"), Cookie("b", "2")), "Cookie: a=1; b=2"),
-            (.setCookie(SetCookie("a", "1")), "Set-Cookie: a=1"),
+            (HTTPField(.setCookie, SetCookie("a", "1")), "Set-Cookie: a=1"),
         ] as [(HTTPField, String)]
     )
     func fieldsWithSecretsSayThemOnlyOnTheWire(field: HTTPField, line: String) {
@@ -88,20 +87,19 @@ import Testing
         { .contentType(.plainText.charset($0)) }, { .contentType(.formData(boundary: $0)) },
         { .contentType(.plainText.parameter($0, "x")) },
         { .acceptLanguage("de", $0) }, { .acceptEncoding($0) }, { .acceptCharset($0) }, { .acceptRanges($0) },
-        { .contentEncoding("gzip", $0) }, { .contentDisposition(ContentDisposition($0)) },
+        { .contentDisposition(ContentDisposition($0)) },
         { .contentDisposition(.attachment(fileName: $0)) }, { .contentDisposition(.inline(fileName: $0)) },
         { .contentDisposition(ContentDisposition("x", parameters: [.init($0, "x")])) },
         { .contentDisposition(ContentDisposition("x", parameters: [.init("x", $0)])) },
         { .authorization(Authorization($0)) }, { .authorization(Authorization(scheme: $0, token: "x")) },
         { .authorization(Authorization(scheme: "x", token: $0)) },
-        { .authorization(Authorization(scheme: "x", parameters: [($0, "x")])) },
-        { .proxyAuthorization(Authorization(scheme: "x", parameters: [("x", $0)])) },
+        { .proxyAuthorization(Authorization(scheme: "x", token: $0)) },
         { .bearerToken($0) }, { .oauth($0) }, { .apiKey($0) }, { .userAgent($0) }, { .idempotencyKey($0) },
         { .basicAuth(username: $0, password: "x") }, { .basicAuth(username: "x", password: $0) },
-        { .cacheControl(.init($0)) }, { .cacheControl(.init("x", $0)) }, { .cacheControl(.noCache(fields: .init($0))) },
+        { .cacheControl(.init($0)) }, { .cacheControl(.init("x", $0)) },
         { .cookie(Cookie($0, "x")) }, { .cookie(Cookie("x", "x"), Cookie("x", $0)) },
-        { .setCookie(SetCookie($0, "x")) },
-        { .setCookie(SetCookie("x", $0)) }, { .ifMatch(EntityTag($0)) },
+        { HTTPField(.setCookie, SetCookie($0, "x")) }, { HTTPField(.setCookie, SetCookie("x", $0)) },
+        { .ifMatch(EntityTag($0)) },
         { .ifNoneMatch(EntityTag("x"), EntityTag($0)) },
         { .ifRange(EntityTag($0)) },
     ]
@@ -137,7 +135,7 @@ import Testing
 
     @Test func anotherValueTakesTheErrorAway() throws {
         var field = HTTPField.contentType("nonsense")
-        #expect(field.value.isEmpty && field.flaw != nil && HTTPField.range(from: -1).flaw != nil)
+        #expect(field.value.isEmpty && field.flaw != nil && HTTPField.range((-1)...).flaw != nil)
 
         field.value = "text/plain"
 

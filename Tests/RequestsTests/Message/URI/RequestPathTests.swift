@@ -165,29 +165,16 @@ import Testing
     }
 
     /// Likely mistakes, and the words of the error that say what to write instead.
-    ///
-    /// The compiler warns about some of them too, so they are in a deprecated function.
-    private protocol Mistakes {
-        static var all: [(RequestPath, String)] { get }
-    }
-
-    private enum Mistaken: Mistakes {
-        @available(*, deprecated) static var all: [(RequestPath, String)] {
-            let (none, one, host, base): (Int?, Int?, String, String) = (nil, 1, "api.example.com", "http://localhost")
-            return [
-                ("users/\(none)", "unwrap"), ("users/\(Date(timeIntervalSince1970: 0))", "write it as a text"),
-                ("users/\([1, 2])", "Query.ValueConvertible"), ("https://\(host)/users", "\\(raw:)"),
-                ("https://api.example.com\(one ?? 0)/users", "base URL"), ("users/\("..")", "would change the path"),
-                ("\(base)/users", "interpolate a URL"), (RequestPath("users?page=2").appending([7]), "query"),
-                ("../admin", "climbs"), ("\(raw: "a/../b")", "climbs"),
-            ]
-        }
-    }
-
     @Test func errorsOfMistakesSayWhatToWrite() {
-        func mistakes(_ type: (some Mistakes).Type) -> [(RequestPath, String)] { type.all }
+        let (host, base) = ("api.example.com", "http://localhost")
+        let mistakes: [(RequestPath, String)] = [
+            ("https://\(host)/users", "\\(raw:)"), ("https://api.example.com\(0)/users", "base URL"),
+            ("users/\("..")", "would change the path"), ("\(base)/users", "interpolate a URL"),
+            (RequestPath("users?page=2").appending([7]), "query"), ("../admin", "climbs"),
+            ("\(raw: "a/../b")", "climbs"),
+        ]
 
-        for (path, words) in mistakes(Mistaken.self) {
+        for (path, words) in mistakes {
             let base = words.contains("interpolate") ? nil : "https://api.example.com"
             let error = #expect(throws: InvalidRequest.self, "\(words)") { try url(path, base: base) }
             #expect(error?.description.contains(words) == true, "\(error?.description ?? "no error")")

@@ -227,7 +227,7 @@ struct WireIdentity: Sendable, Hashable {
         allowsCellularAccess = request.allowsCellularAccess
         decodesContent = request.decodesContent
         hasLeftOrigin = request.hasLeftOrigin
-        template = request.template
-        networks = request.template?.networks ?? []
+        template = request.fields.template
+        networks = request.fields.template?.networks ?? []
     }
 }
