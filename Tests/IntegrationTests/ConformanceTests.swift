@@ -62,6 +62,8 @@ extension OverLoopback {
             #if canImport(FoundationNetworking)
             [
                 "trailers do no harm": "trailers are a fatalError of Foundation",
+                "a cancel between sending and the first event ends the transfer":
+                    "a file that Foundation still reads for a cancelled transfer is a fatalError",
                 "an end anywhere in the head is an error": "it is a fatalError of Foundation",
             ]
             #else

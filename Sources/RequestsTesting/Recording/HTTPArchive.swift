@@ -7,7 +7,7 @@ import Requests
 /// Exchanges in a file that people, browsers and version control can read: HAR 1.2.
 ///
 /// Written by an ``ExchangeRecorder``, a browser ("Save all as HAR") or a proxy; replayed by
-/// ``HTTPStubber/replay(_:matchingBodies:ignoring:)``, or by an ``ArchiveTransport``.
+/// ``HTTPStubber/replay(_:matchingBodies:ignoring:file:line:)``, or by an ``ArchiveTransport``.
 ///
 /// ```swift
 /// try recorder.archive.write(to: file)

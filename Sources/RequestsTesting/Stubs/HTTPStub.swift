@@ -6,7 +6,7 @@ import Requests
 
 /// One stub of an ``HTTPStubber``: its conditions, its responses, and the requests that it has taken.
 ///
-/// Make it with ``HTTPStubber/stub(_:)``, and configure it in a chain:
+/// Make it with ``HTTPStubber/stub(_:file:line:)``, and configure it in a chain:
 ///
 /// ```swift
 /// let login = stubber.stub(.method(.post), .path("/login"))
