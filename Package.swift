@@ -18,6 +18,7 @@ let package = Package(
     products: [
         .library(name: "Requests", targets: ["Requests"]),
         .library(name: "RequestsTesting", targets: ["RequestsTesting"]),
+        .library(name: "RequestsConformance", targets: ["RequestsConformance"]),
     ],
     dependencies: [],
     targets: [
@@ -31,14 +32,14 @@ let package = Package(
             swiftSettings: settings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
         ),
         .target(name: "RequestsTesting", dependencies: ["Requests"], swiftSettings: settings),
-        .executableTarget(
-            name: "requests-demo",
+        .target(
+            name: "RequestsConformance",
             dependencies: ["Requests", "RequestsTesting"],
             swiftSettings: settings
         ),
         .executableTarget(
-            name: "requests-mock-server",
-            dependencies: ["RequestsTesting"],
+            name: "requests-demo",
+            dependencies: ["Requests", "RequestsTesting"],
             swiftSettings: settings
         ),
         // What the tests share, and a process to be ended, or to be short of descriptors. They are in no product.
@@ -62,7 +63,7 @@ let package = Package(
         ),
         .testTarget(
             name: "RequestsTestingTests",
-            dependencies: ["RequestsTesting", "RequestsTestSupport", "requests-mock-server"],
+            dependencies: ["RequestsConformance", "RequestsTesting", "RequestsTestSupport"],
             swiftSettings: settings + undebugged
         ),
         .executableTarget(
@@ -74,7 +75,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "Requests", "RequestsTesting", "RequestsTestSupport", "RequestsTransportProbe", "requests-demo",
+                "Requests", "RequestsConformance", "RequestsTesting", "RequestsTestSupport", "RequestsTransportProbe",
+                "requests-demo",
             ],
             exclude: ["Interop/Servers"],
             swiftSettings: settings + undebugged
@@ -82,7 +84,7 @@ let package = Package(
         // Without the settings: the snippets of the documentation must compile as a newcomer would type them.
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["Requests", "RequestsTesting", "RequestsTestSupport"],
+            dependencies: ["Requests", "RequestsConformance", "RequestsTesting", "RequestsTestSupport"],
             swiftSettings: undebugged
         ),
         .testTarget(name: "ArchitectureTests", exclude: ["PublicAPI"], swiftSettings: settings + undebugged),

@@ -22,8 +22,17 @@ struct Kitchen: Sendable {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Kitchen.\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         film = folder.appendingPathComponent("film.mov")
-        try Data((0..<8_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }).write(to: film)
-        server = try MockServer(MockServer.folder(folder))
+        let content = Data((0..<8_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
+        try content.write(to: film)
+        server = try MockServer()
+        server.route(.get, "/film.mov") { request in
+            var headers: HTTPHeaders = [.eTag: "\"1\""]
+            // A client that resumes asks for `bytes=<start>-`.
+            let start = request.headers[.range].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
+            guard start > 0, start < content.count else { return .data(content, headers: headers) }
+            headers[.contentRange] = "bytes \(start)-\(content.count - 1)/\(content.count)"
+            return .data(content[start...], status: .partialContent, headers: headers)
+        }
         server.route(.get, "/recipes/1", .json(#"{"name": "Pancakes", "authorID": 7, "steps": ["Mix", "Fry"]}"#))
         server.route(.get, "/recipes/2", .json(Self.stew).delayed(by: .milliseconds(300)))
         server.route(.get, "/recipes/3", .json(Self.stew).delayed(by: .milliseconds(300)))

@@ -3,76 +3,121 @@
 
 import Foundation
 import Requests
+import RequestsConformance
 import RequestsTestSupport
 import RequestsTesting
 import Testing
+import XCTest
 
 @Suite(.bounded) struct TestingYourRequestsTests {
-    @Test func inMemory() async throws {
-        let transport = InMemoryTransport { request in
-            request.url.path == "/recipes/1" ? .json(#"{"name": "Pancakes", "authorID": 7}"#) : .status(.notFound)
-        }
-        let recipe = try await OperationQueue().fetch(RecipeRequest(recipeID: 1), session: transport)
+    struct Menu: Decodable { let name: String }
 
-        #expect(recipe.name == "Pancakes")
-        #expect(transport.requests.map(\.url.path) == ["/recipes/1"])
-    }
-
-    @Test func stepByStep() async throws {
-        let transport = ManualTransport()
-        let operation = OperationQueue().addRequest(RecipeRequest(recipeID: 1), session: transport)
-        let transfer = try await transport.awaitTransfer()
-        transfer.receive(.head(HTTPResponseHead(status: .ok)))
-
-        operation.cancel()  // between the head and the content
-        try await transfer.awaitCancel()
-        transfer.receive(.end(RequestError(.cancelled, phase: .receiving)))
-
-        await #expect(throws: RequestError.self) { try await operation.value() }
-    }
-
-    @Test func stubs() async throws {
+    @Test func retriesWithoutWaiting() async throws {
         let stubber = HTTPStubber()
-        stubber.stub(.get, "/recipes/{id}") { request in
-            .json(#"{"name": "Recipe \#(request["id"] ?? "")", "authorID": 7}"#)
+        stubber.stub(.get, "/menu").respond(with: .status(.serviceUnavailable), .reset, .json(["name": "Soup"]))
+        let client = HTTPClient(baseURL: api, transport: stubber) { $0.retry = RetryPolicy(limit: 2, backoff: .none) }
+
+        #expect(try await client.fetch(Get<Menu>("menu")).name == "Soup")
+        #expect(stubber.requests.count == 3)
+    }
+
+    @Test func jitterIsTheSameInEveryRun() async throws {
+        let clock = ManualClock()
+        let transport = InMemoryTransport { _ in .status(.serviceUnavailable) }
+
+        let backoff = Backoff.exponential(from: .seconds(1))
+        let client = HTTPClient(baseURL: api, transport: transport) {
+            $0.clock = clock
+            $0.random = .seeded(7)
+            $0.retry = RetryPolicy(backoff: backoff)
         }
-        .called(times: 1)
-        stubber.stub(.method(.get), .path("/menu")).once().respond(with: .status(.serviceUnavailable))
+        let delay = backoff.delay(before: 1, random: .seeded(7))  // of the first retry of this client
+
+        let fetching = Task { try await client.fetch(Get<Menu>("menu")) }
+        try await clock.waitForSleepers()
+        clock.advance(by: delay - .nanoseconds(1))
+        #expect(transport.requests.count == 1)
+        clock.advance(by: .nanoseconds(1))
+        try await clock.waitForSleepers()
+        #expect(transport.requests.count == 2)
+        fetching.cancel()
+    }
+
+    struct Token: Decodable { let access: String }
+
+    struct TokenAuthenticator: Authenticator {
+        func apply(_ token: String, to request: inout HTTPRequest) {
+            request.headers.set(.authorization(.bearer(token)))
+        }
+
+        func refresh(_ token: String?, using client: RefreshClient) async throws -> String {
+            try await client.fetch(Token.self, from: HTTPRequest(method: .post, "tokens")).access
+        }
+    }
+
+    @Test func refreshesTheTokenOnce() async throws {
+        let stubber = HTTPStubber()
+        stubber.stub(.post, "/tokens").expectingCalls(1).respond(with: .json(["access": "new"]))
+        stubber.stub(.get, "/menu", .header(.authorization, "Bearer new")).respond(with: .json(["name": "Soup"]))
+        stubber.stub().respond(with: .status(.unauthorized))
+        let client = HTTPClient(baseURL: api, transport: stubber) {
+            $0.interceptors = [AuthenticationInterceptor(TokenAuthenticator(), credential: "old")]
+        }
+
+        async let first = client.fetch(Get<Menu>("menu"))
+        async let second = client.fetch(Get<Menu>("menu"))
+
+        #expect(try await [first.name, second.name] == ["Soup", "Soup"])
+        try stubber.verify()  // both have waited for one refresh
+        try stubber.requests.expect(.get, "/menu", .header(.authorization, "Bearer old"))
+    }
+
+    @Test func stubHasTheVariablesOfItsTemplate() async throws {
+        let stubber = HTTPStubber()
+        stubber.stub(.get, "/recipes/{id}") { request in .json(["name": "Recipe \(request["id"] ?? "")"]) }
         let client = HTTPClient(baseURL: api, transport: stubber)
 
-        let recipe = try await client.fetch(Get<Recipe>("recipes", "1"))
-
-        #expect(recipe.name == "Recipe 1")
-        try stubber.verify()  // all that was expected has come
+        #expect(try await client.fetch(Get<Menu>("recipes", "1")).name == "Recipe 1")
     }
 
-    @Test func stubsOfASession() async throws {
-        let stubber = HTTPStubber()
-        stubber.stub(.get, "/recipes/{id}") { _ in .text("hello") }
+    @Test func cutsOffADownload() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
 
-        let configuration = URLSessionConfiguration.ephemeral
-        stubber.install(in: configuration)
-        let session = URLSession(configuration: configuration)
+        let film = Data(repeating: 7, count: 100_000)
+        let server = try MockServer()
+        server.route(.get, "/films/1", .data(film, headers: [.eTag: "\"1\""]).truncated(after: 40_000))
+        let client = HTTPClient(baseURL: server.url)
+        let file = folder.appending(path: "1.mov")
 
-        let (data, _) = try await session.data(from: api.appending(path: "recipes/1"))
-        #expect(data == Data("hello".utf8))
-    }
-
-    @Test func expecting() async throws {
-        let stubber = HTTPStubber()
-        stubber.stub(.post, "/orders") { _ in .status(.created) }
-        let client = HTTPClient(baseURL: api, transport: stubber)
-
-        try await client.fetch(Post<Void>("orders").query(["table": "4"]).body(.json(["eggs": 3])))
-
-        try stubber.requests.expect(.post, path: "/orders", json: ["eggs": 3])
-        try stubber.requests[0].expect(
-            ExpectedRequest(query: ["table": "4"], absentHeaders: [.authorization], body: .jsonContaining(["eggs": 3]))
-        )
-        let failure = #expect(throws: ExpectationFailure.self) {
-            try stubber.requests.expect(.post, path: "/orders", json: ["eggs": 4])
+        let error = await #expect(throws: RequestError.self) {
+            try await client.fetch(Download("films/1", to: .file(file)))
         }
-        #expect(failure?.description.hasSuffix("\n- body.eggs: expected 4, was 3") == true)
+
+        #expect(error?.code == .connectionLost)
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+
+        server.route(.get, "/films/1") { request in
+            guard request.headers[.range] != nil else {
+                return .data(film, headers: [.eTag: "\"1\""]).truncated(after: 40_000)
+            }
+            let range: HTTPHeaders = [.eTag: "\"1\"", .contentRange: "bytes 40000-99999/100000"]
+            return .data(film.suffix(60_000), status: .partialContent, headers: range)
+        }
+
+        let retrying = HTTPClient(baseURL: server.url) { $0.retry = RetryPolicy(backoff: .none) }
+        _ = try await retrying.fetch(Download("films/1", to: .file(file)))
+        #expect(try Data(contentsOf: file) == film)
+    }
+
+    @Test func waitsForASlowServer() async throws {
+        let gate = Gate()
+        let server = try MockServer { _ in .json(["name": "Soup"]).held(by: gate) }
+        let operation = HTTPClient(baseURL: server.url).addRequest(Get<Menu>("menu"))
+        try await server.awaitRequest()  // it has arrived, and isn't answered
+        #expect(operation.isExecuting)
+        gate.open()
+        #expect(try await operation.value().name == "Soup")
     }
 
     @Test func recording() async throws {
@@ -94,96 +139,37 @@ import Testing
     @Test func replaying() async throws {
         let recorder = ExchangeRecorder()
         _ = try await HTTPClient(baseURL: api, transport: recorder).fetch(Get<Recipe>("recipes", "1"))
-        try recorder.exchanges.expect(.get, path: "/recipes/1")
 
         let stubber = HTTPStubber()
-        stubber.stub(.get, "/menu") { _ in .json(#"{"name": "Soup", "authorID": 7}"#) }
+        stubber.stub(.get, "/menu").respond(with: .json(["name": "Soup"]))
         stubber.replay(recorder.archive, ignoring: [.scheme, .host, .port])
         let replayed = HTTPClient(baseURL: URL(string: "https://recipes.example.com"), transport: stubber)
 
         #expect(try await replayed.fetch(Get<Recipe>("recipes", "1")).name == "Pancakes")
     }
 
-    @Test func seededNumbersRepeat() {
-        let backoff = Backoff.exponential(from: .seconds(1))
-        let expected = backoff.delay(before: 1, random: .seeded(7))
-
-        var random = SeededRandom(7)
-        let order = ["eggs", "flour", "milk"].shuffled(using: &random)
-
-        #expect(expected == backoff.delay(before: 1, random: .seeded(7)))
-        var again = SeededRandom(7)
-        #expect(order == ["eggs", "flour", "milk"].shuffled(using: &again))
-    }
-
-    @Test func server() async throws {
-        let server = try MockServer()
-        server.route(.get, "/recipes/{id}") { request in .json(#"{"name": "\#(request["id"] ?? "")", "authorID": 7}"#) }
-        server.route(.get, "/menu", .status(.serviceUnavailable), .json(#"{"name": "Soup", "authorID": 7}"#))
-        server.route(.get, "/torn", .json(#"{"name": "Soup"}"#).truncated(after: 8))
-        server.route(.post, "/photos", .status(.contentTooLarge).early)
-        let client = HTTPClient(baseURL: server.url) { $0.retry = RetryPolicy(backoff: .constant(.zero)) }
-
-        let menu = try await client.fetch(Get<Recipe>("menu"))  // the second answer, after a retry
-
-        #expect(menu.name == "Soup")
-        #expect(server.requests.map(\.path) == ["/menu", "/menu"])
-        #expect(server.log[0].headRead < server.log[1].headRead)
-
-        let torn = await #expect(throws: RequestError.self) {
-            try await HTTPClient(baseURL: server.url).fetch(Get<Recipe>("torn"))
-        }
-        #expect(torn?.code == .connectionLost)
-        let recipe = try await client.fetch(Get<Recipe>("recipes", "9"))
-        #expect(recipe.name == "9")
-    }
-
-    @Test func awaiting() async throws {
-        let server = try MockServer { _ in .never }
-        let fetching = Task { try await HTTPClient(baseURL: server.url).fetch(Get<Recipe>("recipes", "1")) }
-        try await server.awaitRequest()  // not before it is on its way
-        fetching.cancel()
-        try await server.awaitConnections(open: 0)  // and it has closed the connection
-
-        await #expect(throws: RequestError.self) { try await fetching.value }
-    }
-
-    @Test func configuration() async throws {
-        var configuration = MockServer.Configuration()
-        configuration.maximumRequestsPerConnection = 1
-        configuration.maximumBodySize = 1_000_000
-        let server = try MockServer(configuration: configuration) { _ in .noContent }
-
-        #expect(server.requestCount == 0)
-    }
-
-    @Test func folder() async throws {
-        let fixtures = FileManager.default.temporaryDirectory
-
-        let files = MockServer.folder(fixtures)
-        let server = try MockServer { try files($0).truncated(after: 1_000) }
-
-        let error = await #expect(throws: RequestError.self) {
-            try await HTTPClient(baseURL: server.url).fetch(Get<Recipe>("none", "at", "all"))
-        }
-        #expect(error?.response?.status == .notFound)
-    }
-
-    @Test func manualClockMovesOnlyOnDemand() async throws {
+    @Test func letsTimePass() async throws {
         let clock = ManualClock()
-        let server = try MockServer()
-        server.route(.get, "/menu", .status(.serviceUnavailable), .json(#"{"name": "Soup", "authorID": 7}"#))
-        let client = HTTPClient(baseURL: server.url) {
-            $0.clock = clock
-            $0.random = .seeded(7)  // the same jitter in every run
-            $0.retry = RetryPolicy(backoff: .exponential())
-        }
+        let transport = InMemoryTransport(clock: clock) { _ in .json(["name": "Soup"]).delayed(by: .seconds(60)) }
+        let client = HTTPClient(baseURL: api, transport: transport) { $0.clock = clock }
 
-        async let menu = client.fetch(Get<Recipe>("menu"))
-        try await clock.waitForSleepers()  // the retry waits
-        clock.advance(by: .seconds(1))  // and no other task
+        async let menu = client.fetch(Get<Menu>("menu"))
+        try await clock.waitForSleepers()
+        clock.advance(by: .seconds(60))
 
         #expect(try await menu.name == "Soup")
+    }
+
+    @Test func stubsASession() async throws {
+        let stubber = HTTPStubber()
+        stubber.stub(.get, "/recipes/{id}") { _ in .text("hello") }
+
+        let configuration = URLSessionConfiguration.ephemeral
+        stubber.install(in: configuration)
+        let session = URLSession(configuration: configuration)
+
+        let (data, _) = try await session.data(from: api.appending(path: "recipes/1"))
+        #expect(data == Data("hello".utf8))
     }
 
     #if os(Linux)
@@ -191,9 +177,9 @@ import Testing
 
     /// Stands for the checks in the snippet below: some, since `ConformanceTests` puts the transport to all of them.
     enum TransportConformance {
-        typealias Check = RequestsTesting.TransportConformance.Check
+        typealias Check = RequestsConformance.TransportConformance.Check
 
-        static let checks = Array(RequestsTesting.TransportConformance.checks.prefix(Scale.pick(3, whole: .max)))
+        static let checks = Array(RequestsConformance.TransportConformance.checks.prefix(Scale.pick(3, whole: .max)))
     }
 
     @Test(arguments: TransportConformance.checks)
@@ -217,5 +203,19 @@ import Testing
 
         #expect(codes.count > 20)
         for code in codes { #expect(known.contains("Code(\"\(code)\")"), "\(code)") }
+    }
+}
+
+final class TestingWithXCTestTests: XCTestCase {
+    func testLostConnection() async throws {
+        let server = try MockServer { _ in .closed }
+        let client = HTTPClient(baseURL: server.url)
+
+        do {
+            _ = try await client.fetch(Get<Recipe>("recipes", "1"))
+            XCTFail("the request succeeded")
+        } catch {
+            XCTAssertEqual(error.code, .connectionLost)
+        }
     }
 }

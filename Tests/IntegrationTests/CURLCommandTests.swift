@@ -92,7 +92,7 @@ extension OverLoopback {
         }
 
         /// Returns the fields in sorted order; the codings that curl accepts depend on its build.
-        private static func fields(of request: RecordedRequest) -> [String] {
+        private static func fields(of request: ReceivedRequest) -> [String] {
             request.headers.filter { $0.name != .acceptEncoding }
                 .map { "\($0.name.rawValue.lowercased()): \($0.value)" }.sorted()
         }

@@ -3,6 +3,7 @@
 
 import Foundation
 import Requests
+import RequestsConformance
 import RequestsTestSupport
 import RequestsTesting
 import Testing
@@ -10,24 +11,26 @@ import Testing
 extension OverLoopback {
     /// The transports of the library follow the rules that they document for others.
     @Suite(.bounded) struct ConformanceTests {
-        private typealias Faults = [String: TransportConformance.KnownFault]
+        private typealias Faults = [String: Comment]
 
         @Test(arguments: TransportUnderTest.all, TransportConformance.checks)
         func transportConforms(_ transport: TransportUnderTest, _ check: TransportConformance.Check) async throws {
-            try await check.run(
-                on: { transport.makeOwnTransport() },
-                knownFault: Self.faults(of: transport)[check.name]
-            )
+            if transport != .standard, Self.faultsThatEndTheProcess[check.name] != nil { return }
+            guard let fault = Self.faults(of: transport)[check.name] else {
+                try await check.run(on: { transport.makeOwnTransport() })
+                return
+            }
+            await withKnownIssue(fault) { _ = try await check.run(on: { transport.makeOwnTransport() }) }
         }
 
         @Test(arguments: TransportConformance.checks.filter { !$0.needsServer })
         func inMemoryConforms(_ check: TransportConformance.Check) async throws {
-            let outcome = try await check.run(on: {
+            let skip = try await check.run(on: {
                 InMemoryTransport { request in
                     request.url.path == "/stalled" ? .never : .status(.ok, body: Data("text".utf8))
                 }
             })
-            guard case .passed = outcome else { return _ = Issue.record("\(outcome)") }
+            #expect(skip == nil)
         }
 
         @Test func faultsThatAreDeclaredExist() {
@@ -36,6 +39,7 @@ extension OverLoopback {
             #expect(names.count == TransportConformance.checks.count)
             #expect(Set(Self.faultsOfURLSession.keys).subtracting(names) == [])
             #expect(Set(Self.faultsOfTheProcess.keys).subtracting(names) == [])
+            #expect(Set(Self.faultsThatEndTheProcess.keys).subtracting(names) == [])
         }
 
         private static func faults(of transport: TransportUnderTest) -> Faults {
@@ -49,26 +53,38 @@ extension OverLoopback {
 
         /// The process shares cookies, credentials, connections and a cache.
         private static let faultsOfTheProcess: Faults = [
-            "cookies aren't kept": .fails("the cookies of the process are its own"),
-            "answers aren't cached": .fails("the cache of the process is its own"),
+            "cookies aren't kept": "the cookies of the process are its own",
+            "answers aren't cached": "the cache of the process is its own",
         ]
+
+        /// The checks that aren't run, since they would end the process.
+        private static let faultsThatEndTheProcess: Faults = {
+            #if canImport(FoundationNetworking)
+            [
+                "trailers do no harm": "trailers are a fatalError of Foundation",
+                "a cancel between sending and the first event ends the transfer":
+                    "a file that Foundation still reads for a cancelled transfer is a fatalError",
+                "an end anywhere in the head is an error": "it is a fatalError of Foundation",
+            ]
+            #else
+            [:]
+            #endif
+        }()
 
         /// The faults that the documentation of `URLSessionTransport` lists as unfixable.
         private static let faultsOfURLSession: Faults = {
             #if canImport(FoundationNetworking)
             [
-                "trailers do no harm": .endsProcess("trailers are a fatalError of Foundation"),
-                "an end anywhere in the head is an error": .endsProcess("it is a fatalError of Foundation"),
-                "a hostile Location does no harm": .fails("a field without a value is an error"),
-                "a redirect without a usable Location keeps its content": .fails("its content is dropped"),
-                "a head that drips is no silence": .fails("a session tells nothing of a head before it is whole"),
-                "garbage is an error": .fails("a status that isn't a number is taken for an address that isn't one"),
+                "a hostile Location does no harm": "a field without a value is an error",
+                "a redirect without a usable Location keeps its content": "its content is dropped",
+                "a head that drips is no silence": "a session tells nothing of a head before it is whole",
+                "garbage is an error": "a status that isn't a number is taken for an address that isn't one",
             ]
             #else
             [
-                "a head that drips is no silence": .fails("a session tells nothing of a head before it is whole"),
-                "failures aren't retried": .fails("a session retries a request over a new connection"),
-                "an end before the first byte is an error": .fails("a session retries it over a new connection"),
+                "a head that drips is no silence": "a session tells nothing of a head before it is whole",
+                "failures aren't retried": "a session retries a request over a new connection",
+                "an end before the first byte is an error": "a session retries it over a new connection",
             ]
             #endif
         }()

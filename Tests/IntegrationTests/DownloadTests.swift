@@ -38,7 +38,7 @@ extension OverLoopback {
                 self.cuts = cuts
             }
 
-            func answer(_ request: RecordedRequest) -> StubResponse {
+            func answer(_ request: ReceivedRequest) -> StubResponse {
                 let number = count.withLock { count in
                     count += 1
                     return count

@@ -94,7 +94,7 @@ extension OverLoopback {
             }
 
             /// The received requests, in the order in which they were sent.
-            var requests: [RecordedRequest] { (home.requests + abroad.requests).sorted { $0.path < $1.path } }
+            var requests: [ReceivedRequest] { (home.requests + abroad.requests).sorted { $0.path < $1.path } }
 
             func client(_ transport: TransportUnderTest, _ redirect: RedirectPolicy) -> HTTPClient {
                 let jar = CookieJar()
@@ -162,7 +162,7 @@ extension OverLoopback {
             }
         }
 
-        private func checkContent(of request: RecordedRequest, _ text: String, isThere: Bool, _ row: Row) {
+        private func checkContent(of request: ReceivedRequest, _ text: String, isThere: Bool, _ row: Row) {
             guard isThere else {
                 #expect(request.body.isEmpty && text.hasSuffix("\r\n\r\n"))
                 #expect(!text.lowercased().contains("content-") && !text.lowercased().contains("transfer-encoding"))
@@ -179,7 +179,7 @@ extension OverLoopback {
             }
         }
 
-        private func checkSecrets(of request: RecordedRequest, _ text: String, mayBeThere: Bool) {
+        private func checkSecrets(of request: ReceivedRequest, _ text: String, mayBeThere: Bool) {
             guard mayBeThere else {
                 #expect(!text.contains("secret"))
                 return
@@ -190,7 +190,7 @@ extension OverLoopback {
         }
 
         // Cookies depend on hosts, not on ports (RFC 6265, 8.5); the caller's own are a secret, and aren't forwarded.
-        private func checkCookies(of request: RecordedRequest, at address: URL, _ number: Int, _ row: Row) {
+        private func checkCookies(of request: ReceivedRequest, at address: URL, _ number: Int, _ row: Row) {
             let host = address.host() ?? ""
             var expected: Set = ["at=\(host)"]
             if number == 0 || !row.leavesOrigin { expected.insert("own=secret") }

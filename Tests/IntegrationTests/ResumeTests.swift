@@ -72,7 +72,7 @@ extension OverLoopback {
         @Test func anAddressThatExpiredIsReplacedByANewOne() async throws {
             let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
             let server = try MockServer { request in
-                request.query == "key=1" && request.headers.contains(.range)
+                request.query == ["key": "1"] && request.headers.contains(.range)
                     ? .status(.forbidden) : files.answer(request)
             }
             let token = try await folder.brokenDownload(of: server.url("/signed?key=1"))

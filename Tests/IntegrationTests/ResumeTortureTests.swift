@@ -27,7 +27,7 @@ extension OverLoopback {
             /// The parts of the file that were sent, in their order.
             var given: [Range<Int>] { log.withLock { $0 } }
 
-            func answer(_ request: RecordedRequest) -> StubResponse {
+            func answer(_ request: ReceivedRequest) -> StubResponse {
                 let start = request.headers[.range].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
                 let end = cuts.withLock { cuts in
                     while let cut = cuts.first, cut <= start { cuts.removeFirst() }

@@ -93,7 +93,7 @@ extension OverLoopback {
             #expect(server.connectionCount == 0)
         }
 
-        private func lines(of request: RecordedRequest) -> [String] {
+        private func lines(of request: ReceivedRequest) -> [String] {
             String(decoding: request.rawBytes, as: UTF8.self).components(separatedBy: "\r\n")
         }
     }

@@ -36,6 +36,7 @@ let package = Package(
             name: "InteropTests",
             dependencies: [
                 "AsyncHTTPClientTransport",
+                .product(name: "RequestsConformance", package: "Requests"),
                 .product(name: "RequestsTesting", package: "Requests"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),

@@ -89,7 +89,7 @@ import FoundationNetworking
         stubber.stub(.get, "/answers/{step}") { request in
             .json(Answer(test: test, step: 100 + (Int(request["step"] ?? "") ?? -1)))
         }
-        .called(times: 8)
+        .expectingCalls(8)
         let transport = makeTransport()
         defer { close(transport) }
         let client = HTTPClient(baseURL: server.url, transport: transport)

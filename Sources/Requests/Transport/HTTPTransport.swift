@@ -39,9 +39,9 @@ import Foundation
 ///
 /// ### Test a transport
 ///
-/// Run `TransportConformance` of `RequestsTesting` on it: the rules above as named checks, each against a scripted
-/// server that answers, stalls, sends slowly, and closes the connection at every point. <doc:TestingYourRequests> shows
-/// the few lines that it takes.
+/// Run `TransportConformance` of the module `RequestsConformance` on it: the rules above as named checks, each against a
+/// scripted server that answers, stalls, sends slowly, and closes the connection at every point.
+/// <doc:TestingYourRequests> shows the few lines that it takes.
 public protocol HTTPTransport: AnyObject, Sendable {
     /// The features that the transport supports.
     var capabilities: TransportCapabilities { get }

@@ -21,13 +21,13 @@ import Requests
 /// A gate may be used from any thread, and any number of them may wait at it. Stopping a server ends the waits of its
 /// own threads, so a gate that is never opened doesn't block the server.
 public final class Gate: Sendable {
-    private struct State {
+    private struct State: Sendable {
         var isOpen = false
-        var nextWaiter = 0
-        var waiters: [Int: @Sendable (Bool) -> Void] = [:]
+        var lastAction = 0
+        var actions: [Int: @Sendable () -> Void] = [:]
     }
 
-    private let state = Locked(State())
+    private let state = Watched(State())
 
     /// The gate whose opening ends the waits of the current thread; it belongs to the thread's server.
     @TaskLocal static var ending: Gate?
@@ -40,12 +40,12 @@ public final class Gate: Sendable {
 
     /// Opens the gate permanently and resumes every waiter; opening it again does nothing.
     public func open() {
-        let waiters = state.withLock { state -> [Int: @Sendable (Bool) -> Void] in
+        let actions = state.withLock { state in
             state.isOpen = true
-            defer { state.waiters = [:] }
-            return state.waiters
+            defer { state.actions = [:] }
+            return state.actions
         }
-        for waiter in waiters.sorted(by: { $0.key < $1.key }) { waiter.value(true) }
+        for action in actions.sorted(by: { $0.key < $1.key }) { action.value() }
     }
 
     /// Suspends the task until the gate is open, or until the task is cancelled.
@@ -62,31 +62,16 @@ public final class Gate: Sendable {
         file: StaticString = #fileID,
         line: UInt = #line
     ) async -> Bool {
-        guard !isOpen else { return true }
         do {
-            try await waiting(within: limit) { [self] in
-                makeError(limit, file, line)
-            } body: { [self] in
-                if await !waitForOpening() { throw CancellationError() }
+            try await state.wait(for: "the gate", within: limit, at: SourcePlace(file, line)) { _ in
+                "it isn't open"
+            } until: {
+                $0.isOpen
             }
         } catch {
-            return report(error)
+            if !isOpen, let error = error as? WaitTimeoutError { Self.report(error) }
         }
-        return true
-    }
-
-    /// Suspends the task until the gate is open, or until the task is cancelled, without a limit.
-    func waitForOpening() async -> Bool {
-        let id = makeIdentifier()
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                // A cancellation before this point finds no waiter to end, but it has set the task's flag, which is
-                // read here.
-                register(id, unless: { Task.isCancelled }, waiter: { continuation.resume(returning: $0) })
-            }
-        } onCancel: {
-            end(id)
-        }
+        return isOpen
     }
 
     /// Blocks the thread until the gate is open; on a thread of a ``MockServer``, also ends when the server stops.
@@ -101,11 +86,7 @@ public final class Gate: Sendable {
     /// - Returns: Whether the gate is open; `false` if the server was stopped, and at the limit.
     @available(*, noasync, message: "await the asynchronous form instead")
     @discardableResult
-    public func wait(
-        within limit: Duration = .seconds(30),
-        file: StaticString = #fileID,
-        line: UInt = #line
-    ) -> Bool {
+    public func wait(within limit: Duration = .seconds(30), file: StaticString = #fileID, line: UInt = #line) -> Bool {
         let semaphore = DispatchSemaphore(value: 0)
         let observation = whenOpen { semaphore.signal() }
         let ending = Self.ending
@@ -114,56 +95,33 @@ public final class Gate: Sendable {
         let isLate = semaphore.wait(timeout: end) == .timedOut
         forget(observation)
         if let ending, let endingObservation { ending.forget(endingObservation) }
-        return isLate ? report(makeError(limit, file, line)) : isOpen
+        if isLate, !isOpen {
+            let place = SourcePlace(file, line)
+            Self.report(WaitTimeoutError(limit: limit, awaited: "the gate", state: "it isn't open", place: place))
+        }
+        return isOpen
     }
 
-    private func makeError(_ limit: Duration, _ file: StaticString, _ line: UInt) -> WaitTimeoutError {
-        let count = state.withLock { $0.waiters.count }
-        return WaitTimeoutError(
-            limit: limit,
-            awaited: "the gate at \(file):\(line)",
-            state: "it isn't open, and \(count) wait for it"
-        )
-    }
-
-    /// Writes the error of a wait to standard error, unless that was cancelled, and returns whether the gate is open.
+    /// Writes the error of a wait to standard error.
     ///
     /// A gate has no error to throw: its waits stand in handlers that can't throw one.
-    private func report(_ error: any Error) -> Bool {
-        if !isOpen, error is WaitTimeoutError { FileHandle.standardError.write(Data("error: \(error)\n".utf8)) }
-        return isOpen
+    private static func report(_ error: WaitTimeoutError) {
+        FileHandle.standardError.write(Data("error: \(error)\n".utf8))
     }
 
     /// Runs an action on the thread that opens the gate, or at once if the gate is open already.
     func whenOpen(_ action: @escaping @Sendable () -> Void) -> Int {
-        let id = makeIdentifier()
-        register(id, unless: { false }, waiter: { if $0 { action() } })
-        return id
+        let (number, isOpen) = state.withLock { state in
+            state.lastAction += 1
+            if !state.isOpen { state.actions[state.lastAction] = action }
+            return (state.lastAction, state.isOpen)
+        }
+        if isOpen { action() }
+        return number
     }
 
     /// Removes an action of ``whenOpen(_:)``, which may be running at this moment.
-    func forget(_ id: Int) {
-        _ = state.withLock { $0.waiters.removeValue(forKey: id) }
-    }
-
-    private func makeIdentifier() -> Int {
-        state.withLock { state in
-            state.nextWaiter += 1
-            return state.nextWaiter
-        }
-    }
-
-    private func register(_ id: Int, unless isCancelled: () -> Bool, waiter: @escaping @Sendable (Bool) -> Void) {
-        let outcome = state.withLock { state -> Bool? in
-            if state.isOpen { return true }
-            if isCancelled() { return false }
-            state.waiters[id] = waiter
-            return nil
-        }
-        if let outcome { waiter(outcome) }
-    }
-
-    private func end(_ id: Int) {
-        state.withLock { $0.waiters.removeValue(forKey: id) }?(false)
+    func forget(_ number: Int) {
+        state.withLock { $0.actions[number] = nil }
     }
 }

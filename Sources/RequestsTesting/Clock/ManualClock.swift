@@ -52,11 +52,11 @@ public final class ManualClock: Clock, Sendable {
 
     private typealias Sleep = CheckedContinuation<Void, any Error>
 
-    private let timeline: Locked<Timeline<Sleep>>
+    private let timeline: Watched<Timeline<Sleep>>
 
     /// Makes a clock that shows a time, by default zero.
     public init(now: Instant = Instant()) {
-        timeline = Locked(Timeline(now: now))
+        timeline = Watched(Timeline(now: now))
     }
 
     /// The time that the clock shows.
@@ -72,16 +72,28 @@ public final class ManualClock: Clock, Sendable {
     ///
     /// - Throws: `CancellationError` as soon as the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Swift.Duration? = nil) async throws {
-        try Task.checkCancellation()
-        try await suspend { $0.sleep($1, until: deadline, $2) }
+        try await sleep(until: deadline, isCounted: true)
     }
 
-    /// Sleeps as the other form does, but isn't counted by ``waitForSleepers(_:within:)``.
+    /// Sleeps as the other form does; a sleep that isn't counted doesn't end ``waitForSleepers(_:within:file:line:)``.
     ///
     /// For timeouts: a test that waits for sleepers doesn't mean these.
-    func sleepUncounted(until deadline: Instant) async throws {
+    func sleep(until deadline: Instant, isCounted: Bool) async throws {
         try Task.checkCancellation()
-        try await suspend { $0.sleep($1, until: deadline, $2, isCounted: false) }
+        let id = timeline.withLock { $0.makeIdentifier() }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: Sleep) in
+                let outcome = timeline.withLock { timeline -> Result<Void, any Error>? in
+                    // A cancellation before this point found no continuation to end, but it has set the task's flag.
+                    if Task.isCancelled { return .failure(CancellationError()) }
+                    let isAsleep = timeline.sleep(id, until: deadline, continuation, isCounted: isCounted)
+                    return isAsleep ? nil : .success(())
+                }
+                if let outcome { continuation.resume(with: outcome) }
+            }
+        } onCancel: {
+            timeline.withLock { $0.remove(id) }?.resume(throwing: CancellationError())
+        }
     }
 
     /// Waits until at least `count` tasks are asleep; returns at once if they already are.
@@ -89,14 +101,21 @@ public final class ManualClock: Clock, Sendable {
     /// - Parameters:
     ///   - count: The number of tasks; 1 by default.
     ///   - limit: The maximum time to wait, in real time; 30 seconds by default.
+    ///   - file: The file of the wait.
+    ///   - line: The line of the wait.
     /// - Throws: ``WaitTimeoutError`` at the limit, with the sleepers there are, or `CancellationError` as soon as the
     ///   task is cancelled.
-    public func waitForSleepers(_ count: Int = 1, within limit: Duration = .seconds(30)) async throws {
-        guard sleeperCount < count else { return try Task.checkCancellation() }
-        try await waiting(within: limit) { [self] in
-            WaitTimeoutError(limit: limit, awaited: "\(count) sleepers", state: timeline.withLock { $0.summary })
-        } body: { [self] in
-            try await suspend { $0.watch($1, for: count, $2) }
+    public func waitForSleepers(
+        _ count: Int = 1,
+        within limit: Duration = .seconds(30),
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) async throws {
+        try Task.checkCancellation()
+        try await timeline.wait(for: "\(count) sleepers", within: limit, at: SourcePlace(file, line)) {
+            $0.summary
+        } until: {
+            $0.sleeperCount >= count
         }
     }
 
@@ -111,24 +130,6 @@ public final class ManualClock: Clock, Sendable {
         let due = timeline.withLock { $0.advance(to: instant) }
         for sleep in due { sleep.resume() }
     }
-
-    private func suspend(
-        _ register: @Sendable (inout Timeline<Sleep>, Int, Sleep) -> [Sleep]
-    ) async throws {
-        let id = timeline.withLock { $0.makeIdentifier() }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: Sleep) in
-                let awake = timeline.withLock { timeline -> [Sleep]? in
-                    // A cancellation before this point found no continuation to end, but it has set the task's flag.
-                    Task.isCancelled ? nil : register(&timeline, id, continuation)
-                }
-                guard let awake else { return continuation.resume(throwing: CancellationError()) }
-                for sleep in awake { sleep.resume() }
-            }
-        } onCancel: {
-            timeline.withLock { $0.remove(id) }?.resume(throwing: CancellationError())
-        }
-    }
 }
 
 // MARK: - After
@@ -136,13 +137,14 @@ public final class ManualClock: Clock, Sendable {
 extension Clock where Duration == Swift.Duration {
     /// Runs an action after a time, counted from this call, unless the task is cancelled before.
     ///
-    /// On a ``ManualClock``, the sleep isn't counted by ``ManualClock/waitForSleepers(_:within:)``.
+    /// On a ``ManualClock``, the sleep isn't counted by
+    /// ``ManualClock/waitForSleepers(_:within:file:line:)``.
     func after(_ time: Duration, _ action: @escaping @Sendable () -> Void) -> Task<Void, Never> {
         let deadline = now.advanced(by: time.clamped)
         return Task {
             do {
                 if let clock = self as? ManualClock, let deadline = deadline as? ManualClock.Instant {
-                    try await clock.sleepUncounted(until: deadline)
+                    try await clock.sleep(until: deadline, isCounted: false)
                 } else {
                     try await sleep(until: deadline, tolerance: nil)
                 }
@@ -152,58 +154,46 @@ extension Clock where Duration == Swift.Duration {
     }
 }
 
-/// The sleepers of a ``ManualClock`` and the watchers that wait for a number of sleepers, as logic without tasks.
+/// The time and the sleepers of a ``ManualClock``, as logic without tasks.
 ///
-/// Each transition returns the waiters that it releases, in their order; the caller resumes them. A returned waiter is
-/// removed, so none is woken twice.
+/// Each transition returns the sleepers that it wakes, in their order; the caller resumes them. They are removed, so
+/// none is woken twice.
 struct Timeline<Waiter: Sendable>: Sendable {
     struct Sleeper: Sendable {
         var id: Int
         var deadline: ManualClock.Instant
         var waiter: Waiter
-        /// Whether a watcher counts this sleeper.
+        /// Whether a wait for sleepers counts this one.
         var isCounted = true
-    }
-
-    struct Watcher: Sendable {
-        var id: Int
-        var count: Int
-        var waiter: Waiter
     }
 
     private(set) var now: ManualClock.Instant
     /// The sleepers in the order of their deadlines; with the same deadline, in the order of arrival.
     private(set) var sleepers: [Sleeper] = []
-    private(set) var watchers: [Watcher] = []
     private var lastIdentifier = 0
 
     init(now: ManualClock.Instant) {
         self.now = now
     }
 
-    /// Returns an identifier by which ``remove(_:)`` finds a sleeper or a watcher.
+    /// Returns an identifier by which ``remove(_:)`` finds a sleeper.
     mutating func makeIdentifier() -> Int {
         lastIdentifier += 1
         return lastIdentifier
     }
 
-    /// Adds a sleeper.
-    ///
-    /// Returns just its waiter if the deadline is reached, else the watchers whose count is now reached.
+    /// Adds a sleeper; returns `false` if its deadline is reached already.
     mutating func sleep(
         _ id: Int,
         until deadline: ManualClock.Instant,
         _ waiter: Waiter,
         isCounted: Bool = true
-    ) -> [Waiter] {
-        guard deadline > now else { return [waiter] }
+    ) -> Bool {
+        guard deadline > now else { return false }
         let position = sleepers.firstIndex { $0.deadline > deadline } ?? sleepers.endIndex
         let sleeper = Sleeper(id: id, deadline: deadline, waiter: waiter, isCounted: isCounted)
         sleepers.insert(sleeper, at: position)
-        let count = sleeperCount
-        let satisfied = watchers.filter { $0.count <= count }
-        watchers.removeAll { $0.count <= count }
-        return satisfied.map(\.waiter)
+        return true
     }
 
     /// The number of sleepers that are counted.
@@ -215,13 +205,6 @@ struct Timeline<Waiter: Sendable>: Sendable {
         return "\(sleeperCount) sleep\(deadlines.isEmpty ? "" : " (\(deadlines))"), and the clock shows \(now)"
     }
 
-    /// Adds a watcher for a number of sleepers; returns its waiter if the number is reached already.
-    mutating func watch(_ id: Int, for count: Int, _ waiter: Waiter) -> [Waiter] {
-        guard sleeperCount < count else { return [waiter] }
-        watchers.append(Watcher(id: id, count: count, waiter: waiter))
-        return []
-    }
-
     /// Sets the time, which never goes back; returns the sleepers whose deadline is reached.
     mutating func advance(to instant: ManualClock.Instant) -> [Waiter] {
         now = max(now, instant)
@@ -230,10 +213,8 @@ struct Timeline<Waiter: Sendable>: Sendable {
         return due.map(\.waiter)
     }
 
-    /// Removes a sleeper or a watcher and returns it; `nil` if it was woken already or never added.
+    /// Removes a sleeper and returns it; `nil` if it was woken already or never added.
     mutating func remove(_ id: Int) -> Waiter? {
-        if let index = sleepers.firstIndex(where: { $0.id == id }) { return sleepers.remove(at: index).waiter }
-        if let index = watchers.firstIndex(where: { $0.id == id }) { return watchers.remove(at: index).waiter }
-        return nil
+        sleepers.firstIndex { $0.id == id }.map { sleepers.remove(at: $0).waiter }
     }
 }

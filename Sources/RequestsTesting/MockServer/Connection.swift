@@ -12,25 +12,13 @@ struct Connection {
     let number: Int
     let socket: Socket
     let core: ServerCore
-    /// When the connection was accepted.
-    let accepted: Duration
-    private var parser: RequestParser
-    private var headRead = Duration.zero
-    private var sentByteCount = 0
+    private var parser = RequestParser()
     /// Whether the client has sent its last byte while a response was due, and so no longer counts as open.
     private(set) var hasLeft = false
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
 
-    init(number: Int, socket: Socket, accepted: Duration, core: ServerCore) {
-        self.number = number
-        self.socket = socket
-        self.accepted = accepted
-        self.core = core
-        let configuration = core.configuration
-        parser = RequestParser(
-            maximumHeadSize: configuration.maximumHeadSize,
-            maximumBodySize: configuration.maximumBodySize ?? .max
-        )
+    init(number: Int, socket: Socket, core: ServerCore) {
+        (self.number, self.socket, self.core) = (number, socket, core)
     }
 
     /// The byte count of pipelined requests that is buffered before the client has to wait.
@@ -41,23 +29,18 @@ struct Connection {
         var left = max(1, core.configuration.maximumRequestsPerConnection ?? .max)
         while let (request, response) = nextAnswer() {
             left -= 1
-            sentByteCount = 0
-            let isDone = perform(response.steps(for: request, isLast: left == 0))
-            let time = isDone ? core.age : nil
-            core.state.withLock { $0.noteAnswer(to: request.index, sentByteCount: sentByteCount, at: time) }
-            guard isDone else { return }
+            guard perform(response.steps(for: request, isLast: left == 0)) else { return }
             guard left > 0, response.keepsAlive, request.keepsAlive else { return finish() }
         }
     }
 
-    private mutating func nextAnswer() -> (RecordedRequest, StubResponse)? {
+    private mutating func nextAnswer() -> (ReceivedRequest, StubResponse)? {
         while true {
             switch parser.next() {
             case .request(let message):
-                return core.respond(to: message, on: number, times(bodyRead: core.age))
+                return core.respond(to: message, on: number)
             case .head(let head, let expectsContinue):
-                headRead = core.age
-                let early = core.respondEarly(to: parser.partialMessage(head), on: number, times(bodyRead: nil))
+                let early = core.respondEarly(to: parser.partialMessage(head), on: number)
                 if let early { return early }
                 guard expectsContinue else { continue }
                 guard send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8)) else { return nil }
@@ -70,25 +53,13 @@ struct Connection {
         }
     }
 
-    private func times(bodyRead: Duration?) -> RequestTimes {
-        RequestTimes(accepted: accepted, headRead: headRead, bodyRead: bodyRead)
-    }
-
     /// Waits for bytes and feeds them to the parser; returns whether any came.
     private mutating func receive() -> Bool {
-        let deadline = core.configuration.idleTimeout.map { ContinuousClock.now + $0.clamped }
         while true {
             switch read() {
             case .moved: return true
             case .finished, .ended: return false
-            case .blocked:
-                switch wait(for: POLLIN, until: deadline) {
-                case .ready: continue
-                case .stopped: return false
-                case .passed:
-                    finish()
-                    return false
-                }
+            case .blocked: guard wait(for: POLLIN) == .ready else { return false }
             }
         }
     }
@@ -99,17 +70,17 @@ struct Connection {
         return transfer
     }
 
-    /// Runs a script; returns whether all of it was done and the connection is intact.
-    private mutating func perform(_ steps: [StubResponse.Step]) -> Bool {
+    /// Does the steps of a response; returns whether all were done and the connection is intact.
+    private mutating func perform(_ steps: [StubPlan.Step]) -> Bool {
         for step in steps {
             switch step {
-            case .send(let data):
-                guard send(data) else { return false }
-            case .sendInPieces(let data, let size, let interval):
-                guard send(data, inPiecesOf: max(1, size), every: interval) else { return false }
-            case .pause(let duration):
+            case .content(let pieces):
+                for (pause, data) in pieces {
+                    guard pause <= .zero || idle(until: .now + pause), send(data) else { return false }
+                }
+            case .wait(let duration):
                 guard idle(until: .now + duration) else { return false }
-            case .waitFor(let gate):
+            case .hold(let gate):
                 guard idle(until: gate) else { return false }
             case .stall:
                 idleWhileHeard()
@@ -126,19 +97,10 @@ struct Connection {
                 }
                 socket.resetOnDisposal()
                 return false
+            case .head, .finish, .fail: break
             }
         }
         return true
-    }
-
-    private mutating func send(_ data: Data, inPiecesOf size: Int, every interval: Duration) -> Bool {
-        var rest = data
-        while true {
-            guard send(rest.prefix(size)) else { return false }
-            rest = rest.dropFirst(size)
-            if rest.isEmpty { return true }
-            guard idle(until: .now + interval) else { return false }
-        }
     }
 
     /// Sends bytes; returns whether all of them could be sent.
@@ -147,9 +109,7 @@ struct Connection {
             var rest = bytes[...]
             while !rest.isEmpty {
                 switch socket.send(UnsafeRawBufferPointer(rebasing: rest)) {
-                case .moved(let count):
-                    rest = rest.dropFirst(count)
-                    sentByteCount += count
+                case .moved(let count): rest = rest.dropFirst(count)
                 case .finished, .ended: return false
                 case .blocked: guard wait(for: POLLOUT) == .ready else { return false }
                 }

@@ -109,3 +109,15 @@ func awaitReadiness(_ descriptors: inout [pollfd], until deadline: ContinuousClo
         }
     }
 }
+
+/// The error of a call of the operating system that failed, such as a port that is in use.
+struct SystemError: Error, CustomStringConvertible {
+    let call: String
+    let code: Int32
+
+    init(_ call: String, _ code: Int32) {
+        (self.call, self.code) = (call, code)
+    }
+
+    var description: String { "\(call) failed: \(String(cString: strerror(code))) (\(code))" }
+}

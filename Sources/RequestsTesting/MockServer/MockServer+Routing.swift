@@ -19,12 +19,7 @@ extension MockServer {
     ///   - response: The first response. A later route for the same method and path replaces this one.
     ///   - more: The responses to further requests, one each. The last of all answers every request after it.
     public func route(_ method: HTTPMethod, _ path: String, _ response: StubResponse, _ more: StubResponse...) {
-        route(method, path, [response] + more)
-    }
-
-    /// Responds to the requests for a path with responses in turn, the last of which repeats; without any, with 404.
-    func route(_ method: HTTPMethod, _ path: String, _ responses: [StubResponse]) {
-        let responses = responses.isEmpty ? [ServerCore.State.notFound] : responses
+        let responses = [response] + more
         core.state.withLock { state in
             state.routes.set(.scripted(responses), for: method, path)
             if responses.contains(where: \.isEarly) { state.mayAnswerEarly = true }
@@ -40,7 +35,7 @@ extension MockServer {
     /// - Parameters:
     ///   - method: The method; a route for `GET` answers `HEAD` too, unless that has its own.
     ///   - path: The path, percent-encoded as it is sent. With a query, it matches only that query. With braces it is a
-    ///     URI template of level 1 to 3 (RFC 6570), whose variables are then in ``RecordedRequest/variables``.
+    ///     URI template of level 1 to 3 (RFC 6570), whose variables are then in ``ReceivedRequest/variables``.
     ///     Templates are tried after the plain paths, and the first that fits counts.
     ///   - handler: Makes the response, on the thread of the connection.
     public func route(_ method: HTTPMethod, _ path: String, _ handler: @escaping Handler) {
@@ -60,7 +55,7 @@ extension ServerCore.State {
     /// Returns the answer to a request, and removes it from the queue or the script of a route if it has more.
     ///
     /// The request gets the variables of the route's template.
-    mutating func takeAnswer(to request: inout RecordedRequest) -> Answer {
+    mutating func takeAnswer(to request: inout ReceivedRequest) -> Answer {
         if !queue.isEmpty { return .scripted([queue.removeFirst()]) }
         guard let match = match(request) else { return fallback }
         routes.advance(match)
@@ -69,13 +64,13 @@ extension ServerCore.State {
     }
 
     /// Whether the request is answered without its content.
-    func answersEarly(_ request: RecordedRequest) -> Bool {
+    func answersEarly(_ request: ReceivedRequest) -> Bool {
         if let next = queue.first { return next.isEarly }
         guard case .scripted(let responses)? = match(request)?.answer else { return false }
         return responses.first?.isEarly == true
     }
 
-    private func match(_ request: RecordedRequest) -> RouteTable.Match? {
+    private func match(_ request: ReceivedRequest) -> RouteTable.Match? {
         routes.match(request.method, target: request.target, path: request.path)
     }
 
@@ -96,70 +91,68 @@ struct RouteTable: Sendable {
     struct Match: Sendable {
         var answer: Answer
         var variables: [String: URITemplate.Value] = [:]
-        fileprivate var key: Key
+        fileprivate var index: Int
     }
 
-    /// The key of a route.
-    fileprivate struct Key: Hashable, Sendable {
-        var method: HTTPMethod
-        var target: String
+    private struct Route: Sendable {
+        let method: HTTPMethod
+        let target: String
+        /// The template; `nil` for a plain target.
+        let template: Result<URITemplate, URITemplate.TemplateError>?
+        var answer: Answer
     }
 
-    private struct Pattern: Sendable {
-        var method: HTTPMethod
-        var text: String
-        var template: Result<URITemplate, URITemplate.TemplateError>
-        /// Whether the pattern matches one query only, rather than any.
-        var hasQuery: Bool
-    }
-
-    private var answers: [Key: Answer] = [:]
-    /// The templates in the order in which they were added.
-    private var patterns: [Pattern] = []
+    private var routes: [Route] = []
 
     /// Adds a route, or replaces the one with the same method and target.
     mutating func set(_ answer: Answer, for method: HTTPMethod, _ target: String) {
-        let isNew = answers.updateValue(answer, forKey: Key(method: method, target: target)) == nil
-        guard isNew, target.contains("{") else { return }
-        let template = Result { () throws(URITemplate.TemplateError) in try URITemplate(target) }
-        let hasQuery = target.contains("?") || target.contains("{&")
-        patterns.append(Pattern(method: method, text: target, template: template, hasQuery: hasQuery))
+        if let index = routes.firstIndex(where: { $0.method == method && $0.target == target }) {
+            routes[index].answer = answer
+            return
+        }
+        var template: Result<URITemplate, URITemplate.TemplateError>?
+        if target.contains("{") {
+            template = Result { () throws(URITemplate.TemplateError) in try URITemplate(target) }
+        }
+        routes.append(Route(method: method, target: target, template: template, answer: answer))
     }
 
     /// Returns the route for a request: the exact target first, then its path, then the templates in their order.
     ///
-    /// - Complexity: O(1) without templates, else O(n) in their number.
+    /// - Complexity: O(n) in the number of routes.
     func match(_ method: HTTPMethod, target: String, path: String) -> Match? {
-        guard !answers.isEmpty else { return nil }
         for method in method == .head ? [.head, .get] : [method] {
+            let own = routes.indices.filter { routes[$0].method == method }
             for target in [target, path] {
-                let key = Key(method: method, target: target)
-                if let answer = answers[key] { return Match(answer: answer, key: key) }
+                guard let index = own.first(where: { routes[$0].target == target }) else { continue }
+                return Match(answer: routes[index].answer, index: index)
             }
-            for pattern in patterns where pattern.method == method {
-                if let match = match(pattern, target: pattern.hasQuery ? target : path) { return match }
+            for index in own {
+                if let match = matchTemplate(at: index, target: target, path: path) { return match }
             }
         }
         return nil
     }
 
-    private func match(_ pattern: Pattern, target: String) -> Match? {
-        let key = Key(method: pattern.method, target: pattern.text)
-        switch pattern.template {
-        case .success(let template):
-            guard let variables = template.extract(from: target), let answer = answers[key] else { return nil }
-            return Match(answer: answer, variables: variables, key: key)
-        case .failure(let fault):
+    private func matchTemplate(at index: Int, target: String, path: String) -> Match? {
+        let route = routes[index]
+        // A template without a query is for any query.
+        let target = route.target.contains("?") || route.target.contains("{&") ? target : path
+        switch route.template {
+        case nil: return nil
+        case .success(let template)?:
+            return template.extract(from: target).map { Match(answer: route.answer, variables: $0, index: index) }
+        case .failure(let fault)?:
             // A 404 would hide the malformed template.
-            guard target.hasPrefix(pattern.text.prefix { $0 != "{" }) else { return nil }
-            let text = "the template of the route \(pattern.text.shortened()) is malformed: \(fault)"
-            return Match(answer: .scripted([.text(text, status: .internalServerError)]), key: key)
+            guard target.hasPrefix(route.target.prefix { $0 != "{" }) else { return nil }
+            let text = "the template of the route \(route.target.shortened()) is malformed: \(fault)"
+            return Match(answer: .scripted([.text(text, status: .internalServerError)]), index: index)
         }
     }
 
     /// Moves a route to its next answer, if it has more.
     mutating func advance(_ match: Match) {
-        guard case .scripted(let responses)? = answers[match.key], responses.count > 1 else { return }
-        answers[match.key] = .scripted(Array(responses.dropFirst()))
+        guard case .scripted(let responses) = routes[match.index].answer, responses.count > 1 else { return }
+        routes[match.index].answer = .scripted(Array(responses.dropFirst()))
     }
 }

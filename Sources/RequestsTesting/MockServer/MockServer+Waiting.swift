@@ -12,21 +12,26 @@ extension MockServer {
     ///
     /// - Parameters:
     ///   - count: The number of requests; less than 1 counts as 1.
-    ///   - timeout: The maximum time to wait; 30 seconds by default.
-    ///   - clock: The clock that measures the timeout: a ``ManualClock`` to test the timeout itself.
+    ///   - limit: The maximum time to wait; 30 seconds by default.
+    ///   - file: The file of the wait.
+    ///   - line: The line of the wait.
     /// - Returns: The last of them: the request with the index `count - 1`.
-    /// - Throws: ``MockServerError/timeout(after:awaited:)`` if they don't come in time,
-    ///   ``MockServerError/notRecorded(maximum:)`` if the request came but isn't recorded, ``MockServerError/stopped`` if
-    ///   the server stops first, or `CancellationError` if the task is cancelled.
+    /// - Throws: ``WaitTimeoutError`` if they don't come in time, if the server stops first, or if the request isn't
+    ///   recorded; `CancellationError` if the task is cancelled.
     @discardableResult
     public func awaitRequest(
         count: Int = 1,
-        within timeout: Duration = .seconds(30),
-        clock: any Clock<Duration> = ContinuousClock()
-    ) async throws -> RecordedRequest {
+        within limit: Duration = .seconds(30),
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) async throws -> ReceivedRequest {
         let needed = max(1, count)
-        let requests = try await awaitRequests(needed, within: timeout, clock: clock)
-        guard needed <= requests.count else { throw MockServerError.notRecorded(maximum: requests.count) }
+        let requests = try await awaitRequests(needed, within: limit, file: file, line: line)
+        guard needed <= requests.count else {
+            let state = "only the first \(requests.count) requests are recorded"
+            let place = SourcePlace(file, line)
+            throw WaitTimeoutError(limit: limit, awaited: "request \(needed)", state: state, place: place)
+        }
         return requests[needed - 1]
     }
 
@@ -34,18 +39,20 @@ extension MockServer {
     ///
     /// - Parameters:
     ///   - count: The number of requests; less than 1 waits for nothing.
-    ///   - timeout: The maximum time to wait; 30 seconds by default.
-    ///   - clock: The clock that measures the timeout: a ``ManualClock`` to test the timeout itself.
+    ///   - limit: The maximum time to wait; 30 seconds by default.
+    ///   - file: The file of the wait.
+    ///   - line: The line of the wait.
     /// - Returns: The first `count` requests, in the order in which they were complete, as far as they are recorded.
-    /// - Throws: ``MockServerError/timeout(after:awaited:)`` if they don't come in time, ``MockServerError/stopped`` if
-    ///   the server stops first, or `CancellationError` if the task is cancelled.
+    /// - Throws: ``WaitTimeoutError`` if they don't come in time, or if the server stops first; `CancellationError` if
+    ///   the task is cancelled.
     @discardableResult
     public func awaitRequests(
         _ count: Int,
-        within timeout: Duration = .seconds(30),
-        clock: any Clock<Duration> = ContinuousClock()
-    ) async throws -> [RecordedRequest] {
-        try await core.wait(for: "\(count) requests", within: timeout, clock: clock) { $0.requestCount >= count }
+        within limit: Duration = .seconds(30),
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) async throws -> [ReceivedRequest] {
+        try await wait(for: "\(count) requests", limit, SourcePlace(file, line)) { $0.requestCount >= count }
         return Array(requests.prefix(max(0, count)))
     }
 
@@ -54,78 +61,37 @@ extension MockServer {
     ///
     /// - Parameters:
     ///   - count: The number of connections.
-    ///   - timeout: The maximum time to wait; 30 seconds by default.
-    ///   - clock: The clock that measures the timeout: a ``ManualClock`` to test the timeout itself.
-    /// - Throws: ``MockServerError/timeout(after:awaited:)`` if it doesn't happen in time, ``MockServerError/stopped``
-    ///   if the server stops first, or `CancellationError` if the task is cancelled.
+    ///   - limit: The maximum time to wait; 30 seconds by default.
+    ///   - file: The file of the wait.
+    ///   - line: The line of the wait.
+    /// - Throws: ``WaitTimeoutError`` if it doesn't happen in time, or if the server stops first; `CancellationError` if
+    ///   the task is cancelled.
     public func awaitConnections(
         open count: Int,
-        within timeout: Duration = .seconds(30),
-        clock: any Clock<Duration> = ContinuousClock()
+        within limit: Duration = .seconds(30),
+        file: StaticString = #fileID,
+        line: UInt = #line
     ) async throws {
-        try await core.wait(for: "\(count) open connections", within: timeout, clock: clock) { $0.open == count }
-    }
-}
-
-/// A task that waits until a condition on the server's state is true.
-struct ServerWaiter: Sendable {
-    var isSatisfied: @Sendable (ServerCore.State) -> Bool
-    var continuation: CheckedContinuation<Void, any Error>
-}
-
-extension ServerCore {
-    /// Suspends the task until the condition is true, or the timeout has passed.
-    func wait(
-        for what: String,
-        within timeout: Duration,
-        clock: any Clock<Duration>,
-        until condition: @escaping @Sendable (State) -> Bool
-    ) async throws {
-        if state.withLock({ condition($0) }) { return }
-        try await waiting(within: timeout, clock: clock) {
-            let (requests, open) = self.state.withLock { ($0.requests.count, $0.open) }
-            return MockServerError.timeout(
-                after: timeout,
-                awaited: "\(what); the server has \(requests) requests and \(open) open connections"
-            )
-        } body: {
-            try await self.wait(until: condition)
-        }
+        try await wait(for: "\(count) open connections", limit, SourcePlace(file, line)) { $0.open == count }
     }
 
-    /// Suspends the task until the condition is true; the condition is checked when the state changes.
-    private func wait(until condition: @escaping @Sendable (State) -> Bool) async throws {
-        let id = state.withLock { $0.makeWaiterIdentifier() }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                let outcome = state.withLock { state -> Result<Void, any Error>? in
-                    if condition(state) { return .success(()) }
-                    if state.isStopped { return .failure(MockServerError.stopped) }
-                    // A cancellation before this point found no waiter to end, but it has set the task's flag.
-                    if Task.isCancelled { return .failure(CancellationError()) }
-                    state.waiters[id] = ServerWaiter(isSatisfied: condition, continuation: continuation)
-                    return nil
-                }
-                if let outcome { continuation.resume(with: outcome) }
-            }
-        } onCancel: {
-            let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
-            waiter?.continuation.resume(throwing: CancellationError())
+    private func wait(
+        for awaited: String,
+        _ limit: Duration,
+        _ place: SourcePlace,
+        until isMet: @escaping @Sendable (ServerCore.State) -> Bool
+    ) async throws {
+        try await core.state.wait(for: awaited, within: limit, at: place) {
+            $0.summary
+        } until: { state in
+            guard !isMet(state), state.isStopped else { return isMet(state) }
+            let reason = "the server was stopped; \(state.summary)"
+            throw WaitTimeoutError(limit: limit, awaited: awaited, state: reason, place: place)
         }
     }
 }
 
 extension ServerCore.State {
-    mutating func makeWaiterIdentifier() -> Int {
-        nextWaiter += 1
-        return nextWaiter
-    }
-
-    /// Removes and returns the tasks whose condition has become true; the caller resumes them.
-    mutating func takeSatisfiedWaiters() -> [CheckedContinuation<Void, any Error>] {
-        guard !waiters.isEmpty else { return [] }
-        let satisfied = waiters.filter { $0.value.isSatisfied(self) }
-        for id in satisfied.keys { waiters[id] = nil }
-        return satisfied.sorted { $0.key < $1.key }.map(\.value.continuation)
-    }
+    /// What has happened so far, for an error.
+    fileprivate var summary: String { "the server has \(requestCount) requests and \(open) open connections" }
 }

@@ -43,9 +43,7 @@ struct RequestParser: Sendable {
     }
 
     /// The maximum byte count of a head, a chunk's line or the trailers.
-    var maximumHeadSize = MockServer.Configuration().maximumHeadSize
-    /// The maximum byte count of the content.
-    var maximumBodySize = Int.max
+    var maximumHeadSize = 1 << 20
 
     enum State: Sendable, Equatable {
         case head
@@ -112,45 +110,37 @@ struct RequestParser: Sendable {
                 return nil
             case .head:
                 guard let head = try takeHead() else { return nil }
-                let framing = try Framing(head)
-                if case .length(let length) = framing, length > maximumBodySize { throw contentTooLarge }
-                switch framing {
-                case .chunked: state = .chunkLine(head)
-                case .length(let length): state = .fixedBody(head, length: length)
-                }
-                let expects =
-                    head.version != "HTTP/1.0" && framing != .length(0)
-                    && head.headers[.expect]?.equalsIgnoringASCIICase("100-continue") == true
-                return .head(head, expectsContinue: expects)
+                state = try Self.bodyState(of: head)
+                let isEmpty = state == .fixedBody(head, length: 0)
+                let expects = head.headers[.expect]?.equalsIgnoringASCIICase("100-continue") == true
+                return .head(head, expectsContinue: expects && !isEmpty && head.version != "HTTP/1.0")
             case .fixedBody(let head, let length):
                 guard buffer.count - cursor >= length else { return nil }
-                let body = Data(buffer[cursor..<cursor + length])
                 cursor += length
-                return finish(head, body: body)
+                return finish(head, body: Data(buffer[cursor - length..<cursor]))
             case .chunkLine(let head):
-                guard let line = try takeLine() else { return nil }
+                guard let line = try take(upTo: Self.lineEnd) else { return nil }
                 let length = try Self.chunkLength(line)
-                guard length <= maximumBodySize - chunks.count else { throw contentTooLarge }
                 state = length == 0 ? .trailers(head) : .chunk(head, length: length)
             case .chunk(let head, let length):
                 // Compared without adding: the client chooses the length, which may be as large as an `Int` gets.
                 guard buffer.count - cursor - 2 >= length else { return nil }
                 chunks.append(contentsOf: buffer[cursor..<cursor + length])
                 cursor += length
-                guard buffer[cursor] == .carriageReturn, buffer[cursor + 1] == .lineFeed else {
+                guard buffer[cursor..<cursor + 2].elementsEqual(Self.lineEnd) else {
                     throw Malformation("a chunk doesn't end with CRLF")
                 }
                 cursor += 2
                 state = .chunkLine(head)
             case .trailers(let head):
-                guard let trailers = try takeTrailers() else { return nil }
-                return finish(head, body: chunks, trailers: trailers)
+                guard buffer.count - cursor >= 2 else { return nil }
+                // The empty line stands behind the last chunk, or behind the fields.
+                let hasFields = !buffer[cursor..<cursor + 2].elementsEqual(Self.lineEnd)
+                guard let bytes = try take(upTo: hasFields ? Self.headEnd : Self.lineEnd) else { return nil }
+                guard hasFields else { return finish(head, body: chunks) }
+                return finish(head, body: chunks, trailers: try Self.fields(Self.lines(of: bytes)[...]))
             }
         }
-    }
-
-    private var contentTooLarge: Malformation {
-        Malformation("more than \(maximumBodySize) bytes of content", status: .contentTooLarge)
     }
 
     private mutating func finish(_ head: Head, body: Data, trailers: HTTPHeaders = []) -> Event {
@@ -162,11 +152,6 @@ struct RequestParser: Sendable {
         (state, start, searched, chunks) = (.head, cursor, cursor, Data())
         return .request(message)
     }
-}
-
-extension UInt8 {
-    static let carriageReturn = UInt8(ascii: "\r")
-    static let lineFeed = UInt8(ascii: "\n")
 }
 
 // MARK: - Head
@@ -183,85 +168,56 @@ extension RequestParser {
         }
     }
 
-    /// The way the end of the body is found (RFC 9112, 6.3).
-    enum Framing: Equatable {
-        case length(Int)
-        case chunked
+    private static let lineEnd = [UInt8]("\r\n".utf8)
+    private static let headEnd = [UInt8]("\r\n\r\n".utf8)
 
-        init(_ head: Head) throws(Malformation) {
-            let codings = head.headers[values: .transferEncoding]
-            let lengths = head.headers[values: .contentLength]
-            guard !codings.isEmpty else {
-                guard let first = lengths.first else {
-                    self = .length(0)
-                    return
-                }
-                guard lengths.count == 1, !first.isEmpty, first.utf8.allSatisfy({ 0x30...0x39 ~= $0 }),
-                    let length = Int(first)
-                else { throw Malformation("Content-Length is no single number") }
-                self = .length(length)
-                return
+    /// Returns the state that follows a head: how the end of the body is found (RFC 9112, 6.3).
+    private static func bodyState(of head: Head) throws(Malformation) -> State {
+        let codings = head.headers[values: .transferEncoding]
+        let lengths = head.headers[values: .contentLength]
+        guard !codings.isEmpty else {
+            guard let first = lengths.first else { return .fixedBody(head, length: 0) }
+            // Int's own parser would accept a sign.
+            guard lengths.count == 1, first.utf8.allSatisfy(ASCII.isDigit), let length = Int(first) else {
+                throw Malformation("Content-Length is no single number")
             }
-            guard lengths.isEmpty else { throw Malformation("both Transfer-Encoding and Content-Length") }
-            guard head.version != "HTTP/1.0" else { throw Malformation("Transfer-Encoding in HTTP/1.0") }
-            guard codings.count == 1, codings[0].equalsIgnoringASCIICase("chunked") else {
-                throw Malformation("unknown transfer coding", status: .notImplemented)
-            }
-            self = .chunked
+            return .fixedBody(head, length: length)
         }
+        guard lengths.isEmpty else { throw Malformation("both Transfer-Encoding and Content-Length") }
+        guard head.version != "HTTP/1.0" else { throw Malformation("Transfer-Encoding in HTTP/1.0") }
+        guard codings.count == 1, codings[0].equalsIgnoringASCIICase("chunked") else {
+            throw Malformation("unknown transfer coding", status: .notImplemented)
+        }
+        return .chunkLine(head)
     }
 
     /// Returns the head, once its empty line has arrived; empty lines before it are skipped (RFC 9112, 2.2).
-    mutating func takeHead() throws(Malformation) -> Head? {
-        while cursor + 1 < buffer.count, buffer[cursor] == .carriageReturn, buffer[cursor + 1] == .lineFeed {
+    private mutating func takeHead() throws(Malformation) -> Head? {
+        while buffer.count - cursor >= 2, buffer[cursor..<cursor + 2].elementsEqual(Self.lineEnd) {
             (cursor, searched) = (cursor + 2, cursor + 2)
         }
         guard cursor - start <= maximumHeadSize else { throw headTooLarge }
-        guard let lines = try takeLines() else { return nil }
-        guard let first = lines.first else { throw Malformation("no request line") }
-        let parts = first.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+        guard let bytes = try take(upTo: Self.headEnd) else { return nil }
+        let lines = try Self.lines(of: bytes)
+        let parts = lines[0].split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
         guard parts.count == 3 else { throw Malformation("the request line hasn't three parts") }
-        let method = String(decoding: parts[0], as: UTF8.self)
-        guard method.isToken else { throw Malformation("the method is no token") }
+        let words = parts.map { String(decoding: $0, as: UTF8.self) }
+        guard words[0].isToken else { throw Malformation("the method is no token") }
         guard !parts[1].isEmpty, parts[1].allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
             throw Malformation("the target is empty or has a control character")
         }
-        let version = String(decoding: parts[2], as: UTF8.self)
-        guard version == "HTTP/1.1" || version == "HTTP/1.0" else {
-            guard version.hasPrefix("HTTP/") else { throw Malformation("no version of HTTP") }
+        guard words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0" else {
+            guard words[2].hasPrefix("HTTP/") else { throw Malformation("no version of HTTP") }
             throw Malformation("a version other than 1.0 and 1.1", status: .httpVersionNotSupported)
         }
         let headers = try Self.fields(lines.dropFirst())
         let hosts = headers[values: .host].count
-        guard hosts == 1 || hosts == 0 && version == "HTTP/1.0" else { throw Malformation("not exactly one Host") }
-        return Head(
-            method: HTTPMethod(method),
-            target: String(decoding: parts[1], as: UTF8.self),
-            version: version,
-            headers: headers
-        )
-    }
-
-    /// Returns the fields after the last chunk, once their empty line has arrived.
-    mutating func takeTrailers() throws(Malformation) -> HTTPHeaders? {
-        guard buffer.count - cursor >= 2 else { return nil }
-        if buffer[cursor] == .carriageReturn, buffer[cursor + 1] == .lineFeed {
-            cursor += 2
-            return []
-        }
-        guard let lines = try takeLines() else { return nil }
-        return try Self.fields(lines[...])
-    }
-
-    /// Returns one line, without its end.
-    mutating func takeLine() throws(Malformation) -> ArraySlice<UInt8>? {
-        guard let end = try find([.carriageReturn, .lineFeed]) else { return nil }
-        defer { (cursor, searched) = (end + 2, end + 2) }
-        return buffer[cursor..<end]
+        guard hosts == 1 || hosts == 0 && words[2] == "HTTP/1.0" else { throw Malformation("not exactly one Host") }
+        return Head(method: HTTPMethod(words[0]), target: words[1], version: words[2], headers: headers)
     }
 
     /// Parses the length of a chunk: hexadecimal digits, then extensions, which are ignored (RFC 9112, 7.1).
-    static func chunkLength(_ line: ArraySlice<UInt8>) throws(Malformation) -> Int {
+    private static func chunkLength(_ line: ArraySlice<UInt8>) throws(Malformation) -> Int {
         let digits = line.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 && $0 != 0x09 }
         // Int's own parser would accept a sign.
         guard !digits.isEmpty, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit && $0 < 0x80 }),
@@ -270,40 +226,37 @@ extension RequestParser {
         return length
     }
 
-    /// Returns the lines before the empty one, and skips it too.
-    private mutating func takeLines() throws(Malformation) -> [ArraySlice<UInt8>]? {
-        guard let end = try find([.carriageReturn, .lineFeed, .carriageReturn, .lineFeed]) else { return nil }
-        var lines: [ArraySlice<UInt8>] = []
-        var start = cursor
-        while start < end + 2, let lineEnd = buffer[start...].firstIndex(of: .carriageReturn) {
-            guard buffer[lineEnd + 1] == .lineFeed else { throw Malformation("a CR without a LF") }
-            lines.append(buffer[start..<lineEnd])
-            start = lineEnd + 2
-        }
-        (cursor, searched) = (end + 4, end + 4)
-        return lines
-    }
-
-    /// Returns the index of a pattern, without searching the bytes that were searched before.
-    private mutating func find(_ pattern: [UInt8]) throws(Malformation) -> Int? {
+    /// Returns the bytes before a delimiter, and skips both; `nil` if it hasn't arrived.
+    ///
+    /// Bytes that were searched before aren't searched again, except for the last ones, which may begin the delimiter.
+    private mutating func take(upTo delimiter: [UInt8]) throws(Malformation) -> ArraySlice<UInt8>? {
         var position = max(searched, cursor)
-        let last = buffer.count - pattern.count
-        while position <= last {
-            guard let candidate = buffer[position...].firstIndex(of: .carriageReturn), candidate <= last else { break }
-            if buffer[candidate..<candidate + pattern.count].elementsEqual(pattern) {
-                guard candidate - cursor <= maximumHeadSize else { throw headTooLarge }
-                return candidate
-            }
+        while let candidate = buffer[position...].firstIndex(of: delimiter[0]),
+            candidate + delimiter.count <= buffer.count
+        {
             position = candidate + 1
+            guard buffer[candidate..<candidate + delimiter.count].elementsEqual(delimiter) else { continue }
+            guard candidate - cursor <= maximumHeadSize else { throw headTooLarge }
+            defer { (cursor, searched) = (candidate + delimiter.count, candidate + delimiter.count) }
+            return buffer[cursor..<candidate]
         }
-        // The last bytes may be the beginning of the pattern, so they are searched again.
-        searched = max(cursor, buffer.count - pattern.count + 1)
+        searched = max(cursor, buffer.count - delimiter.count + 1)
         guard buffer.count - cursor <= maximumHeadSize else { throw headTooLarge }
         return nil
     }
 
     private var headTooLarge: Malformation {
         Malformation("more than \(maximumHeadSize) bytes of head", status: .requestHeaderFieldsTooLarge)
+    }
+
+    /// Returns the lines of a head, of which there is at least one; each but the last ends with CRLF.
+    private static func lines(of head: ArraySlice<UInt8>) throws(Malformation) -> [ArraySlice<UInt8>] {
+        var lines = head.split(separator: UInt8(ascii: "\r"), omittingEmptySubsequences: false)
+        for index in lines.indices.dropFirst() {
+            guard lines[index].first == UInt8(ascii: "\n") else { throw Malformation("a CR without a LF") }
+            lines[index] = lines[index].dropFirst()
+        }
+        return lines
     }
 
     private static func fields(_ lines: ArraySlice<ArraySlice<UInt8>>) throws(Malformation) -> HTTPHeaders {

@@ -13,19 +13,15 @@ final class ServerCore: Sendable {
         var queue: [StubResponse] = []
         /// Whether an answer may be due before the body; otherwise heads needn't be checked for one.
         var mayAnswerEarly = false
-        var requests: [RecordedRequest] = []
-        /// An entry for each of the requests.
-        var log: [MockServer.LogEntry] = []
+        var requests: [ReceivedRequest] = []
         var maximumRecordedRequests = Int.max
         var requestCount = 0
         var accepted = 0
         var open = 0
         var isStopped = false
-        var nextWaiter = 0
-        var waiters: [Int: ServerWaiter] = [:]
     }
 
-    let state: Locked<State>
+    let state: Watched<State>
     let configuration: MockServer.Configuration
     let port: Int
     /// Becomes readable when the server stops; part of every `poll`.
@@ -35,23 +31,19 @@ final class ServerCore: Sendable {
     private let listener: Socket
     /// Becomes readable when a connection ends; `nil` without a limit to connections.
     private let departures: Wakeup?
-    private let startTime = ContinuousClock.now
     /// The group of all running threads.
     private let threads = DispatchGroup()
 
-    init(_ configuration: MockServer.Configuration, _ handler: MockServer.Handler?) throws(MockServerError) {
+    init(_ configuration: MockServer.Configuration, _ handler: MockServer.Handler?) throws(SystemError) {
         self.configuration = configuration
-        guard let port = UInt16(exactly: configuration.port) else { throw .system(call: "bind", code: EINVAL) }
+        guard let port = UInt16(exactly: configuration.port) else { throw SystemError("bind", EINVAL) }
         stopSignal = try Wakeup()
         departures = configuration.maximumConnections == nil ? nil : try Wakeup()
         (listener, self.port) = try Socket.listener(port: port, backlog: 1024)
-        state = Locked(State(handler: handler, maximumRecordedRequests: max(0, configuration.maximumRecordedRequests)))
+        state = Watched(State(handler: handler, maximumRecordedRequests: max(0, configuration.maximumRecordedRequests)))
         // Entered here, so that a stop before the start waits for the thread that closes the listener.
         threads.enter()
     }
-
-    /// The time since the server was created.
-    var age: Duration { startTime.duration(to: .now) }
 
     /// Starts to accept connections; called once.
     func start() {
@@ -64,16 +56,15 @@ final class ServerCore: Sendable {
 
     func stop() {
         // The handler and the routes may hold the server: they are removed here, and deallocated outside the lock.
-        let (waiters, answers) = state.withLock { state in
-            let former = (state.waiters, (state.handler, state.routes, state.queue))
+        let answers = state.withLock { state in
+            let former = (state.handler, state.routes, state.queue)
             state.isStopped = true
-            (state.waiters, state.handler, state.routes, state.queue) = ([:], nil, RouteTable(), [])
+            (state.handler, state.routes, state.queue) = (nil, RouteTable(), [])
             return former
         }
         defer { withExtendedLifetime(answers) {} }
         stopSignal.signal()
         stopGate.open()
-        for waiter in waiters.values { waiter.continuation.resume(throwing: MockServerError.stopped) }
         // A handler that stops its own server would wait for itself.
         if Gate.ending !== stopGate { threads.wait() }
     }
@@ -110,7 +101,6 @@ final class ServerCore: Sendable {
     }
 
     private func begin(_ socket: Socket) {
-        let accepted = age
         let number = state.withLock { state in
             defer {
                 state.accepted += 1
@@ -118,11 +108,10 @@ final class ServerCore: Sendable {
             }
             return state.accepted
         }
-        notify()
         threads.enter()
         startThread("connection \(number)") { [self] in
             Gate.$ending.withValue(stopGate) {
-                var connection = Connection(number: number, socket: socket, accepted: accepted, core: self)
+                var connection = Connection(number: number, socket: socket, core: self)
                 connection.run()
                 socket.dispose()
                 if !connection.hasLeft { noteDeparture() }
@@ -135,42 +124,33 @@ final class ServerCore: Sendable {
     func noteDeparture() {
         state.withLock { $0.open -= 1 }
         departures?.signal()
-        notify()
     }
 
     /// Records a request whose head has arrived, and returns its response if that doesn't wait for the body.
     func respondEarly(
         to message: @autoclosure () -> RequestParser.Message,
-        on connection: Int,
-        _ times: RequestTimes
-    ) -> (RecordedRequest, StubResponse)? {
+        on connection: Int
+    ) -> (ReceivedRequest, StubResponse)? {
         guard state.withLock({ $0.mayAnswerEarly }) else { return nil }
         let message = message()
-        let (early, waiters) = state.withLock { state in
-            var request = RecordedRequest(message, connection: connection, index: state.requestCount)
+        return state.withLock { state in
+            var request = ReceivedRequest(message, connection: connection, index: state.requestCount)
             guard state.answersEarly(request), case .scripted(let responses) = state.takeAnswer(to: &request),
                 let response = responses.first
-            else { return ((RecordedRequest, StubResponse)?.none, [CheckedContinuation<Void, any Error>]()) }
-            state.record(request, times)
-            return ((request, response), state.takeSatisfiedWaiters())
+            else { return nil }
+            state.record(request)
+            return (request, response)
         }
-        for waiter in waiters { waiter.resume() }
-        return early
     }
 
     /// Records a complete request and returns its response.
-    func respond(
-        to message: RequestParser.Message,
-        on connection: Int,
-        _ times: RequestTimes
-    ) -> (RecordedRequest, StubResponse) {
-        let (request, answer, waiters) = state.withLock { state in
-            var request = RecordedRequest(message, connection: connection, index: state.requestCount)
+    func respond(to message: RequestParser.Message, on connection: Int) -> (ReceivedRequest, StubResponse) {
+        let (request, answer) = state.withLock { state in
+            var request = ReceivedRequest(message, connection: connection, index: state.requestCount)
             let answer = state.takeAnswer(to: &request)
-            state.record(request, times)
-            return (request, answer, state.takeSatisfiedWaiters())
+            state.record(request)
+            return (request, answer)
         }
-        for waiter in waiters { waiter.resume() }
         switch answer {
         case .scripted(let responses):
             return (request, responses.first ?? State.notFound)
@@ -183,10 +163,6 @@ final class ServerCore: Sendable {
         }
     }
 
-    private func notify() {
-        for waiter in state.withLock({ $0.takeSatisfiedWaiters() }) { waiter.resume() }
-    }
-
     private func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) {
         let thread = Thread(block: body)
         thread.name = "MockServer \(port) \(name)"
@@ -194,18 +170,33 @@ final class ServerCore: Sendable {
     }
 }
 
-extension RecordedRequest {
+extension ReceivedRequest {
     init(_ message: RequestParser.Message, connection: Int, index: Int) {
-        self.init(
-            method: message.head.method,
-            target: message.head.target,
-            version: message.head.version,
-            headers: message.head.headers,
-            body: message.body,
-            trailers: message.trailers,
-            rawBytes: message.rawBytes,
-            connection: connection,
-            index: index
-        )
+        let head = message.head
+        self.init(target: head.target, method: head.method, headers: head.headers, body: message.body)
+        (version, trailers, rawBytes) = (head.version, message.trailers, message.rawBytes)
+        (self.connection, self.index) = (connection, index)
+    }
+
+    /// Whether the client lets the connection stay open (RFC 9112, 9.3); always `false` for HTTP/1.0.
+    var keepsAlive: Bool { version != "HTTP/1.0" && !headers.askForClose }
+}
+
+extension HTTPHeaders {
+    /// Whether the connection is to close after the message: `close` is an option of `Connection` (RFC 9110, 7.6.1).
+    var askForClose: Bool {
+        self[values: .connection].contains { options in
+            options.split(separator: ",").contains {
+                $0.trimmingCharacters(in: .whitespaces).equalsIgnoringASCIICase("close")
+            }
+        }
+    }
+}
+
+extension ServerCore.State {
+    /// Counts a request, and records it as long as there is room.
+    mutating func record(_ request: ReceivedRequest) {
+        requestCount += 1
+        if requests.count < maximumRecordedRequests { requests.append(request) }
     }
 }

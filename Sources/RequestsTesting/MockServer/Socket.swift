@@ -38,9 +38,9 @@ struct Socket: Sendable {
     }
 
     /// Opens a listener on a port of 127.0.0.1; 0 chooses a free port.
-    static func listener(port: UInt16 = 0, backlog: Int32) throws(MockServerError) -> (socket: Socket, port: Int) {
+    static func listener(port: UInt16 = 0, backlog: Int32) throws(SystemError) -> (socket: Socket, port: Int) {
         let descriptor = makeStreamSocket()
-        guard descriptor >= 0 else { throw .system(call: "socket", code: errno) }
+        guard descriptor >= 0 else { throw SystemError("socket", errno) }
         let socket = Socket(descriptor: descriptor)
         var address = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -52,12 +52,12 @@ struct Socket: Sendable {
         // A fixed port may have connections of an earlier server in TIME_WAIT; a port chosen by the system never has.
         if port != 0 { socket.set(SO_REUSEADDR, of: SOL_SOCKET, to: Int32(1)) }
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let failure: MockServerError? = withUnsafeMutablePointer(to: &address) { pointer in
+        let failure: SystemError? = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                guard bind(descriptor, generic, length) == 0 else { return .system(call: "bind", code: errno) }
-                guard listen(descriptor, backlog) == 0 else { return .system(call: "listen", code: errno) }
+                guard bind(descriptor, generic, length) == 0 else { return SystemError("bind", errno) }
+                guard listen(descriptor, backlog) == 0 else { return SystemError("listen", errno) }
                 guard getsockname(descriptor, generic, &length) == 0 else {
-                    return .system(call: "getsockname", code: errno)
+                    return SystemError("getsockname", errno)
                 }
                 return nil
             }
@@ -154,9 +154,9 @@ final class Wakeup: Sendable {
     private let reading: Int32
     private let writing: Int32
 
-    init() throws(MockServerError) {
+    init() throws(SystemError) {
         var ends: [Int32] = [-1, -1]
-        guard makePipe(&ends) == 0 else { throw .system(call: "pipe", code: errno) }
+        guard makePipe(&ends) == 0 else { throw SystemError("pipe", errno) }
         (reading, writing) = (ends[0], ends[1])
     }
 

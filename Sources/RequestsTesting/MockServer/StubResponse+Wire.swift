@@ -9,8 +9,6 @@ extension StubResponse {
     public enum Step: Sendable {
         /// Sends the bytes.
         case send(Data)
-        /// Sends the bytes in pieces of a size, at least 1, with a pause between two pieces.
-        case sendInPieces(Data, of: Int, every: Duration)
         /// Waits for a time; the connection ends if the client leaves meanwhile, or the server stops.
         case pause(Duration)
         /// Waits until the gate is open; the connection ends if the client leaves meanwhile, or the server stops.
@@ -76,24 +74,11 @@ extension StubResponse {
         closing.changing { $0.isEarly = true }
     }
 
-    /// The steps with which a ``MockServer`` answers the request: what a fault of your own is made of.
-    ///
-    /// ```swift
-    /// server.route(.get, "/twice") { request in
-    ///     let steps = StubResponse.text("hello").steps(for: request)
-    ///     return .script(steps + steps)
-    /// }
-    /// ```
-    public func steps(for request: RecordedRequest) -> [Step] {
-        steps(for: request, isLast: false)
-    }
-
     /// The steps with which a server answers the request, which may be the last that its connection carries.
-    func steps(for request: RecordedRequest, isLast: Bool) -> [Step] {
+    func steps(for request: ReceivedRequest, isLast: Bool = false) -> [StubPlan.Step] {
         let closes = isLast || !keepsAlive || !request.keepsAlive
         do {
-            let plan = try StubPlan(self, to: StubPlan.Request(request), peer: .server(closes: closes))
-            return pace.applied(to: try plan.wireSteps())
+            return try StubPlan(self, to: request, peer: .server(closes: closes)).rendered(pace)
         } catch {
             let refusal = StubResponse.text("no response could be made: \(error)\n", status: .internalServerError)
             return refusal.steps(for: request, isLast: isLast)
@@ -119,60 +104,38 @@ private struct UnservableFailure: Error, CustomStringConvertible {
 }
 
 extension StubPlan {
-    /// The plan as a server does it; the head leaves together with the content that follows it, in one write.
+    /// The steps of a server: the head and the framing are content, which leaves in one write with what follows it.
     ///
     /// - Throws: ``UnservableFailure``.
-    fileprivate func wireSteps() throws -> [StubResponse.Step] {
-        var result: [StubResponse.Step] = []
-        var bytes = Data()
+    fileprivate func rendered(_ pace: StubResponse.Pace) throws -> [Step] {
+        var result: [Step] = []
+        var (bytes, isFirst) = (Data(), true)
+        func flush() {
+            guard !bytes.isEmpty else { return }
+            result.append(.content(StubPieces(of: bytes, pace: pace, isFirst: isFirst)))
+            (bytes, isFirst) = (Data(), false)
+        }
         for step in steps {
-            var next: StubResponse.Step?
             switch step {
-            case .head(let status, let headers):
-                bytes = headers.head(of: status)
-                continue
+            case .head(let status, let headers): bytes = headers.head(of: status)
             case .content(let pieces):
                 if let size = pieces.startedChunk { bytes += Data("\(String(size, radix: 16))\r\n".utf8) }
-                bytes = bytes.isEmpty && pieces.data.startIndex == 0 ? pieces.data : bytes + pieces.data
+                bytes = bytes.isEmpty ? pieces.data : bytes + pieces.data
                 if pieces.endsChunk { bytes += Data("\r\n".utf8) }
+                flush()
             case .finish(let trailers):
                 if let trailers { bytes += Data("0\r\n\(trailers.wireText)\r\n".utf8) }
-            case .wait(let duration): next = .pause(duration)
-            case .hold(let gate): next = .waitFor(gate)
-            case .stall: next = .stall
-            case .close: next = .close
-            case .reset: next = .reset
-            case .wire(let step): next = step
+            case .wait, .hold, .stall, .close, .reset:
+                flush()
+                result.append(step)
             case .fail(let error):
                 guard error.code == .connectionLost else { throw UnservableFailure(error: error) }
-                next = .reset
+                flush()
+                result.append(.reset(error.phase))
             }
-            if !bytes.isEmpty { result.append(.send(bytes)) }
-            bytes = Data()
-            if let next { result.append(next) }
         }
+        flush()
         return result
-    }
-}
-
-extension StubResponse.Pace {
-    /// The steps with their bytes in pieces, head included.
-    ///
-    /// - Complexity: O(n) in the number of steps, however many pieces there are.
-    fileprivate func applied(to steps: [StubResponse.Step]) -> [StubResponse.Step] {
-        guard let size = pieceSize ?? speed?.bytesPerPiece else { return steps }
-        var lastCount: Int?
-        return steps.flatMap { step -> [StubResponse.Step] in
-            guard case .send(let bytes) = step, !bytes.isEmpty else { return [step] }
-            defer { lastCount = (bytes.count - 1) % size + 1 }
-            return (lastCount.map { [.pause(time(of: $0))] } ?? [])
-                + [.sendInPieces(bytes, of: size, every: time(of: size))]
-        }
-    }
-
-    /// The time from one piece to the next, for a piece of `count` bytes.
-    private func time(of count: Int) -> Duration {
-        pause + (speed?.duration(of: count) ?? .zero)
     }
 }
 

@@ -21,26 +21,26 @@ struct ArchiveReader {
         response = entry["response"] ?? ["status": 0]
     }
 
-    func exchange() throws(ArchiveError) -> RecordedExchange {
-        var exchange = RecordedExchange(request: try readRequest(), metrics: metrics)
+    func exchange() throws(ArchiveError) -> Exchange {
+        let start = entry["startedDateTime"]?.text.flatMap(Date.init(timestamp:)) ?? Date(timeIntervalSince1970: 0)
+        var exchange = Exchange(request: try readRequest(), metrics: Metrics(start: start))
         // Browsers omit large content and content in files, and write its size.
-        let told = exchange.request.body.isEmpty ? size(request["bodySize"]).map(Self.clamped) : nil
+        let told = exchange.request.body.isEmpty ? request["bodySize"]?.wholeNumber.map(Self.clamped) : nil
         exchange.requestBodySize += missing(in: request["postData"]) ?? told ?? 0
         exchange.response = try readResponse()
-        exchange.isUnderWay = entry["_underWay"] == true
-        if !exchange.isUnderWay { exchange.error = error(hasResponse: exchange.response != nil) }
+        exchange.error = error(hasResponse: exchange.response != nil)
         return exchange
     }
 
     // MARK: Request
 
-    private func readRequest() throws(ArchiveError) -> StubbedRequest {
+    private func readRequest() throws(ArchiveError) -> ReceivedRequest {
         let method = try text(request["method"], "request.method")
         guard method.isToken else { throw fault("request.method", "isn't a method") }
         let address = try text(request["url"], "request.url")
         guard let url = URL(string: address) else { throw fault("request.url", "isn't an address") }
         let headers = headers(of: request)
-        return StubbedRequest(url: url, method: HTTPMethod(method), headers: headers, body: try requestBody(headers))
+        return ReceivedRequest(url: url, method: HTTPMethod(method), headers: headers, body: try requestBody(headers))
     }
 
     private func requestBody(_ headers: HTTPHeaders) throws(ArchiveError) -> Data {
@@ -57,14 +57,14 @@ struct ArchiveReader {
 
     // MARK: Response
 
-    private func readResponse() throws(ArchiveError) -> RecordedExchange.Response? {
+    private func readResponse() throws(ArchiveError) -> Exchange.Response? {
         guard let status = response["status"] else { throw fault("response.status", "is missing") }
         guard case .integer(let code) = status, (0...999).contains(code) else {
             throw fault("response.status", "isn't a status")
         }
         guard code > 0 else { return nil }
         let headers = headers(of: response)
-        var result = RecordedExchange.Response(status: HTTPStatus(Int(code)), headers: headers)
+        var result = Exchange.Response(status: HTTPStatus(Int(code)), headers: headers)
         let content = response["content"]
         if case .string(let text)? = content?["text"] {
             let type = headers[.contentType] ?? content?["mimeType"]?.text
@@ -145,61 +145,6 @@ struct ArchiveReader {
         let label = words.joined(separator: " ")
         return ArchiveError(entry: index, request: label.isEmpty ? nil : label, field: field, reason: reason)
     }
-
-    // MARK: Times
-
-    private var metrics: Metrics {
-        let start = entry["startedDateTime"]?.text.flatMap(Date.init(timestamp:)) ?? Date(timeIntervalSince1970: 0)
-        var metrics = Metrics(start: start)
-        metrics.networkProtocol = (response["httpVersion"] ?? request["httpVersion"])?.text.flatMap(Self.name)
-        metrics.requestHeadSize = size(request["headersSize"])
-        metrics.requestBodySize = size(request["bodySize"])
-        metrics.responseHeadSize = size(response["headersSize"])
-        metrics.responseBodySize = size(response["bodySize"])
-        addPhases(to: &metrics)
-        return metrics
-    }
-
-    private func addPhases(to metrics: inout Metrics) {
-        var time = Duration.zero
-        func pass(_ name: String, less part: Duration = .zero) -> Duration? {
-            guard let length = length(of: name) else { return nil }
-            time += max(.zero, length - part)
-            return time
-        }
-        let secure = length(of: "ssl")
-        metrics.dispatched = pass("blocked")
-        metrics.nameResolved = pass("dns")
-        metrics.connected = pass("connect", less: secure ?? .zero)
-        // The standard includes it in the time of the connection.
-        if metrics.connected != nil { metrics.secured = pass("ssl") }
-        metrics.sent = pass("send")
-        let firstByte = pass("wait")
-        if response["status"]?.wholeNumber ?? 0 > 0 { metrics.firstByte = firstByte }
-        metrics.end = pass("receive") ?? time
-    }
-
-    /// Returns a duration to the microsecond, of at most about a year, so that sums can't overflow.
-    private func length(of phase: String) -> Duration? {
-        guard let milliseconds = entry["timings"]?[phase]?.number, milliseconds >= 0 else { return nil }
-        return .microseconds(Int64((min(milliseconds, 3.2e10) * 1000).rounded()))
-    }
-
-    private func size(_ value: JSONValue?) -> Int64? {
-        value?.wholeNumber.flatMap { $0 >= 0 ? $0 : nil }
-    }
-
-    /// Returns the version's ALPN name.
-    private static func name(of version: String) -> String? {
-        switch version.lowercased() {
-        case "", "unknown": nil
-        case "http/2", "http/2.0": "h2"
-        case "http/3", "http/3.0": "h3"
-        case "http/1.1": "http/1.1"
-        case "http/1.0": "http/1.0"
-        default: version
-        }
-    }
 }
 
 extension JSONValue {
@@ -211,14 +156,6 @@ extension JSONValue {
     fileprivate var wholeNumber: Int64? {
         guard case .integer(let number) = self else { return nil }
         return number
-    }
-
-    fileprivate var number: Double? {
-        switch self {
-        case .integer(let number): Double(number)
-        case .double(let number) where number.isFinite: number
-        default: nil
-        }
     }
 }
 

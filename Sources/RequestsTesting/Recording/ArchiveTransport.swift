@@ -50,14 +50,17 @@ public final class ArchiveTransport: HTTPTransport {
         mode: Mode = .automatic,
         network: any HTTPTransport = DefaultTransport.shared,
         matchingBodies: Bool = false,
-        ignoring ignored: StubCondition.AddressParts = []
+        ignoring ignored: Set<StubCondition.AddressPart> = []
     ) throws {
         self.file = file
         let records = mode == .record || mode == .automatic && !FileManager.default.fileExists(atPath: file.path)
-        role =
-            records
-            ? .recording(ExchangeRecorder(network))
-            : .replaying(try HTTPStubber(replaying: file, matchingBodies: matchingBodies, ignoring: ignored))
+        guard !records else {
+            role = .recording(ExchangeRecorder(network))
+            return
+        }
+        let stubber = HTTPStubber()
+        stubber.replay(try HTTPArchive(contentsOf: file), matchingBodies: matchingBodies, ignoring: ignored)
+        role = .replaying(stubber)
     }
 
     /// Whether requests go over the network, and are recorded.
@@ -69,7 +72,7 @@ public final class ArchiveTransport: HTTPTransport {
     }
 
     /// All requests so far; when recording, only those that have ended.
-    public var requests: [StubbedRequest] {
+    public var requests: [ReceivedRequest] {
         switch role {
         case .recording(let recorder): recorder.exchanges.map(\.request)
         case .replaying(let stubber): stubber.requests
@@ -78,9 +81,7 @@ public final class ArchiveTransport: HTTPTransport {
 
     /// Writes the recorded exchanges, without secrets; does nothing when replaying.
     ///
-    /// Await the requests first. An exchange that is still under way is written with a remark. A replay doesn't answer
-    /// its request, which fails with an ``ArchiveError`` that gives the reason. A later save writes the complete
-    /// exchange.
+    /// Await the requests first: an exchange that hasn't ended isn't written.
     ///
     /// - Throws: The error of writing the file.
     public func save() throws {

@@ -14,8 +14,8 @@ import Requests
 /// ```
 ///
 /// Every exchange on the wire is recorded, including redirects and retries, with its content in any form: a stream is
-/// recorded as it is read. Events are forwarded unchanged as they come; an exchange is recorded before its end is
-/// reported.
+/// read to its end before it is sent. Events are forwarded unchanged as they come; an exchange is recorded before its
+/// end is reported.
 ///
 /// To record only if there is no file yet, and otherwise to replay it, use an ``ArchiveTransport``. Safe from any
 /// thread; recorders share nothing.
@@ -24,7 +24,14 @@ public final class ExchangeRecorder: HTTPTransport {
     private let maximumBodySize: Int
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Date
-    private let ledger = Locked(ExchangeLedger())
+    private let ledger = Locked(Ledger())
+
+    /// The exchanges in the order in which they were sent; `nil` for one that hasn't ended.
+    private struct Ledger: Sendable {
+        var exchanges: [Exchange?] = []
+        /// The number of exchanges that were removed before the first of these.
+        var removedCount = 0
+    }
 
     /// Makes a recorder.
     ///
@@ -47,26 +54,16 @@ public final class ExchangeRecorder: HTTPTransport {
     }
 
     /// The exchanges that have ended, in the order in which they were sent.
-    public var exchanges: [RecordedExchange] { ledger.withLock { $0.exchanges } }
+    public var exchanges: [Exchange] { ledger.withLock { $0.exchanges.compactMap(\.self) } }
 
-    /// All exchanges, in the order in which they were sent, for storing.
+    /// The exchanges that have ended, for storing.
     ///
-    /// An exchange that hasn't ended is included as far as it has come, with ``RecordedExchange/isUnderWay``. Before
-    /// storing, await the requests that are to be replayed.
-    public var archive: HTTPArchive {
-        HTTPArchive(
-            ledger.withLock { $0.entries }.map { entry in
-                switch entry {
-                case .over(let exchange): exchange
-                case .underWay(let current): current()
-                }
-            }
-        )
-    }
+    /// Before storing, await the requests that are to be replayed.
+    public var archive: HTTPArchive { HTTPArchive(exchanges) }
 
     /// Removes every exchange, including those that haven't ended.
     public func reset() {
-        ledger.withLock { $0.reset() }
+        ledger.withLock { $0 = Ledger(removedCount: $0.removedCount + $0.exchanges.count) }
     }
 
     /// The capabilities of the transport that sends the requests.
@@ -77,129 +74,97 @@ public final class ExchangeRecorder: HTTPTransport {
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> any TransferHandle {
-        let sent = Locked(CapturedBody(limit: maximumBodySize))
-        let recorded = StubbedRequest(url: request.url, method: request.method, headers: request.headers)
+        let sent = Locked(CapturedBody())
+        let recorded = ReceivedRequest(request)
         let builder = Locked(ExchangeBuilder(recorded, start: now(), limit: maximumBodySize))
         let elapsed = clock.stopwatch()
         let number = ledger.withLock { ledger in
-            ledger.begin {
-                let (time, body) = (elapsed(), sent.withLock { $0 })
-                return builder.withLock { $0.current(at: time, sent: body) }
-            }
+            ledger.exchanges.append(nil)
+            return ledger.removedCount + ledger.exchanges.count - 1
         }
         return transport.send(request.capturingBody(into: sent, limit: maximumBodySize)) { [ledger] event in
             let time = elapsed()
-            let body = event.isEnd ? sent.withLock { $0 } : nil
+            let body = if case .end = event { sent.withLock { $0 } } else { CapturedBody() }
             if let exchange = builder.withLock({ $0.receive(event, at: time, sent: body) }) {
-                ledger.withLock { $0.end(number, exchange) }
+                ledger.withLock { ledger in
+                    guard number >= ledger.removedCount else { return }
+                    ledger.exchanges[number - ledger.removedCount] = exchange
+                }
             }
             receive(event)
         }
     }
 }
 
-extension TransferEvent {
-    fileprivate var isEnd: Bool {
-        if case .end = self { true } else { false }
-    }
-}
-
 /// Builds an exchange from the events of a transfer, as they come.
-struct ExchangeBuilder: Sendable {
-    private let request: StubbedRequest
-    private var content: CapturedBody
-    private var head: HTTPResponseHead?
-    private var metrics: Metrics
-    private var firstByte: Duration?
-    /// The exchange, once it has ended.
-    private var outcome: RecordedExchange?
+private struct ExchangeBuilder: Sendable {
+    private var exchange: Exchange
+    private let limit: Int
 
-    init(_ request: StubbedRequest, start: Date, limit: Int) {
-        self.request = request
-        metrics = Metrics(start: start)
-        content = CapturedBody(limit: limit)
+    init(_ request: ReceivedRequest, start: Date, limit: Int) {
+        exchange = Exchange(request: request, metrics: Metrics(start: start))
+        self.limit = max(0, limit)
     }
 
     /// Records an event and its time since the start; returns the exchange at the end.
-    mutating func receive(_ event: TransferEvent, at time: Duration, sent: CapturedBody?) -> RecordedExchange? {
-        guard outcome == nil else { return nil }
+    mutating func receive(_ event: TransferEvent, at time: Duration, sent: CapturedBody) -> Exchange? {
         switch event {
-        case .informational, .sent, .trailers: return nil
+        case .informational, .sent, .trailers: break
         case .head(let head):
-            self.head = head
-            firstByte = time
-            return nil
+            exchange.response = Exchange.Response(status: head.status, headers: head.headers)
+            exchange.metrics.firstByte = time
         case .data(let data):
-            content.append(data)
-            return nil
+            let room = limit - (exchange.response?.body.count ?? 0)
+            exchange.response?.body += data.prefix(max(0, room))
+            exchange.response?.bodySize += Int64(data.count)
         case .metrics(let measured):
-            let start = metrics.start
-            metrics = measured
-            metrics.start = start
-            return nil
+            let (start, firstByte) = (exchange.metrics.start, exchange.metrics.firstByte)
+            exchange.metrics = measured
+            exchange.metrics.start = start
+            if measured.firstByte == nil { exchange.metrics.firstByte = firstByte }
         case .end(let error):
-            outcome = exchange(error, at: time, sent: sent)
-            return outcome
+            (exchange.request.body, exchange.requestBodySize, exchange.error) = (sent.data, sent.size, error)
+            if exchange.metrics.end == nil { exchange.metrics.end = time }
+            return exchange
         }
-    }
-
-    /// Returns the exchange so far, at a time since the start; it is marked if it hasn't ended.
-    func current(at time: Duration, sent: CapturedBody) -> RecordedExchange {
-        if let outcome { return outcome }
-        var exchange = exchange(nil, at: time, sent: sent)
-        exchange.isUnderWay = true
-        return exchange
-    }
-
-    private func exchange(_ error: RequestError?, at time: Duration, sent: CapturedBody?) -> RecordedExchange {
-        var exchange = RecordedExchange(request: request, error: error, metrics: metrics)
-        exchange.request.body = sent?.data ?? Data()
-        exchange.requestBodySize = sent?.size ?? 0
-        if exchange.metrics.firstByte == nil { exchange.metrics.firstByte = firstByte }
-        if exchange.metrics.end == nil { exchange.metrics.end = time }
-        if let head {
-            var response = RecordedExchange.Response(status: head.status, headers: head.headers, body: content.data)
-            response.bodySize = content.size
-            exchange.response = response
-        }
-        return exchange
+        return nil
     }
 }
 
-/// The exchanges of a recorder in the order in which they were sent, in whatever order they end.
-struct ExchangeLedger: Sendable {
-    /// An exchange, or a closure that returns the state of one that hasn't ended.
-    enum Entry: Sendable {
-        case over(RecordedExchange)
-        case underWay(@Sendable () -> RecordedExchange)
+/// The beginning of the content of a request, and its total byte count.
+private struct CapturedBody: Sendable {
+    var data = Data()
+    var size: Int64 = 0
+
+    init() {}
+
+    init(_ content: Data, limit: Int) {
+        (data, size) = (Data(content.prefix(max(0, limit))), Int64(content.count))
     }
+}
 
-    private(set) var entries: [Entry] = []
-    /// The number of exchanges that were removed before the first of the entries.
-    private var forgotten = 0
-
-    /// The exchanges that have ended.
-    var exchanges: [RecordedExchange] {
-        entries.compactMap { entry in
-            if case .over(let exchange) = entry { exchange } else { nil }
+extension TransportRequest {
+    /// Returns the request with a body that is recorded when it is sent; data and files are recorded at once.
+    fileprivate func capturingBody(into captured: Locked<CapturedBody>, limit: Int) -> TransportRequest {
+        // The transport reports the error of a body that can't be encoded or read.
+        guard let body = try? body.resolved() else { return self }
+        func capture(_ content: Data) {
+            captured.withLock { $0 = CapturedBody(content, limit: limit) }
         }
-    }
-
-    /// Records that an exchange begins, with a closure that returns its state; returns its number.
-    mutating func begin(_ current: @escaping @Sendable () -> RecordedExchange) -> Int {
-        entries.append(.underWay(current))
-        return forgotten + entries.count - 1
-    }
-
-    /// Records an exchange that has ended, unless it was removed meanwhile.
-    mutating func end(_ number: Int, _ exchange: RecordedExchange) {
-        guard number >= forgotten else { return }
-        entries[number - forgotten] = .over(exchange)
-    }
-
-    /// Removes every exchange, including those that haven't ended.
-    mutating func reset() {
-        forgotten += entries.count
-        entries = []
+        var result = self
+        result.body = body
+        switch body.content {
+        case .none: break
+        case .data(let data): capture(data)
+        case .file(let url): if let content = try? Data(contentsOf: url, options: .alwaysMapped) { capture(content) }
+        case .stream(let stream):
+            let copy = BodyStream(length: stream.length, isReplayable: stream.isReplayable) {
+                let content = try stream.read(while: { true }) ?? Data()
+                captured.withLock { $0 = CapturedBody(content, limit: limit) }
+                return InputStream(data: content)
+            }
+            result.body = HTTPBody(.stream(copy), headers: body.headers, mandatoryHeaders: body.mandatoryHeaders)
+        }
+        return result
     }
 }

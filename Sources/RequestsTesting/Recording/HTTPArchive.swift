@@ -7,11 +7,11 @@ import Requests
 /// Exchanges in a file that people, browsers and version control can read: HAR 1.2.
 ///
 /// Written by an ``ExchangeRecorder``, a browser ("Save all as HAR") or a proxy; replayed by
-/// ``HTTPStubber/replay(_:matchingBodies:ignoring:repeatingLast:)``.
+/// ``HTTPStubber/replay(_:matchingBodies:ignoring:file:line:)``, or by an ``ArchiveTransport``.
 ///
 /// ```swift
 /// try recorder.archive.write(to: file)
-/// let stubber = try HTTPStubber(replaying: file)
+/// stubber.replay(try HTTPArchive(contentsOf: file))
 /// ```
 ///
 /// ### Secrets
@@ -23,10 +23,10 @@ import Requests
 /// ``exchanges`` before you write it.
 public struct HTTPArchive: Sendable {
     /// The exchanges, in their order.
-    public var exchanges: [RecordedExchange]
+    public var exchanges: [Exchange]
 
     /// Makes an archive of exchanges, in their order.
-    public init(_ exchanges: [RecordedExchange] = []) {
+    public init(_ exchanges: [Exchange] = []) {
         self.exchanges = exchanges
     }
 
@@ -88,7 +88,7 @@ public struct HTTPArchive: Sendable {
     }
 }
 
-extension RecordedExchange {
+extension Exchange {
     fileprivate var archiveEntry: ArchiveEntry {
         var entry = ArchiveEntry(
             started: metrics.start,
@@ -103,10 +103,6 @@ extension RecordedExchange {
         entry.responseBody = response?.body
         entry.responseBodySize = response?.bodySize
         entry.error = error?.code
-        if isUnderWay {
-            entry.extras["comment"] = "The exchange was under way when this was written."
-            entry.extras["_underWay"] = true
-        }
         return entry
     }
 }

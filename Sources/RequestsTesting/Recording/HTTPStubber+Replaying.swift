@@ -5,82 +5,61 @@ import Foundation
 import Requests
 
 extension HTTPStubber {
-    /// Makes a stubber that replays an archive from a file; it refuses other requests.
-    ///
-    /// - Parameters:
-    ///   - file: The URL of an HAR 1.2 archive, written by any program.
-    ///   - matchingBodies: Whether the content of a request must match the recorded one too; `false` by default.
-    ///   - ignored: The parts of an address that may differ, such as the host; none by default.
-    ///   - repeatsLast: Whether the last response also answers all later requests; `true` by default.
-    /// - Throws: ``ArchiveError``, or the error of reading the file.
-    public convenience init(
-        replaying file: URL,
-        matchingBodies: Bool = false,
-        ignoring ignored: StubCondition.AddressParts = [],
-        repeatingLast repeatsLast: Bool = true
-    ) throws {
-        let archive = try HTTPArchive(contentsOf: file)
-        self.init()
-        replay(archive, matchingBodies: matchingBodies, ignoring: ignored, repeatingLast: repeatsLast)
-    }
-
     /// Adds a stub for each request of an archive; equal requests become one stub, which responds in turn.
     ///
     /// Two requests are equal if method and address are, as in RFC 3986, 6.2.2. The order of parameters with different
     /// names, the values of secret ones, which a file doesn't have, and header fields make no difference. JSON is
     /// compared by its meaning, and a multipart form without its boundary.
     ///
-    /// If only part of a request's content was recorded, that part is compared, and the length of the rest unless it
-    /// has a secret.
+    /// If only part of a request's content was recorded, any content matches that isn't empty.
     ///
     /// The recorded connection isn't replayed: content arrives decoded, whole and at once, with its actual length. An
     /// exchange that failed fails again, after the recorded part of its response. A request fails with an
-    /// ``ArchiveError`` if the file lacks its content, or if the exchange hadn't ended when the file was written.
+    /// ``ArchiveError`` if the file lacks its content.
     ///
     /// - Parameters:
     ///   - archive: The archive to replay.
     ///   - matchingBodies: Whether the content of a request must match the recorded one too; `false` by default.
     ///   - ignored: The parts of an address that may differ, such as the host; none by default.
-    ///   - repeatsLast: Whether the last response also answers all later requests; `true` by default. If not, they are
-    ///     refused.
+    ///   - file: The file of the call, for the messages of failures.
+    ///   - line: The line of the call.
     /// - Returns: The stubs, in the order in which their requests first appear.
-    /// - Complexity: O(n) in the number of exchanges.
+    /// - Complexity: O(n) in the number of exchanges, O(n²) in that of different requests for one path.
     @discardableResult
     public func replay(
         _ archive: HTTPArchive,
         matchingBodies: Bool = false,
-        ignoring ignored: StubCondition.AddressParts = [],
-        repeatingLast repeatsLast: Bool = true
+        ignoring ignored: Set<StubCondition.AddressPart> = [],
+        file: StaticString = #fileID,
+        line: UInt = #line
     ) -> [HTTPStub] {
-        var order: [ReplayKey] = []
-        var groups: [ReplayKey: [(index: Int, exchange: RecordedExchange)]] = [:]
-        for (index, exchange) in archive.exchanges.enumerated() {
-            let key = ReplayKey(exchange, matchingBodies: matchingBodies, ignoring: ignored)
-            if groups[key] == nil { order.append(key) }
-            groups[key, default: []].append((index, exchange))
+        var groups: [(conditions: [StubCondition], responses: [StubResponse])] = []
+        // Only requests with the same method and path are compared.
+        var indices: [String: [Int]] = [:]
+        for (entry, exchange) in archive.exchanges.enumerated() {
+            let request = exchange.request
+            let response = StubResponse(exchange, entry: entry)
+            let path = ignored.contains(.path) ? "" : AddressPieces(request.url.withoutSecrets).path
+            let key = "\(request.method) \(path)"
+            if let index = indices[key]?.first(where: { groups[$0].conditions.judge(request).mismatches.isEmpty }) {
+                groups[index].responses.append(response)
+            } else {
+                indices[key, default: []].append(groups.count)
+                var conditions: [StubCondition] = [.method(request.method), .recorded(request.url, ignoring: ignored)]
+                if matchingBodies {
+                    let isKnown = exchange.requestBodySize <= Int64(request.body.count)
+                    conditions.append(isKnown ? .recorded(RecordedContent(request)) : .not(.body(Data())))
+                }
+                groups.append((conditions, [response]))
+            }
         }
-        return order.compactMap { key in
-            guard let group = groups[key], let first = group.first?.exchange.request else { return nil }
-            var conditions: [StubCondition] = [.method(key.method), .recorded(first.url, ignoring: ignored)]
-            if matchingBodies { conditions.append(.recordedBody(key)) }
-            let stub = HTTPStub(conditions)
-            stub.respond(with: group.map { StubResponse($0.exchange, entry: $0.index) })
-            if !repeatsLast { stub.times(group.count) }
-            return add(stub)
-        }
+        return groups.map { add(HTTPStub($0.conditions, at: SourcePlace(file, line)).respond(with: $0.responses)) }
     }
 }
 
 extension StubResponse {
     /// Makes the response that replays a recorded exchange.
-    init(_ exchange: RecordedExchange, entry: Int) {
-        guard !exchange.isUnderWay else {
-            let reason = "isn't whole: the exchange was under way when it was written"
-            self = .lacking(
-                ArchiveError(entry: entry, request: "\(exchange.request)", field: "response", reason: reason)
-            )
-            return
-        }
+    init(_ exchange: Exchange, entry: Int) {
         guard let response = exchange.response else {
             let reason = "no response was recorded"
             self = .failure(exchange.error ?? RequestError(.connectionLost, phase: .sending, reason: reason))
@@ -93,20 +72,15 @@ extension StubResponse {
                 field: "response.content.text",
                 reason: "has \(response.body.count) of \(response.bodySize) bytes"
             )
-            self = .lacking(error)
+            self = .failure(RequestError(.unsupported, phase: .sending, underlying: error))
             return
         }
         self = .status(response.status, headers: exchange.replayedHeaders(of: response), body: response.body)
         if let error = exchange.error { self = adding(.fail(error), at: .max) }
     }
-
-    /// Makes a failure for a request whose response the file lacks.
-    private static func lacking(_ error: ArchiveError) -> StubResponse {
-        .failure(RequestError(.unsupported, phase: .sending, reason: error.description, underlying: error))
-    }
 }
 
-extension RecordedExchange {
+extension Exchange {
     /// Whether the content matters: browsers omit that of a redirect that is followed.
     fileprivate var isContentWanted: Bool {
         guard request.method != .head, let status = response?.status else { return false }
@@ -114,7 +88,7 @@ extension RecordedExchange {
     }
 
     /// Returns the fields without outdated ones, invalid ones, and cookies that were secret.
-    fileprivate func replayedHeaders(of response: RecordedExchange.Response) -> HTTPHeaders {
+    fileprivate func replayedHeaders(of response: Exchange.Response) -> HTTPHeaders {
         // The length of omitted content is kept.
         let keepsLength = request.method == .head || response.status == 304 || error != nil
         var headers = response.headers

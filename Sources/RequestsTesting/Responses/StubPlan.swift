@@ -23,8 +23,6 @@ struct StubPlan: Sendable {
         /// The connection is reset.
         case reset(RequestError.Phase)
         case fail(RequestError)
-        /// A step that only a server can do.
-        case wire(StubResponse.Step)
     }
 
     /// The means that deliver the response.
@@ -33,39 +31,6 @@ struct StubPlan: Sendable {
         case transport
         /// A server, which may close the connection afterwards.
         case server(closes: Bool)
-    }
-
-    /// The parts of the request that a response depends on.
-    struct Request: Sendable {
-        private enum Address: Sendable {
-            case url(URL)
-            case target(String)
-        }
-
-        let method: HTTPMethod
-        let headers: HTTPHeaders
-        let body: Data
-        private let address: Address
-
-        init(_ request: StubbedRequest) {
-            (method, headers, body) = (request.method, request.headers, request.body)
-            address = .url(request.url)
-        }
-
-        init(_ request: RecordedRequest) {
-            (method, headers, body) = (request.method, request.headers, request.body)
-            address = .target(request.target)
-        }
-
-        /// The target as a request line has it.
-        var target: String {
-            switch address {
-            case .target(let target): return target
-            case .url(let url):
-                let pieces = AddressPieces(url)
-                return pieces.path + (pieces.query.map { "?\($0)" } ?? "")
-            }
-        }
     }
 
     private(set) var steps: [Step] = []
@@ -77,7 +42,7 @@ struct StubPlan: Sendable {
     ///
     /// - Throws: What the making of the content throws; a `RequestError` of code `unsupported` if the response is one for
     ///   a server only.
-    init(_ response: StubResponse, to request: Request, peer: Peer = .transport) throws {
+    init(_ response: StubResponse, to request: ReceivedRequest, peer: Peer = .transport) throws {
         let closes: Bool
         switch peer {
         case .server(let isLast): closes = isLast
@@ -111,7 +76,7 @@ struct StubPlan: Sendable {
     }
 
     /// Whether the content in the steps has the length that the head promises, right or wrong.
-    private func isWhole(by headers: HTTPHeaders, to request: Request, _ status: HTTPStatus) -> Bool {
+    private func isWhole(by headers: HTTPHeaders, to request: ReceivedRequest, _ status: HTTPStatus) -> Bool {
         guard request.method != .head, status.mayHaveContent else { return true }
         return headers[.contentLength].flatMap { Int($0) }.map { count >= $0 } ?? true
     }
@@ -125,9 +90,16 @@ struct StubPlan: Sendable {
         for step in script {
             if case .send(let data) = step {
                 guard append([data], isChunked: false, pace, &events) else { return }
-            } else {
-                guard append(&events, upTo: count) else { return }
-                steps.append(.wire(step))
+                continue
+            }
+            guard append(&events, upTo: count) else { return }
+            switch step {
+            case .send: break
+            case .pause(let duration): steps.append(.wait(duration))
+            case .waitFor(let gate): steps.append(.hold(gate))
+            case .stall: steps.append(.stall)
+            case .close: steps.append(.close(phase))
+            case .reset: steps.append(.reset(phase))
             }
         }
         _ = append(&events, upTo: .max)
@@ -182,40 +154,19 @@ struct StubPlan: Sendable {
 
 extension StubResponse.Content {
     /// The content for a request, and the fields behind it; `nil` if it isn't in the `chunked` coding.
-    fileprivate func chunks(for request: StubPlan.Request) throws -> (chunks: [Data], trailers: HTTPHeaders?) {
+    fileprivate func chunks(for request: ReceivedRequest) throws -> (chunks: [Data], trailers: HTTPHeaders?) {
         switch self {
         case .data(let data): ([data], nil)
         case .chunks(let chunks, let trailers): (chunks, trailers)
         case .deferred(let make): ([try make()], nil)
         case .echo: ([request.body], nil)
-        case .requestAsJSON: ([try JSONEncoder.sorted.encode(RequestSummary(request))], nil)
         case .script: ([], nil)
         }
     }
 
     /// Whether the content is made from that of the request.
     var dependsOnRequest: Bool {
-        switch self {
-        case .echo, .requestAsJSON: true
-        case .data, .chunks, .deferred, .script: false
-        }
-    }
-}
-
-/// A request as ``StubResponse/requestAsJSON`` shows it.
-private struct RequestSummary: Encodable {
-    var method: String
-    var target: String
-    var headers: [String: String]
-    var body: String
-
-    init(_ request: StubPlan.Request) {
-        (method, target) = (request.method.rawValue, request.target)
-        body = String(decoding: request.body, as: UTF8.self)
-        headers = Dictionary(
-            request.headers.map { ($0.name.rawValue, $0.value) },
-            uniquingKeysWith: { "\($0), \($1)" }
-        )
+        if case .echo = self { true } else { false }
     }
 }
 
@@ -235,7 +186,7 @@ extension StubResponse {
 
     /// The fields of the head; a length of `nil` is unknown.
     fileprivate func headers(
-        for request: StubPlan.Request,
+        for request: ReceivedRequest,
         _ status: HTTPStatus,
         length: Int?,
         closes: Bool
@@ -256,7 +207,7 @@ extension StubResponse {
 
 extension HTTPStatus {
     /// Whether a response with the status may have content (RFC 9110, 6.4.1).
-    var mayHaveContent: Bool { !(100..<200).contains(code) && code != 204 && code != 304 }
+    package var mayHaveContent: Bool { !(100..<200).contains(code) && code != 204 && code != 304 }
 }
 
 /// A part of the content in the pieces in which it is delivered, made one by one: of a large one there are many.
@@ -286,7 +237,8 @@ struct StubPieces: Sequence, IteratorProtocol, Sendable {
     /// two.
     mutating func next() -> (wait: Duration, data: Data)? {
         guard !data.isEmpty else { return nil }
-        let piece = Data(data.prefix(size))
+        // A piece that isn't the whole is a copy, so that its indices begin at zero.
+        let piece = size < data.count || data.startIndex > 0 ? Data(data.prefix(size)) : data
         data = data.dropFirst(size)
         defer { isFirst = false }
         return ((pace.speed?.duration(of: piece.count) ?? .zero) + (isFirst ? .zero : pace.pause), piece)

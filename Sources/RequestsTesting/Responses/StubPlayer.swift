@@ -98,14 +98,14 @@ extension StubPlan.Step {
         switch self {
         case .wait, .stall: true
         case .content(let pieces): pieces.takesTime
-        case .hold, .head, .finish, .close, .reset, .fail, .wire: false
+        case .hold, .head, .finish, .close, .reset, .fail: false
         }
     }
 
     /// The events of a step that takes no time.
     func events(at url: URL) -> [TransferEvent] {
         switch self {
-        case .wait, .hold, .stall, .wire: []
+        case .wait, .hold, .stall: []
         case .head(let status, let headers): [.head(HTTPResponseHead(status: status, headers: headers, url: url))]
         case .content(let pieces): pieces.map { .data($0.data) }
         case .finish(let trailers?) where !trailers.isEmpty: [.trailers(trailers), .end(nil)]

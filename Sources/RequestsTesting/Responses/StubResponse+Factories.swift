@@ -9,11 +9,7 @@ extension StubResponse {
     ///
     /// The length of the content is added, unless the headers have a `Content-Length`, right or wrong, or a
     /// `Transfer-Encoding`. The answer to a `HEAD`, 1xx, 204 and 304 come without content.
-    public static func status(
-        _ status: HTTPStatus,
-        headers: HTTPHeaders = [],
-        body: Data = Data()
-    ) -> StubResponse {
+    public static func status(_ status: HTTPStatus, headers: HTTPHeaders = [], body: Data = Data()) -> StubResponse {
         StubResponse(status: status, headers: headers, content: .data(body))
     }
 
@@ -83,22 +79,21 @@ extension StubResponse {
 
     /// An object of JSON as it is written here, with values of any `Encodable` types.
     ///
-    /// Of members of the same name the last one counts. A literal within it is a `Dictionary`, whose names have to
-    /// differ, unless it says `as JSONValue.Fields`.
+    /// The names are sorted, so that the same value is always the same bytes. For another encoder, encode the value
+    /// yourself, and use ``data(_:type:status:headers:)``. Of members of the same name the last one counts. A literal
+    /// within it is a `Dictionary`, whose names have to differ, unless it says `as JSONValue.Fields`.
     ///
     /// - Parameters:
     ///   - fields: The members.
-    ///   - encoder: Encodes them; by default one that sorts the names, so that the same value is always the same bytes.
     ///   - status: The status; 200 by default.
     ///   - headers: The header fields; a `Content-Type` among them wins.
     /// - Returns: The response.
     public static func json(
         _ fields: JSONValue.Fields,
-        encoder: JSONEncoder? = nil,
         status: HTTPStatus = .ok,
         headers: HTTPHeaders = []
     ) -> StubResponse {
-        json(encoding: fields, encoder, status, headers)
+        json(encoding: fields, status, headers)
     }
 
     /// The value as JSON.
@@ -108,28 +103,25 @@ extension StubResponse {
     ///
     /// - Parameters:
     ///   - value: The value.
-    ///   - encoder: Encodes it; by default one that sorts the names, so that the same value is always the same bytes.
     ///   - status: The status; 200 by default.
     ///   - headers: The header fields; a `Content-Type` among them wins.
     /// - Returns: The response.
     @_disfavoredOverload
     public static func json(
         _ value: some Encodable,
-        encoder: JSONEncoder? = nil,
         status: HTTPStatus = .ok,
         headers: HTTPHeaders = []
     ) -> StubResponse {
-        json(encoding: value, encoder, status, headers)
+        json(encoding: value, status, headers)
     }
 
     private static func json(
         encoding value: some Encodable,
-        _ encoder: JSONEncoder?,
         _ status: HTTPStatus,
         _ headers: HTTPHeaders
     ) -> StubResponse {
         do {
-            return content(.data(try (encoder ?? .sorted).encode(value)), .json, status, headers)
+            return content(.data(try JSONEncoder.sorted.encode(value)), .json, status, headers)
         } catch {
             return content(.deferred { throw error }, .json, status, headers)
         }
@@ -159,37 +151,13 @@ extension StubResponse {
         if !fields.contains(.transferEncoding) { fields.add("chunked", for: .transferEncoding) }
         return StubResponse(status: status, headers: fields, content: .chunks(chunks, trailers: trailers))
     }
-
-    /// Content in chunks of a size, the last of which may be smaller, with fields behind the last.
-    ///
-    /// - Parameters:
-    ///   - body: The content.
-    ///   - chunkSize: The number of bytes of a chunk; less than 1 counts as 1.
-    ///   - trailers: The fields behind the last chunk; none by default.
-    ///   - status: The status; 200 by default.
-    ///   - headers: The header fields, besides `Transfer-Encoding`.
-    /// - Returns: The response.
-    public static func chunked(
-        _ body: Data,
-        chunkSize: Int,
-        trailers: HTTPHeaders = [],
-        status: HTTPStatus = .ok,
-        headers: HTTPHeaders = []
-    ) -> StubResponse {
-        let size = max(1, chunkSize)
-        let chunks = stride(from: 0, to: body.count, by: size).map { Data(body.dropFirst($0).prefix(size)) }
-        return .chunked(chunks, trailers: trailers, status: status, headers: headers)
-    }
 }
 
-// MARK: - Echoes
+// MARK: - Echo
 
 extension StubResponse {
     /// The content of the request, with the fields that describe it, and 200.
     public static var echo: StubResponse { StubResponse(status: .ok, content: .echo) }
-
-    /// The request as JSON: `method`, `target`, `headers` (repeated fields joined) and `body` (as text).
-    public static var requestAsJSON: StubResponse { content(.requestAsJSON, .json, .ok, []) }
 }
 
 // MARK: - Failures

@@ -32,8 +32,6 @@ public struct StubResponse: Sendable {
         case deferred(@Sendable () throws -> Data)
         /// The content of the request.
         case echo
-        /// The request as JSON.
-        case requestAsJSON
         /// The steps of a server, which has no head to add.
         case script([Step])
     }

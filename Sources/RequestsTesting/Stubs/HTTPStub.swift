@@ -6,11 +6,11 @@ import Requests
 
 /// One stub of an ``HTTPStubber``: its conditions, its responses, and the requests that it has taken.
 ///
-/// Make it with ``HTTPStubber/stub(_:)``, and configure it in a chain:
+/// Make it with ``HTTPStubber/stub(_:file:line:)``, and configure it in a chain:
 ///
 /// ```swift
 /// let login = stubber.stub(.method(.post), .path("/login"))
-///     .called(times: 2)
+///     .expectingCalls(2)
 ///     .respond(with: .status(.serviceUnavailable), .json(token))
 /// // … run what is tested
 /// try stubber.verify()
@@ -21,17 +21,18 @@ import Requests
 /// way already, call `respond` last, so that no request meets a partly configured stub. Safe from any thread.
 public final class HTTPStub: Sendable, CustomStringConvertible {
     let conditions: [StubCondition]
+    private let place: SourcePlace
     private let usage = Locked(StubUsage())
 
-    init(_ conditions: [StubCondition]) {
-        self.conditions = conditions
+    init(_ conditions: [StubCondition], at place: SourcePlace) {
+        (self.conditions, self.place) = (conditions, place)
     }
 
-    /// The conditions of the stub, such as `method GET, path /users`.
-    public var description: String { conditions.summary }
+    /// The conditions of the stub and its place in the test, such as `method GET, path /users (Tests/UserTests.swift:7)`.
+    public var description: String { "\(conditions.summary.shortened(to: 200)) (\(place))" }
 
     /// The requests that the stub has taken, in their order.
-    public var requests: [StubbedRequest] { usage.withLock { $0.requests } }
+    public var requests: [ReceivedRequest] { usage.withLock { $0.requests } }
 
     /// The number of requests that the stub has taken.
     public var callCount: Int { usage.withLock { $0.requests.count } }
@@ -59,22 +60,27 @@ public final class HTTPStub: Sendable, CustomStringConvertible {
     ///   clock. After that, or if the request is cancelled, the request ends without it, and its task is cancelled.
     /// - Returns: The stub.
     @discardableResult
-    public func respond(_ respond: @escaping @Sendable (StubbedRequest) async throws -> StubResponse) -> HTTPStub {
+    public func respond(_ respond: @escaping @Sendable (ReceivedRequest) async throws -> StubResponse) -> HTTPStub {
         usage.withLock { $0.responders = [.made(respond)] }
         return self
     }
 
-    /// Responds to one request only; later ones go to the stubs after this one.
+    /// Sends the requests to the network, as if there were no stubber.
     ///
-    /// Called before `respond`, it also applies to requests that are under way.
+    /// ```swift
+    /// stubber.stub(.host("images.example.com")).passThrough()
+    /// ```
     @discardableResult
-    public func once() -> HTTPStub { times(1) }
+    public func passThrough() -> HTTPStub {
+        usage.withLock { $0.passesThrough = true }
+        return self
+    }
 
     /// Responds to `count` requests only; later ones go to the stubs after this one.
     ///
     /// Called before `respond`, it also applies to requests that are under way.
     @discardableResult
-    public func times(_ count: Int) -> HTTPStub {
+    public func limited(to count: Int) -> HTTPStub {
         usage.withLock { $0.limit = count }
         return self
     }
@@ -83,26 +89,31 @@ public final class HTTPStub: Sendable, CustomStringConvertible {
 
     /// Expects exactly `count` requests before ``HTTPStubber/verify()`` is called.
     @discardableResult
-    public func called(times count: Int) -> HTTPStub {
-        expect(StubUsage.Expectation(description: "\(count)") { $0 == count })
+    public func expectingCalls(_ count: Int) -> HTTPStub {
+        expecting(StubUsage.Expectation(description: "\(count)") { $0 == count })
     }
 
     /// Expects a number of requests in a range, such as `1...`, before ``HTTPStubber/verify()`` is called.
     @discardableResult
-    public func called(times range: some RangeExpression<Int> & Sendable) -> HTTPStub {
-        expect(StubUsage.Expectation(description: "\(range)") { range.contains($0) })
+    public func expectingCalls(_ range: some RangeExpression<Int> & Sendable) -> HTTPStub {
+        expecting(StubUsage.Expectation(description: "\(range)") { range.contains($0) })
     }
 
-    private func expect(_ expectation: StubUsage.Expectation) -> HTTPStub {
+    private func expecting(_ expectation: StubUsage.Expectation) -> HTTPStub {
         usage.withLock { $0.expectation = expectation }
         return self
     }
 
     // MARK: For the stubber
 
-    func claim(_ request: StubbedRequest) -> StubUsage.Claim {
+    var passesThrough: Bool { usage.withLock { $0.passesThrough } }
+
+    func claim(_ request: ReceivedRequest) -> StubUsage.Claim {
         usage.withLock { $0.claim(request) }
     }
 
-    var complaint: String? { usage.withLock { $0.complaint } }
+    /// The unmet expectation in words; `nil` if it is met.
+    var complaint: String? {
+        usage.withLock { $0.complaint }.map { "\(place): the stub \(conditions.summary) \($0)" }
+    }
 }

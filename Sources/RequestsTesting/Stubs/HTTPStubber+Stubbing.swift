@@ -7,11 +7,14 @@ import Requests
 extension HTTPStubber {
     /// Adds a stub after the existing ones; it responds to the requests for which all of the conditions hold.
     ///
-    /// - Parameter conditions: The conditions; without any, the stub matches every request.
+    /// - Parameters:
+    ///   - conditions: The conditions; without any, the stub matches every request.
+    ///   - file: The file of the stub, for the messages of failures.
+    ///   - line: The line of the stub.
     /// - Returns: The stub, which is skipped until its responses are set.
     @discardableResult
-    public func stub(_ conditions: StubCondition...) -> HTTPStub {
-        add(HTTPStub(conditions))
+    public func stub(_ conditions: StubCondition..., file: StaticString = #fileID, line: UInt = #line) -> HTTPStub {
+        add(HTTPStub(conditions, at: SourcePlace(file, line)))
     }
 
     /// Adds a stub for a method and a URI template.
@@ -20,10 +23,18 @@ extension HTTPStubber {
     ///   - method: The method.
     ///   - template: The address, or what follows its origin, such as `/users/{id}`.
     ///   - conditions: Further conditions.
+    ///   - file: The file of the stub, for the messages of failures.
+    ///   - line: The line of the stub.
     /// - Returns: The stub, which is skipped until its responses are set.
     @discardableResult
-    public func stub(_ method: HTTPMethod, _ template: URITemplate, _ conditions: StubCondition...) -> HTTPStub {
-        add(HTTPStub([.method(method), .template(template)] + conditions))
+    public func stub(
+        _ method: HTTPMethod,
+        _ template: URITemplate,
+        _ conditions: StubCondition...,
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) -> HTTPStub {
+        add(HTTPStub([.method(method), .template(template)] + conditions, at: SourcePlace(file, line)))
     }
 
     /// Adds a stub for a method and a URI template, with a closure that responds.
@@ -32,6 +43,8 @@ extension HTTPStubber {
     ///   - method: The method.
     ///   - template: The address, or what follows its origin, such as `/users/{id}`.
     ///   - conditions: Further conditions.
+    ///   - file: The file of the stub, for the messages of failures.
+    ///   - line: The line of the stub.
     ///   - respond: Makes the response, as in ``HTTPStub/respond(_:)``.
     /// - Returns: The stub.
     @discardableResult
@@ -39,9 +52,12 @@ extension HTTPStubber {
         _ method: HTTPMethod,
         _ template: URITemplate,
         _ conditions: StubCondition...,
-        respond: @escaping @Sendable (StubbedRequest) async throws -> StubResponse
+        file: StaticString = #fileID,
+        line: UInt = #line,
+        respond: @escaping @Sendable (ReceivedRequest) async throws -> StubResponse
     ) -> HTTPStub {
-        add(HTTPStub([.method(method), .template(template)] + conditions).respond(respond))
+        let conditions = [.method(method), .template(template)] + conditions
+        return add(HTTPStub(conditions, at: SourcePlace(file, line)).respond(respond))
     }
 
     /// Removes a stub; does nothing if it was removed already.
@@ -57,32 +73,6 @@ extension HTTPStubber {
     /// The stubs, in the order in which they are tried.
     public var stubs: [HTTPStub] { state.withLock { $0.stubs } }
 
-    // MARK: Requests without a stub
-
-    /// Sends requests for which all of the conditions hold to the network, even if a stub matches them.
-    ///
-    /// - Parameter conditions: The conditions; without any, every request goes to the network.
-    /// - Returns: The rule, by which it can be removed.
-    @discardableResult
-    public func ignore(_ conditions: StubCondition...) -> IgnoreRule {
-        let rule = IgnoreRule(conditions)
-        state.withLock { $0.ignored.append(rule) }
-        return rule
-    }
-
-    /// The rules of ``ignore(_:)``, in the order in which they were added.
-    public var ignoreRules: [IgnoreRule] { state.withLock { $0.ignored } }
-
-    /// Removes a rule of ``ignore(_:)``; does nothing if it was removed already.
-    public func remove(_ rule: IgnoreRule) {
-        state.withLock { $0.ignored.removeAll { $0 === rule } }
-    }
-
-    /// Removes every rule of ``ignore(_:)``.
-    public func removeAllIgnoreRules() {
-        state.withLock { $0.ignored = [] }
-    }
-
     /// The treatment of a request that no stub matches.
     public var unhandledMode: UnhandledMode {
         get { state.withLock { $0.unhandledMode } }
@@ -92,17 +82,22 @@ extension HTTPStubber {
     // MARK: Requests so far
 
     /// All requests, answered or not, in the order in which their content was complete.
-    public var requests: [StubbedRequest] { state.withLock { $0.requests } }
+    public var requests: [ReceivedRequest] { state.withLock { $0.requests } }
 
     /// The refused requests, which no stub matched.
     public var unhandledRequests: [UnhandledRequest] { state.withLock { $0.unhandled } }
 
-    /// Checks that every stub was called as often as `called(times:)` expects.
+    /// Checks that every stub was called as often as ``HTTPStub/expectingCalls(_:)-(Int)`` says, and that no request was
+    /// refused.
     ///
-    /// - Throws: ``UnmetExpectations``, with every stub that wasn't. A refused request isn't an error here, since it
-    ///   failed already; ``unhandledRequests`` has it.
+    /// Call it at the end of a test: code that handles the error of a refused request hides it.
+    ///
+    /// - Throws: ``UnmetExpectations``, with a text for each.
     public func verify() throws(UnmetExpectations) {
-        let complaints = stubs.compactMap { stub in stub.complaint.map { "stub \(stub): \($0)" } }
+        let (stubs, unhandled) = state.withLock { ($0.stubs, $0.unhandled) }
+        var complaints = stubs.compactMap(\.complaint)
+        // A retried request is refused again, for the same reason.
+        for text in unhandled.map(\.description) where !complaints.contains(text) { complaints.append(text) }
         guard complaints.isEmpty else { throw UnmetExpectations(complaints: complaints) }
     }
 
@@ -136,7 +131,7 @@ extension HTTPStubber {
     /// |---|---|
     /// | requests that are let through | the stubber's network sends them, not the session, whose credentials and trust don't apply |
     /// | download tasks | on Linux they fail: Foundation would crash at their end |
-    /// | upload tasks | on Linux their content isn't shown, see ``StubbedRequest/isBodyHidden`` |
+    /// | upload tasks | on Linux their content isn't shown, see ``ReceivedRequest/isBodyHidden`` |
     /// | responses in pieces | on Linux all of it comes at once, when the last piece would |
     /// | redirects | on Linux the session doesn't follow them: the redirect is the response |
     /// | caches | no response is stored in the session's `URLCache`; a `ResponseCache` of a client keeps those of a transport |
@@ -160,22 +155,4 @@ extension HTTPStubber {
     }
 
     private static let registration = URLProtocol.registerClass(StubProtocol.self)
-}
-
-// MARK: - Ignore rule
-
-extension HTTPStubber {
-    /// A rule of an ``HTTPStubber`` that sends requests to the network.
-    ///
-    /// Made by ``HTTPStubber/ignore(_:)``; keep it to remove the rule later.
-    public final class IgnoreRule: Sendable, CustomStringConvertible {
-        let conditions: [StubCondition]
-
-        init(_ conditions: [StubCondition]) {
-            self.conditions = conditions
-        }
-
-        /// The conditions of the rule, such as `host cdn.example.com`.
-        public var description: String { conditions.summary }
-    }
 }

@@ -26,10 +26,9 @@ import Requests
 ///
 /// ### Which stub answers
 ///
-/// A request that matches an ignore rule goes to the network. Otherwise, the first stub whose conditions all hold
-/// responds, in the order in which stubs were added. Skipped are stubs that have responded as often as they may, and
-/// stubs whose responses aren't set yet. A request that no stub matches fails with an error that gives the reasons:
-/// ``UnhandledRequest``. So a test never reaches a network by mistake.
+/// The first stub whose conditions all hold responds, in the order in which stubs were added. Skipped are stubs that
+/// have responded as often as they may, and stubs whose responses aren't set yet. A request that no stub matches fails
+/// with an error that gives the reasons: ``UnhandledRequest``. So a test never reaches a network by mistake.
 ///
 /// Instances share nothing: tests that run in parallel use one each. Safe from any thread.
 public final class HTTPStubber: HTTPTransport {
@@ -43,9 +42,8 @@ public final class HTTPStubber: HTTPTransport {
 
     struct State {
         var stubs: [HTTPStub] = []
-        var ignored: [IgnoreRule] = []
         var unhandledMode: UnhandledMode
-        var requests: [StubbedRequest] = []
+        var requests: [ReceivedRequest] = []
         var unhandled: [UnhandledRequest] = []
         var isEnabled = false
     }
@@ -56,6 +54,7 @@ public final class HTTPStubber: HTTPTransport {
     let state: Locked<State>
     private let network: (any HTTPTransport)?
     private let clock: any Clock<Duration>
+    private let place: SourcePlace
 
     /// Makes a stubber without stubs.
     ///
@@ -63,11 +62,16 @@ public final class HTTPStubber: HTTPTransport {
     ///   - unhandledMode: The treatment of a request that no stub matches; it fails by default.
     ///   - network: The transport for requests that are passed through; by default one to the real network.
     ///   - clock: The clock of the responses' delays; with a ``ManualClock``, a test advances the time.
+    ///   - file: The file in which the stubber is made.
+    ///   - line: The line in which the stubber is made.
     public init(
         unhandledMode: UnhandledMode = .refuse,
         network: (any HTTPTransport)? = nil,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = ContinuousClock(),
+        file: StaticString = #fileID,
+        line: UInt = #line
     ) {
+        place = SourcePlace(file, line)
         self.network = network
         self.clock = clock
         state = Locked(State(unhandledMode: unhandledMode))
@@ -76,7 +80,8 @@ public final class HTTPStubber: HTTPTransport {
     /// All capabilities except pausing; for proxy authorization, the network needs it too.
     public var capabilities: TransportCapabilities {
         let own: TransportCapabilities = [.concurrentDelivery, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders]
-        let passes = state.withLock { $0.unhandledMode == .passThrough || !$0.ignored.isEmpty }
+        let (stubs, mode) = state.withLock { ($0.stubs, $0.unhandledMode) }
+        let passes = mode == .passThrough || stubs.contains(where: \.passesThrough)
         let ofNetwork = (network ?? (passes ? Self.network : nil))?.capabilities ?? .proxyAuthorization
         return own.union(ofNetwork.intersection(.proxyAuthorization))
     }
@@ -102,23 +107,22 @@ public final class HTTPStubber: HTTPTransport {
 
     private func run(_ request: TransportRequest, isBodyHidden: Bool, as transfer: StubTransfer) async {
         do {
-            guard var received = try await StubbedRequest.reading(request, for: transfer) else { return }
+            guard var received = try await ReceivedRequest.reading(request, for: transfer) else { return }
             received.isBodyHidden = isBodyHidden
             guard transfer.isRunning else { return }
             switch decide(received) {
+            case .passThrough:
+                try pass(request, received, as: transfer)
             case .answer(let claimed, let responder):
                 let count = Int64(received.body.count)
                 if count > 0 { transfer.report(.sent(count, of: count)) }
                 let response = try await response(of: responder, to: claimed, within: request.timeout, as: transfer)
-                let plan = try StubPlan(response, to: StubPlan.Request(claimed))
+                let plan = try StubPlan(response, to: claimed)
                 StubPlayer(transfer: transfer, url: claimed.url, clock: clock, timeout: request.timeout).play(
                     plan.steps[...]
                 )
             case .refuse(let error):
-                let reason = error.description
-                throw RequestError(.unsupported, phase: .sending, reason: reason, underlying: error)
-            case .passThrough:
-                try pass(request, received, as: transfer)
+                throw RequestError(.unsupported, phase: .sending, underlying: error)
             }
         } catch {
             transfer.report(.end(RequestError(error)))
@@ -128,7 +132,7 @@ public final class HTTPStubber: HTTPTransport {
     /// Returns the response of a responder; after the timeout, the transfer ends without it.
     private func response(
         of responder: StubUsage.Responder,
-        to request: StubbedRequest,
+        to request: ReceivedRequest,
         within timeout: Duration?,
         as transfer: StubTransfer
     ) async throws -> StubResponse {
@@ -144,7 +148,7 @@ public final class HTTPStubber: HTTPTransport {
     }
 
     /// Sends the request as if there were no stubber.
-    private func pass(_ request: TransportRequest, _ received: StubbedRequest, as transfer: StubTransfer) throws {
+    private func pass(_ request: TransportRequest, _ received: ReceivedRequest, as transfer: StubTransfer) throws {
         guard !received.isBodyHidden else {
             let reason = "an upload task hides its content on this platform, so that it can't be passed through"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
@@ -204,7 +208,7 @@ enum StubberRegistry {
 extension HTTPStubber {
     /// The decision about a request.
     enum Decision: Sendable {
-        case answer(StubbedRequest, StubUsage.Responder)
+        case answer(ReceivedRequest, StubUsage.Responder)
         case refuse(UnhandledRequest)
         case passThrough
     }
@@ -213,13 +217,12 @@ extension HTTPStubber {
     ///
     /// Conditions are code of the test, so they run outside the lock. Two requests may therefore match a stub that
     /// responds once; claiming the stub decides which of them gets the response.
-    func decide(_ request: StubbedRequest) -> Decision {
-        let (stubs, ignored, mode) = state.withLock { state in
+    func decide(_ request: ReceivedRequest) -> Decision {
+        let (stubs, mode) = state.withLock { state in
             state.requests.append(request)
-            return (state.stubs, state.ignored, state.unhandledMode)
+            return (state.stubs, state.unhandledMode)
         }
-        if ignored.contains(where: { $0.conditions.judge(request).mismatches.isEmpty }) { return .passThrough }
-        var candidates: [UnhandledRequest.Candidate] = []
+        var candidates: [(stub: HTTPStub, mismatches: [String])] = []
         for stub in stubs {
             let (variables, found) = stub.conditions.judge(request)
             var mismatches = found
@@ -228,14 +231,15 @@ extension HTTPStubber {
                 claimed.variables = variables
                 switch stub.claim(claimed) {
                 case .answer(let responder): return .answer(claimed, responder)
+                case .passThrough: return .passThrough
                 case .unanswered: mismatches = ["its response isn't set yet"]
                 case .spent: mismatches = ["it has answered as often as it may"]
                 }
             }
-            candidates.append(UnhandledRequest.Candidate(stub: stub.description, mismatches: mismatches))
+            candidates.append((stub, mismatches))
         }
         guard mode == .refuse else { return .passThrough }
-        let error = UnhandledRequest(request, candidates: candidates)
+        let error = UnhandledRequest(request, candidates: candidates, at: place)
         state.withLock { $0.unhandled.append(error) }
         return .refuse(error)
     }

@@ -5,26 +5,18 @@ import Foundation
 import Requests
 
 extension StubCondition {
-    /// The parts of an address that a comparison ignores.
-    public struct AddressParts: OptionSet, Sendable {
-        /// The set as bits.
-        public let rawValue: Int
-
-        /// Makes a set of bits.
-        public init(rawValue: Int) {
-            self.rawValue = rawValue
-        }
-
+    /// A part of an address that a comparison may ignore.
+    public enum AddressPart: Sendable, Hashable {
         /// The scheme, `https` or `http`, and its default port.
-        public static let scheme = AddressParts(rawValue: 1 << 0)
+        case scheme
         /// The host.
-        public static let host = AddressParts(rawValue: 1 << 1)
+        case host
         /// The port.
-        public static let port = AddressParts(rawValue: 1 << 2)
+        case port
         /// The path.
-        public static let path = AddressParts(rawValue: 1 << 3)
+        case path
         /// The query.
-        public static let query = AddressParts(rawValue: 1 << 4)
+        case query
     }
 
     /// The address is this one, apart from the ignored parts on both sides.
@@ -32,15 +24,15 @@ extension StubCondition {
     /// Addresses are compared as in RFC 3986, 6.2.2: the case of scheme and host, a default port and an empty path make
     /// no difference. Neither do credentials, the order of parameters with different names, and the fragment, which is
     /// never sent.
-    public static func url(_ url: URL, ignoring ignored: AddressParts = []) -> StubCondition {
+    public static func url(_ url: URL, ignoring ignored: Set<AddressPart> = []) -> StubCondition {
         let expected = AddressPieces(url)
-        return StubCondition("URL \(StubbedRequest(url: url).address)") { request in
+        return StubCondition("URL \(ReceivedRequest(url: url).shownAddress)") { request in
             AddressPieces(request.url).difference(from: expected, ignoring: ignored)
         }
     }
 
     /// The address is this one, apart from the ignored parts.
-    public static func url(_ text: String, ignoring ignored: AddressParts = []) -> StubCondition {
+    public static func url(_ text: String, ignoring ignored: Set<AddressPart> = []) -> StubCondition {
         guard let url = URL(string: text) else {
             return StubCondition("URL \(text)") { _ in "\"\(text.shortened())\" isn't an address" }
         }
@@ -51,12 +43,12 @@ extension StubCondition {
     public static func url(matching pattern: String) -> StubCondition {
         let pattern = StubPattern(pattern)
         return StubCondition("URL matching \(pattern)") { request in
-            pattern.mismatch(of: [request.url.absoluteString], what: "the URL \(request.address)")
+            pattern.mismatch(of: [request.url.absoluteString], what: "the URL \(request.shownAddress)")
         }
     }
 
     /// The address, or the part after its origin, is an expansion of the template; the values of its variables are in
-    /// ``StubbedRequest/variables``.
+    /// ``ReceivedRequest/variables``.
     ///
     /// A template without a query matches any query. A template of level 4 (`{x*}`, `{x:3}`) matches nothing, since its
     /// values can't be separated.
@@ -69,7 +61,7 @@ extension StubCondition {
             if ignoresQuery { pieces.query = nil }
             let reference = pieces.path + (pieces.query.map { "?\($0)" } ?? "")
             guard let values = template.extract(from: pieces.text) ?? template.extract(from: reference) else {
-                return .mismatch("the URL \(request.address) isn't one of the template \(template)")
+                return .mismatch("the URL \(request.shownAddress) isn't one of the template \(template)")
             }
             return .match(values)
         }
@@ -109,9 +101,9 @@ extension StubCondition {
 
 extension AddressPieces {
     /// Returns the differences in words; `nil` for an equal address.
-    func difference(from expected: AddressPieces, ignoring ignored: StubCondition.AddressParts) -> String? {
+    func difference(from expected: AddressPieces, ignoring ignored: Set<StubCondition.AddressPart>) -> String? {
         var differences: [String] = []
-        func compare(_ part: StubCondition.AddressParts, _ name: String, _ actual: String, _ expected: String) {
+        func compare(_ part: StubCondition.AddressPart, _ name: String, _ actual: String, _ expected: String) {
             guard !ignored.contains(part), actual != expected else { return }
             differences.append("the \(name) is \(actual.shortened(to: 128)), not \(expected.shortened(to: 128))")
         }
@@ -131,26 +123,37 @@ extension AddressPieces {
 }
 
 extension Query {
-    /// Returns the first item that is missing, differs or isn't expected; values aren't shown, since they may be
-    /// secrets.
+    /// Returns the first item that is missing, differs or isn't expected; the values of a secret name aren't shown.
     ///
     /// Items of one name are compared in their order, those of different names in any order.
     func mismatch(with expected: Query, isWhole: Bool, what: String) -> String? {
         for name in Set(expected.map(\.name)).sorted() {
             let values = filter { $0.name == name }.map(\.value)
             let wanted = expected.filter { $0.name == name }.map(\.value)
-            if values.isEmpty { return "the \(what) \(name.shortened()) is missing" }
-            let isMet = isWhole ? values == wanted : wanted.allSatisfy(values.contains)
-            if !isMet { return "the \(what) \(name.shortened()) has another value" }
+            if values.isEmpty { return "the \(what) \(name.shownName) is missing" }
+            guard isWhole ? values != wanted : !wanted.allSatisfy(values.contains) else { continue }
+            guard !name.isSecretName else { return "the \(what) \(name.shownName) has another value" }
+            return "the \(what) \(name.shortened()) is \(Self.shown(values)), not \(Self.shown(wanted))"
         }
         guard isWhole, let stray = first(where: { !expected.contains($0.name) }) else { return nil }
-        return "the \(what) \(stray.name.shortened()) is not expected"
+        return "the \(what) \(stray.name.shownName) isn't expected"
+    }
+
+    private static func shown(_ values: [String?]) -> String {
+        values.map { $0.map { "\"\($0.shortened())\"" } ?? "without a value" }.joined(separator: " and ")
     }
 }
 
-extension StubbedRequest {
-    /// The address, without credentials and the values of the query.
-    var address: String { String(description.drop { $0 != " " }.dropFirst()) }
+extension String {
+    /// Whether the value of a parameter with this name may be a secret.
+    fileprivate var isSecretName: Bool { !isPlainName || Redaction.namesSecret(self) }
+
+    /// The name, unless it may itself have a secret: content that isn't a form is one long name.
+    fileprivate var shownName: String { isPlainName ? shortened() : "of \(utf8.count) bytes" }
+
+    private var isPlainName: Bool {
+        utf8.allSatisfy { ASCII.isLetter(ASCII.lowercased($0)) || ASCII.isDigit($0) || "_-.[]$".utf8.contains($0) }
+    }
 }
 
 extension Result {
@@ -191,22 +194,14 @@ extension String {
     ///
     /// Names are decoded one by one, so a `%2F` in one of them separates nothing.
     func isPath(_ path: String) -> Bool {
-        if self == path.withUppercaseTriplets { return true }
+        if withUppercaseTriplets == path.withUppercaseTriplets { return true }
         let names = split(separator: "/", omittingEmptySubsequences: false).map { $0.removingPercentEncoding }
         return names == path.split(separator: "/", omittingEmptySubsequences: false).map { String($0) }
     }
 
     /// The text with the hex digits of each `%XX` in upper case, since `%2f` and `%2F` are equivalent.
     var withUppercaseTriplets: String {
-        guard contains("%") else { return self }
-        var digits = 0
-        return String(
-            decoding: utf8.map { byte in
-                defer { digits = byte == UInt8(ascii: "%") ? 2 : max(0, digits - 1) }
-                return digits > 0 && (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte) ? byte & 0xDF : byte
-            },
-            as: UTF8.self
-        )
+        contains("%") ? replacing(/%[0-9a-fA-F]{2}/) { $0.output.uppercased() } : self
     }
 }
 

@@ -29,43 +29,23 @@ public struct StubCondition: Sendable, CustomStringConvertible {
 
     /// The condition in words, such as `method POST`.
     public let description: String
-    let judge: @Sendable (StubbedRequest) -> Verdict
+    let judge: @Sendable (ReceivedRequest) -> Verdict
 
-    init(_ description: String, judge: @escaping @Sendable (StubbedRequest) -> Verdict) {
+    init(_ description: String, judge: @escaping @Sendable (ReceivedRequest) -> Verdict) {
         self.description = description.shortened(to: 120)
         self.judge = judge
     }
 
-    init(_ description: String, mismatch: @escaping @Sendable (StubbedRequest) -> String?) {
+    init(_ description: String, mismatch: @escaping @Sendable (ReceivedRequest) -> String?) {
         self.init(description) { Verdict(mismatch: mismatch($0)) }
     }
 
     /// Returns the reason why the request doesn't meet the condition; `nil` if it does.
-    public func mismatch(for request: StubbedRequest) -> String? {
+    public func mismatch(for request: ReceivedRequest) -> String? {
         switch judge(request) {
         case .match: nil
         case .mismatch(let reason), .unknown(let reason): reason
         }
-    }
-
-    /// A condition of your own that says why a request doesn't fulfil it: for a rule that several tests share.
-    ///
-    /// ```swift
-    /// extension StubCondition {
-    ///     static let numbered = custom("a number") { $0.headers.contains("X-Number") ? nil : "no number" }
-    /// }
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - description: What it asks for.
-    ///   - mismatch: Why the request doesn't fulfil it, in a few words without secrets, or `nil` if it does. It is called
-    ///     from several threads at once, for every request, and returns quickly.
-    /// - Returns: The condition.
-    public static func custom(
-        _ description: String,
-        mismatch: @escaping @Sendable (_ request: StubbedRequest) -> String?
-    ) -> StubCondition {
-        StubCondition(description, mismatch: mismatch)
     }
 
     /// A condition that a closure decides.
@@ -76,7 +56,7 @@ public struct StubCondition: Sendable, CustomStringConvertible {
     /// - Returns: The condition.
     public static func `where`(
         _ description: String = "a condition",
-        _ isMet: @escaping @Sendable (StubbedRequest) -> Bool
+        _ isMet: @escaping @Sendable (ReceivedRequest) -> Bool
     ) -> StubCondition {
         StubCondition(description) { isMet($0) ? nil : "\(description) isn't met" }
     }
@@ -128,7 +108,7 @@ extension [StubCondition] {
     var summary: String { isEmpty ? "any request" : map(\.description).joined(separator: ", ") }
 
     /// Returns the values of all templates if every condition holds, else the reason of each that doesn't.
-    func judge(_ request: StubbedRequest) -> (variables: [String: URITemplate.Value], mismatches: [String]) {
+    func judge(_ request: ReceivedRequest) -> (variables: [String: URITemplate.Value], mismatches: [String]) {
         var variables: [String: URITemplate.Value] = [:]
         var mismatches: [String] = []
         for condition in self {
@@ -152,13 +132,16 @@ extension StubCondition {
     }
 
     /// One of the fields of the name has the value.
-    ///
-    /// The actual value isn't shown, since it may be a secret.
     public static func header(_ name: HTTPField.Name, _ value: String) -> StubCondition {
         StubCondition("header \(name) with a value") { request in
             let values = request.headers[values: name]
             guard !values.isEmpty else { return missing(name) }
-            return values.contains(value) ? nil : "the header \(name.rawValue.shortened()) has another value"
+            guard !values.contains(value) else { return nil }
+            let shown = request.headers[fields: name].map { Redaction.value(of: $0).shortened() }
+            let wanted = Redaction.value(of: HTTPField(name, value)).shortened()
+            let title = "the header \(name.rawValue.shortened())"
+            guard !shown.contains(wanted) else { return "\(title) has another value" }
+            return "\(title) is \(shown.joined(separator: " and ")), not \(wanted)"
         }
     }
 

@@ -198,7 +198,10 @@ extension URLError {
             self = own
             return
         }
-        var userInfo: [String: Any] = [NSLocalizedDescriptionKey: error.reason ?? error.description]
+        let explanation = (error.underlying as? any ExplainedError)?.explanation
+        var userInfo: [String: Any] = [
+            NSLocalizedDescriptionKey: explanation ?? error.reason ?? error.description
+        ]
         if let url { userInfo[NSURLErrorFailingURLErrorKey] = url }
         self.init(Self.code(of: error), userInfo: userInfo)
     }

@@ -92,7 +92,7 @@ import Testing
 
         let error = await Probe(adding: todo, to: client).ended().first?.error
 
-        #expect(error?.description.contains("no stub is meant for GET https://example.com/recipes/1") == true)
+        #expect(error?.description.contains("no stub matches GET https://example.com/recipes/1") == true)
     }
 
     private enum Refusal: Error {

@@ -26,7 +26,7 @@ import Testing
         func validate(_ response: HTTPResponse<Data>, context: ValidationContext) throws -> Verdict { .accept }
     }
 
-    private static func answer(_ request: RecordedRequest) -> StubResponse {
+    private static func answer(_ request: ReceivedRequest) -> StubResponse {
         let number = Int(request.path.dropFirst()) ?? 1
         if number.isMultiple(of: 5), request.headers["X-Try"] == "1" { return .status(.serviceUnavailable) }
         if number.isMultiple(of: 7) { return .redirect(to: "/\(number + 1)") }

@@ -30,7 +30,7 @@ extension OverLoopback {
                 baseURL: server.url("/base?key=1"),
                 transport: transport.makeSession() ?? DefaultTransport.shared
             )
-            func arrived(_ text: String) async throws -> RecordedRequest? {
+            func arrived(_ text: String) async throws -> ReceivedRequest? {
                 let count = server.requests.count
                 do throws(RequestError) {
                     _ = try await client.fetch(try request(place, text))
@@ -139,7 +139,7 @@ private struct Wire {
     private let lines: [String]
     private let isTerminated: Bool
 
-    init(_ request: RecordedRequest) throws {
+    init(_ request: ReceivedRequest) throws {
         let bytes = request.rawBytes
         let end = try #require(bytes.firstRange(of: Data("\r\n\r\n".utf8)))
         head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)

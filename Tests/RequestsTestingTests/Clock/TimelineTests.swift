@@ -12,10 +12,10 @@ import Testing
     @Test func sleepersWakeInTheOrderOfTheirDeadlinesThenOfTheirComing() {
         var timeline = Timeline<String>(now: at(0))
 
-        #expect(timeline.sleep(1, until: at(2), "late") == [])
-        #expect(timeline.sleep(2, until: at(1), "early") == [])
-        #expect(timeline.sleep(3, until: at(1), "early, but second") == [])
-        #expect(timeline.sleep(4, until: at(3), "never") == [])
+        #expect(timeline.sleep(1, until: at(2), "late") == true)
+        #expect(timeline.sleep(2, until: at(1), "early") == true)
+        #expect(timeline.sleep(3, until: at(1), "early, but second") == true)
+        #expect(timeline.sleep(4, until: at(3), "never") == true)
 
         #expect(timeline.advance(to: at(2)) == ["early", "early, but second", "late"])
         #expect(timeline.advance(to: at(2)) == [])
@@ -25,8 +25,8 @@ import Testing
     @Test func aDeadlineThatIsReachedIsNotSleptFor() {
         var timeline = Timeline<String>(now: at(5))
 
-        #expect(timeline.sleep(1, until: at(5), "now") == ["now"])
-        #expect(timeline.sleep(2, until: at(4), "past") == ["past"])
+        #expect(timeline.sleep(1, until: at(5), "now") == false)
+        #expect(timeline.sleep(2, until: at(4), "past") == false)
         #expect(timeline.sleepers.isEmpty)
     }
 
@@ -38,36 +38,22 @@ import Testing
         #expect(timeline.now == at(5))
     }
 
-    @Test func watchersResumeOnceEnoughTasksSleep() {
-        var timeline = Timeline<String>(now: at(0))
-
-        #expect(timeline.watch(1, for: 0, "none") == ["none"])
-        #expect(timeline.watch(2, for: 2, "two") == [])
-        #expect(timeline.watch(3, for: 1, "one") == [])
-        #expect(timeline.sleep(4, until: at(1), "a") == ["one"])
-        #expect(timeline.sleep(5, until: at(1), "b") == ["two"])
-        #expect(timeline.watch(6, for: 2, "still two") == ["still two"])
-    }
-
     @Test func someSleepWithoutBeingCounted() {
         var timeline = Timeline<String>(now: at(0))
 
-        #expect(timeline.watch(1, for: 1, "one") == [])
-        #expect(timeline.sleep(2, until: at(1), "uncounted", isCounted: false) == [])
+        #expect(timeline.sleep(1, until: at(1), "uncounted", isCounted: false) == true)
         #expect(timeline.sleeperCount == 0)
-        #expect(timeline.watch(3, for: 1, "still one") == [])
-        #expect(timeline.sleep(4, until: at(2), "counted") == ["one", "still one"])
+        #expect(timeline.sleep(2, until: at(2), "counted") == true)
+        #expect(timeline.sleeperCount == 1)
         #expect(timeline.advance(to: at(1)) == ["uncounted"])
     }
 
     @Test func removedWaiterIsReturnedOnceAndNotWoken() {
         var timeline = Timeline<String>(now: at(0))
         _ = timeline.sleep(1, until: at(1), "sleeper")
-        _ = timeline.watch(2, for: 5, "watcher")
 
         #expect(timeline.remove(1) == "sleeper")
         #expect(timeline.remove(1) == nil)
-        #expect(timeline.remove(2) == "watcher")
         #expect(timeline.remove(3) == nil)
         #expect(timeline.advance(to: at(1)) == [])
     }

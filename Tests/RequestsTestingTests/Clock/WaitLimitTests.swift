@@ -67,7 +67,8 @@ import Testing
         let text = try "\(#require(error))"
 
         #expect(start.duration(to: .now) >= Self.limit)
-        #expect(text.contains("0.05 seconds"), "\(text)")
+        #expect(text.hasPrefix("\(#fileID):"), "\(text)")
+        #expect(text.contains("waited for 0.05 seconds"), "\(text)")
         for words in wait.words { #expect(text.contains(words), "\(text)") }
     }
 
@@ -76,7 +77,7 @@ import Testing
     ) async {
         await #expect(throws: WaitTimeoutError.self) { try await ManualTransport().awaitTransfer(within: limit) }
         await #expect(throws: WaitTimeoutError.self) { try await ManualClock().waitForSleepers(within: limit) }
-        await #expect(throws: MockServerError.self) { try await MockServer().awaitRequest(within: limit) }
+        await #expect(throws: WaitTimeoutError.self) { try await MockServer().awaitRequest(within: limit) }
         #expect(await !Gate().wait(within: limit))
     }
 

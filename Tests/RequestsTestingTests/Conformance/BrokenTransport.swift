@@ -11,7 +11,7 @@ final class BrokenTransport: HTTPTransport {
     enum Fault: String, CaseIterable, Sendable {
         case twoEnds, noEnd, contentAfterEnd, contentBeforeHead, twoHeads, noHead
         case overlapping, followsRedirects, ignoresCancel, changesCancel, loosesContent, keepsCookies, blocks, retries
-        case claimsPausing, timesOutInPause
+        case claimsPausing, timesOutInPause, sendsAfterCancel, namesTheProxy, timesOutInTurn
     }
 
     private let fault: Fault
@@ -30,6 +30,9 @@ final class BrokenTransport: HTTPTransport {
         if fault == .keepsCookies, let cookie = cookie.withLock({ $0 }) { request.headers[.cookie] = cookie }
         if fault == .blocks, request.url.path == "/stalled" {
             Thread.sleep(forTimeInterval: 0.6)
+        }
+        if fault == .namesTheProxy, request.headers.contains(.proxyAuthorization) {
+            request.headers["X-Proxy-Authorization"] = "Basic YTpi"
         }
         let original = request
         let transfer = base.send(request) { [self] event in
@@ -77,6 +80,11 @@ final class BrokenTransport: HTTPTransport {
             receive(event)
         case (.timesOutInPause, .end(let error)) where error?.code == .cancelled:
             receive(.end(RequestError(.timedOut, phase: .receiving)))
+        case (.sendsAfterCancel, .end) where request.url.path == "/cancelled":
+            receive(event)
+            DispatchQueue.global().asyncAfter(deadline: .now() + 0.2) { [base] in _ = base.send(request) { _ in } }
+        case (.timesOutInTurn, .end) where request.url.path == "/7":
+            DispatchQueue.global().asyncAfter(deadline: .now() + 1.2) { receive(event) }
         case (.retries, .end(let error)) where error != nil: _ = base.send(request, receive: receive)
         default: receive(event)
         }

@@ -6,7 +6,7 @@ import Requests
 import RequestsTestSupport
 import Testing
 
-@testable import RequestsTesting
+@testable import RequestsConformance
 
 /// Cancels and pauses by the receiver of an event that came before there was a handle.
 @Suite(.bounded) struct WatchedTransferTests {

@@ -75,9 +75,8 @@ struct InteropFaultTests {
     }
 
     @Test func responseBeforeTheContentReachesTheSendingClient() async throws {
-        var configuration = MockServer.Configuration()
-        configuration.maximumBodySize = 1000
-        let server = try MockServer(configuration: configuration)
+        let server = try MockServer()
+        server.route(.post, "/", .status(.contentTooLarge).early)
         let program = """
             import http.client
             c = http.client.HTTPConnection("127.0.0.1", \(server.port), timeout=30)
@@ -106,7 +105,7 @@ struct InteropFaultTests {
         var configuration = MockServer.Configuration()
         configuration.maximumRequestsPerConnection = 3
         let server = try MockServer(configuration: configuration) { request in
-            .chunked(Data(request.path.utf8), chunkSize: 2, trailers: ["X-Sum": "1"])
+            .chunked(request.path.map { Data($0.utf8) }, trailers: ["X-Sum": "1"])
         }
         let program = """
             import http.client

@@ -42,7 +42,7 @@ struct InteropFormTests {
         let requests = server.requests
         try #require(requests.count == 3)
         #expect(requests[0].headers[.contentType] == "application/x-www-form-urlencoded")
-        return [requests[0].text] + requests.dropFirst().map { $0.query ?? "" }
+        return [requests[0].text] + requests.dropFirst().map { String($0.target.drop { $0 != "?" }.dropFirst()) }
     }
 
     static let lists: [[(String, String)]] = [

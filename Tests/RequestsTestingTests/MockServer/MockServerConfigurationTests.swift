@@ -18,13 +18,14 @@ import Testing
     @Test func aPortCanBeAskedFor() throws {
         let first = try server { _ in }
         let port = first.port
-        #expect(throws: MockServerError.system(call: "bind", code: EADDRINUSE)) { try server { $0.port = port } }
+        let error = #expect(throws: SystemError.self) { try server { $0.port = port } }
+        #expect(error?.call == "bind" && error?.code == EADDRINUSE)
         first.stop()
 
         let second = try server { $0.port = port }
 
         #expect(second.port == port)
-        #expect(throws: MockServerError.system(call: "bind", code: EINVAL)) { try server { $0.port = 65536 } }
+        #expect(throws: SystemError.self) { try server { $0.port = 65536 } }
     }
 
     @Test func lastResponseOfAConnectionAnnouncesItsEnd() throws {
@@ -37,24 +38,6 @@ import Testing
         #expect(answers.map { $0.contains("Connection: close") } == [false, true])
         #expect(answers.last?.hasSuffix("\r\n\r\n/2") == true)
         #expect(server.requestCount == 2)
-    }
-
-    @Test(arguments: ["", "GET /a HTTP/1.1\r\nHost: h\r\n\r\n", "GET /a HTTP/1.1\r\nHo"])
-    func anIdleConnectionIsClosed(sent: String) async throws {
-        let expected = sent.hasSuffix("\r\n\r\n") ? ["200", "/a"] : ["", ""]
-        var found: [String] = []
-
-        // Under load, bytes may arrive after the timeout: then they are sent again with more time.
-        for milliseconds in [50, 500, 5000] where found != expected {
-            let server = try server { $0.idleTimeout = .milliseconds(milliseconds) }
-            let client = try RawClient(port: server.port)
-            client.send(sent)
-            let answer = client.readToEnd()
-            found = [String(answer.dropFirst(9).prefix(3)), String(answer.suffix(2))]
-            if client.wasReset { found = ["reset"] }
-        }
-
-        #expect(found == expected)
     }
 
     @Test func connectionsBeyondTheLimitWaitTheirTurn() async throws {
@@ -84,44 +67,13 @@ import Testing
     }
 
     @Test func aHeadThatIsTooLargeIsAnswered431() throws {
-        let server = try server { $0.maximumHeadSize = 100 }
+        let server = try server { _ in }
         let client = try RawClient(port: server.port)
 
-        client.get("/", fields: "X: \(String(repeating: "x", count: 100))\r\n")
+        client.get("/", fields: "X: \(String(repeating: "x", count: 1 << 20))\r\n")
 
         #expect(client.readToEnd().hasPrefix("HTTP/1.1 431 Request Header Fields Too Large\r\n"))
         #expect(server.requestCount == 0)
-    }
-
-    static let tooLarge = [
-        "Content-Length: 11\r\n\r\n", "Expect: 100-continue\r\nContent-Length: 11\r\n\r\n",
-        "Transfer-Encoding: chunked\r\n\r\n6\r\nabcdef\r\n5\r\n",
-        "Transfer-Encoding: chunked\r\n\r\n7fffffffffffffff\r\n",
-    ]
-
-    @Test(arguments: tooLarge)
-    func contentThatIsTooLargeIsAnswered413BeforeItComes(fields: String) throws {
-        let server = try server { $0.maximumBodySize = 10 }
-        let client = try RawClient(port: server.port)
-
-        client.send("POST / HTTP/1.1\r\nHost: h\r\n\(fields)")
-
-        #expect(client.read(upTo: "\r\n") == "HTTP/1.1 413 Content Too Large\r\n")
-        client.finishSending()
-        #expect(client.readToEnd().contains("Connection: close\r\n"))
-        #expect(server.requestCount == 0)
-    }
-
-    @Test func contentOfTheLimitIsTaken() throws {
-        let server = try server { $0.maximumBodySize = 10 }
-        let client = try RawClient(port: server.port)
-
-        client.send("POST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n0123456789")
-        client.send("POST /2 HTTP/1.1\r\nHost: h\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n")
-        client.send("6\r\nabcdef\r\n4\r\nghij\r\n0\r\n\r\n")
-
-        #expect(client.readToEnd().hasSuffix("\r\n\r\n/2"))
-        #expect(server.requests.map(\.body.count) == [10, 10])
     }
 
     @Test func waitForAnUnrecordedRequestThrows() async throws {
@@ -133,7 +85,7 @@ import Testing
 
         #expect(try await server.awaitRequest(count: 1).target == "/0")
         #expect(try await server.awaitRequests(2).count == 1)
-        await #expect(throws: MockServerError.notRecorded(maximum: 1)) { try await server.awaitRequest(count: 2) }
+        await #expect(throws: WaitTimeoutError.self) { try await server.awaitRequest(count: 2) }
     }
 
     @Test func requestsBeyondTheRecordAreAnsweredAndCounted() throws {
@@ -145,7 +97,6 @@ import Testing
 
         #expect(client.readToEnd().hasSuffix("\r\n\r\n/last"))
         #expect(server.requests.map(\.target) == ["/0", "/1"])
-        #expect(server.log.count == 2)
         #expect(server.requestCount == 5)
     }
 }

@@ -13,47 +13,36 @@ import Testing
         let client = try RawClient(port: server.port)
         client.get("/1")
         try await server.awaitRequest()
-        let clock = ManualClock()
 
-        let waiting = Task { try await server.awaitRequest(count: 2, within: .seconds(5), clock: clock) }
-        try await clock.waitForSleepers()
-        clock.advance(by: .seconds(5))
-
-        let error = await #expect(throws: MockServerError.self) { try await waiting.value }
-        let awaited = "2 requests; the server has 1 requests and 1 open connections"
-        #expect(error == .timeout(after: .seconds(5), awaited: awaited))
-        #expect(error?.description == "waited for 5.0 seconds for \(awaited)")
-    }
-
-    @Test func aWaitForConnectionsEndsWithItsTime() async throws {
-        let server = try MockServer()
-        let clock = ManualClock()
-
-        let waiting = Task { try await server.awaitConnections(open: 1, within: .seconds(5), clock: clock) }
-        try await clock.waitForSleepers()
-        clock.advance(by: .seconds(5))
-
-        await #expect(throws: MockServerError.self) { try await waiting.value }
+        let error = await #expect(throws: WaitTimeoutError.self) {
+            try await server.awaitRequest(count: 2, within: .milliseconds(20))
+        }
+        #expect(error?.awaited == "2 requests")
+        #expect(error?.state == "the server has 1 requests and 1 open connections")
+        await #expect(throws: WaitTimeoutError.self) {
+            try await server.awaitConnections(open: 2, within: .milliseconds(20))
+        }
     }
 
     @Test func everyWaiterEndsAtTheStop() async throws {
         let server = try MockServer()
-        let clock = ManualClock()
         let waiting = (1...20).map { count in
             Task {
                 if count.isMultiple(of: 2) {
-                    _ = try await server.awaitRequests(count, clock: clock)
+                    _ = try await server.awaitRequests(count)
                 } else {
-                    try await server.awaitConnections(open: count, clock: clock)
+                    try await server.awaitConnections(open: count)
                 }
             }
         }
-        try await clock.waitForSleepers(20)
 
         server.stop()
 
-        for task in waiting { await #expect(throws: MockServerError.stopped) { try await task.value } }
-        await #expect(throws: MockServerError.stopped) { try await server.awaitRequest() }
+        for task in waiting {
+            let error = await #expect(throws: WaitTimeoutError.self) { try await task.value }
+            #expect(error?.state.hasPrefix("the server was stopped") == true)
+        }
+        await #expect(throws: WaitTimeoutError.self) { try await server.awaitRequest() }
     }
 
     @Test func theFirstRequestsAreAwaited() async throws {

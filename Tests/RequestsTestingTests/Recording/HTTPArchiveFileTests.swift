@@ -12,7 +12,7 @@ import Testing
         try HTTPArchive(data: Data(text.utf8))
     }
 
-    private func read(entry text: String) throws -> RecordedExchange {
+    private func read(entry text: String) throws -> Exchange {
         try #require(try read(#"{"log":{"entries":[\#(text)]}}"#).exchanges.first)
     }
 
@@ -106,15 +106,15 @@ import Testing
     private var sample: HTTPArchive {
         let url = URL(string: "https://user:hush@example.com/a;jsessionid=hush?q=1&token=hush#part")!
         let secrets: HTTPHeaders = [.bearerToken("hush"), HTTPField("Cookie", "a=hush")]
-        var request = StubbedRequest(url: url, method: .post, headers: secrets)
+        var request = ReceivedRequest(url: url, method: .post, headers: secrets)
         request.headers[.contentType] = "application/json"
         request.body = Data(#"{"password":"hush","name":"Ada"}"#.utf8)
-        let response = RecordedExchange.Response(
+        let response = Exchange.Response(
             status: .ok,
             headers: [.setCookie: "a=hush", .contentType: "application/json", "X-Vault-Token": "hush"],
             body: Data(#"{"access_token":"hush","code":"ok","expires":3600}"#.utf8)
         )
-        return HTTPArchive([RecordedExchange(request: request, response: response)])
+        return HTTPArchive([Exchange(request: request, response: response)])
     }
 
     /// Compressed content can't be searched for secret names.
@@ -166,15 +166,15 @@ import Testing
             [nil, "text/plain; charset=iso-8859-1", "application/json"].map { (data, $0) }
         }) {
             let headers: HTTPHeaders = type.map { [.contentType: $0] } ?? []
-            let request = StubbedRequest(
+            let request = ReceivedRequest(
                 url: URL(string: "https://a/x")!,
                 method: .put,
                 headers: headers,
                 body: content
             )
-            let exchange = RecordedExchange(
+            let exchange = Exchange(
                 request: request,
-                response: RecordedExchange.Response(status: .ok, headers: headers, body: content)
+                response: Exchange.Response(status: .ok, headers: headers, body: content)
             )
 
             let read = try #require(try HTTPArchive(data: HTTPArchive([exchange]).data()).exchanges.first)

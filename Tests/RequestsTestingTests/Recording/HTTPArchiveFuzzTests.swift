@@ -95,9 +95,9 @@ import Testing
     @Test func noBytesDoHarm() {
         var random = SeededRandom(seed)
         let sample = HTTPArchive([
-            RecordedExchange(
-                request: StubbedRequest(url: URL(fileURLWithPath: "/x"), body: Data("a".utf8)),
-                response: RecordedExchange.Response(status: .ok, headers: [.contentType: "a/b"], body: Data([1, 255]))
+            Exchange(
+                request: ReceivedRequest(url: URL(fileURLWithPath: "/x"), body: Data("a".utf8)),
+                response: Exchange.Response(status: .ok, headers: [.contentType: "a/b"], body: Data([1, 255]))
             )
         ])
         let bytes = sample.data()

@@ -22,7 +22,7 @@ struct RecordingRoundTripTests {
         }
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).har")
         defer { try? FileManager.default.removeItem(at: file) }
-        func run(over transport: any HTTPTransport) async throws -> [RecordedExchange] {
+        func run(over transport: any HTTPTransport) async throws -> [Exchange] {
             let recorder = ExchangeRecorder(transport)
             let client = HTTPClient(baseURL: server.url, transport: recorder) {
                 $0.headers[.authorization] = "Bearer hush"
@@ -44,7 +44,9 @@ struct RecordingRoundTripTests {
 
         let live = try await run(over: DefaultTransport.shared)
         let requestCount = server.requests.count
-        let replayed = try await run(over: HTTPStubber(replaying: file))
+        let stubber = HTTPStubber()
+        stubber.replay(try HTTPArchive(contentsOf: file))
+        let replayed = try await run(over: stubber)
 
         #expect(server.requests.count == requestCount)
         #expect(replayed.map(\.response?.status) == live.map(\.response?.status))

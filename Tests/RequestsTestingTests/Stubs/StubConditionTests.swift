@@ -20,8 +20,8 @@ import Testing
 
         var testDescription: String { "\(condition): \(reason ?? "holds")" }
 
-        var request: StubbedRequest {
-            StubbedRequest(
+        var request: ReceivedRequest {
+            ReceivedRequest(
                 url: URL(string: url)!,
                 method: method,
                 headers: headers,
@@ -41,14 +41,14 @@ import Testing
         Row(condition: .url("HTTPS://API.example.com:443/users/7?tag=a&page=2&tag=b#top"), reason: nil),
         Row(
             condition: .url("https://api.example.com/users/7?page=2&tag=b&tag=a"),
-            reason: "the parameter tag has another value"
+            reason: #"the parameter tag is "a" and "b", not "b" and "a""#
         ),
-        Row(condition: .url("https://api.example.com/users/7"), reason: "the parameter page is not expected"),
-        Row(condition: .url("https://api.example.com/users/7", ignoring: .query), reason: nil),
-        Row(condition: .url("https://api.example.com/users/7?x=1", ignoring: .query), reason: nil),
+        Row(condition: .url("https://api.example.com/users/7"), reason: "the parameter page isn't expected"),
+        Row(condition: .url("https://api.example.com/users/7", ignoring: [.query]), reason: nil),
+        Row(condition: .url("https://api.example.com/users/7?x=1", ignoring: [.query]), reason: nil),
         Row(condition: .url("https://api.example.com/x", ignoring: [.query, .path]), reason: nil),
         Row(
-            condition: .url("http://other.example.com:8080/users/8", ignoring: .query),
+            condition: .url("http://other.example.com:8080/users/8", ignoring: [.query]),
             reason: "the scheme is https, not http, the host is api.example.com, not other.example.com, "
                 + "the port is the default, not 8080, the path is /users/7, not /users/8"
         ),
@@ -70,10 +70,10 @@ import Testing
         Row(condition: .path("/a/b"), url: "https://a/a%2Fb", reason: "the path is /a%2Fb, not /a/b"),
         Row(condition: .path("/a%2fb"), url: "https://a/a%2Fb", reason: nil),
         Row(condition: .query(["tag": "a", "page": 2, "tag": "b"]), reason: nil),
-        Row(condition: .query(["page": 2]), reason: "the parameter tag is not expected"),
+        Row(condition: .query(["page": 2]), reason: "the parameter tag isn't expected"),
         Row(condition: .query(containing: ["page": 2]), reason: nil),
         Row(condition: .query(containing: ["tag": "b"]), reason: nil),
-        Row(condition: .query(containing: ["page": 3]), reason: "the parameter page has another value"),
+        Row(condition: .query(containing: ["page": 3]), reason: #"the parameter page is "2", not "3""#),
         Row(condition: .query(containing: ["size": 3]), reason: "the parameter size is missing"),
         Row(condition: .template("https://api.example.com/users/{id}"), reason: nil),
         Row(condition: .template("/users/{id}"), reason: nil),
@@ -92,10 +92,6 @@ import Testing
         ),
         Row(condition: .where("a short path") { $0.path.count < 9 }, reason: nil),
         Row(condition: .where("a short path") { $0.path.count < 5 }, reason: "a short path isn't met"),
-        Row(
-            condition: .custom("a number") { $0.headers.contains("X-Number") ? nil : "no number" },
-            reason: "no number"
-        ),
     ]
 
     @Test(arguments: addresses) func addressesAreMatched(_ row: Row) {
@@ -107,7 +103,7 @@ import Testing
         Row(condition: .header("X-Other"), reason: "the header X-Other is missing"),
         Row(condition: .header("X-Version", "1"), reason: nil),
         Row(condition: .header("Accept", "text/plain"), reason: nil),
-        Row(condition: .header("X-Version", "2"), reason: "the header X-Version has another value"),
+        Row(condition: .header("X-Version", "2"), reason: "the header X-Version is 1, not 2"),
         Row(condition: .header("X-Other", "2"), reason: "the header X-Other is missing"),
         Row(condition: .header("Accept", matching: "plain$"), reason: nil),
         Row(condition: .header("Accept", matching: "^plain"), reason: "the header Accept doesn't match /^plain/"),
@@ -121,9 +117,9 @@ import Testing
 
     static let bodies: [Row] = [
         Row(condition: .body("ab"), body: "ab", reason: nil),
-        Row(condition: .body("ab"), body: "ac", reason: "the content differs"),
+        Row(condition: .body("ab"), body: "ac", reason: #"the content is "ac", not "ab""#),
         Row(condition: .body(Data()), reason: nil),
-        Row(condition: .body("ab"), reason: "the content has 0 bytes, not 2"),
+        Row(condition: .body("ab"), reason: #"the content is "", not "ab""#),
         Row(condition: .body(matching: "b+"), body: "abbb", reason: nil),
         Row(condition: .body(matching: "c"), body: "abbb", reason: "the content doesn't match /c/"),
         Row(condition: .jsonBody(["a": 1, "b": [true, nil]]), body: #"{"b":[true,null],"a":1.0}"#, reason: nil),
@@ -131,45 +127,82 @@ import Testing
         Row(
             condition: .jsonBody(["a": 1]),
             body: #"{"a":1,"b":2}"#,
-            reason: "the JSON has a member b that isn't expected"
+            reason: "the JSON differs: b isn't expected"
         ),
         Row(condition: .jsonBody(containing: ["a": 1]), body: #"{"a":1,"b":2}"#, reason: nil),
         Row(
             condition: .jsonBody(containing: ["a": ["b": [["c": "x"]]]]),
             body: #"{"a":{"b":[{"c":"y","d":1}]}}"#,
-            reason: "the JSON has another value at a.b[0].c"
+            reason: #"the JSON differs: a.b[0].c is "y", not "x""#
         ),
         Row(
             condition: .jsonBody(containing: ["a": ["b"]]),
             body: #"{"a":[]}"#,
-            reason: "the JSON has 0 elements, not 1 at a"
+            reason: "the JSON differs: a has 0 elements, not 1"
         ),
         Row(
             condition: .jsonBody(containing: ["a": 1]),
             body: #"{"a":"1"}"#,
-            reason: "the JSON is a text, not a number at a"
+            reason: #"the JSON differs: a is "1", not 1"#
         ),
-        Row(condition: .jsonBody(containing: ["a": 1]), body: "[]", reason: "the JSON is an array, not an object"),
-        Row(condition: .jsonBody(containing: ["a": 1]), body: "{}", reason: "the JSON has no member a"),
+        Row(
+            condition: .jsonBody(containing: ["a": 1]),
+            body: "[]",
+            reason: "the JSON differs: it is an array, not an object"
+        ),
+        Row(condition: .jsonBody(containing: ["a": 1]), body: "{}", reason: "the JSON differs: a is missing"),
         Row(condition: .jsonBody(encoding: User(id: "7")), body: #"{"id":"7"}"#, reason: nil),
-        Row(condition: .jsonBody(containingEncoded: User(id: "7")), body: #"{"id":"7","x":0}"#, reason: nil),
         Row(
             condition: .jsonBody(encoding: Double.nan),
             body: "1",
             reason: "the expected value can't be encoded as JSON"
         ),
         Row(condition: .formBody(["a": "x y", "b": "+"]), body: "b=%2B&a=x+y", reason: nil),
-        Row(condition: .formBody(["a": "x"]), body: "a=x&b=1", reason: "the form field b is not expected"),
+        Row(condition: .formBody(["a": "x"]), body: "a=x&b=1", reason: "the form field b isn't expected"),
         Row(condition: .formBody(containing: ["a": "x"]), body: "a=x&b=1", reason: nil),
         Row(condition: .formBody(containing: ["c": "x"]), body: "a=x&b=1", reason: "the form field c is missing"),
     ]
+
+    @Test func differenceOfLongContentIsShownFromItsPlace() {
+        let body = Data("The quick brown fox jumps over".utf8)
+        let request = ReceivedRequest(url: URL(string: "https://a/")!, body: body)
+
+        let reason = StubCondition.body("The quick brown fox jumped over").mismatch(for: request)
+
+        #expect(reason == #"the content is …"fox jumps over", not …"fox jumped over""#)
+    }
+
+    @Test(arguments: [
+        (#"{"a":1,"password":"hush"}"#, "application/json"), (#"{"a":1,"password":"hush"}"#, "text/plain"),
+        (#"{"a":1,"password":"hush"}"#, nil), (#"{"a":1,"password":"hush""#, nil), ("a=1&password=hush", nil),
+        ("a=1&password=hush", "application/x-www-form-urlencoded"),
+        ("a=1&key=hush", "application/x-www-form-urlencoded"),
+        ("password: hush", "text/plain"), ("<token>hush</token>", "application/xml"), (#""token=hush""#, nil),
+        ("--b\r\nContent-Disposition: form-data; name=\"api_key\"\r\n\r\nhush\r\n--b--", "multipart/form-data"),
+    ])
+    func secretsInContentAreNotShown(body: String, type: String?) throws {
+        var request = ReceivedRequest(url: URL(string: "https://a/")!, method: .post, body: Data(body.utf8))
+        request.headers[.contentType] = type
+        let other = body.replacingOccurrences(of: "hush", with: "quiet")
+        let conditions: [StubCondition] = [
+            .body(other), .body(String(body.dropLast(2))), .body(Data()), .body("other"), .jsonBody(1),
+            .jsonBody(["a": 1]), .jsonBody(containing: ["password": "quiet"]), .formBody(["a": "1"]),
+            .formBody(["password": "quiet"]), .formBody(containing: ["key": "quiet"]),
+        ]
+
+        for condition in conditions {
+            let failure = #expect(throws: UnmetExpectations.self) { try [request].expect(condition) }
+            let text = failure?.description ?? ""
+            #expect(!text.contains("hus") && !text.contains("quie"), "\(text)")
+        }
+    }
 
     @Test(arguments: bodies) func bodiesAreMatched(_ row: Row) {
         #expect(row.condition.mismatch(for: row.request) == row.reason)
     }
 
     @Test func aTemplateFindsItsVariables() {
-        let request = StubbedRequest(url: URL(string: "https://a/users/a%20b/posts?page=2")!)
+        let request = ReceivedRequest(url: URL(string: "https://a/users/a%20b/posts?page=2")!)
         let conditions: [StubCondition] = [.template("/users/{user}/posts{?page}"), .method(.get)]
 
         let variables = conditions.judge(request).variables
@@ -178,7 +211,7 @@ import Testing
     }
 
     @Test func aTemplateThatCanNeverMatchSaysWhy() throws {
-        let request = StubbedRequest(url: URL(string: "https://a/x")!)
+        let request = ReceivedRequest(url: URL(string: "https://a/x")!)
 
         let reason = try #require(StubCondition.template("/{x").mismatch(for: request))
 
@@ -186,14 +219,14 @@ import Testing
     }
 
     @Test func hiddenContentNeverMatches() {
-        var request = StubbedRequest(url: URL(string: "https://a/x")!)
+        var request = ReceivedRequest(url: URL(string: "https://a/x")!)
         request.isBodyHidden = true
 
         #expect(StubCondition.body(Data()).mismatch(for: request)?.contains("isn't shown") == true)
     }
 
     @Test func secretsAreNotShown() {
-        let request = StubbedRequest(
+        let request = ReceivedRequest(
             url: URL(string: "https://user:pass@a/x?token=s3cret")!,
             headers: ["Authorization": "Bearer s3cret"],
             body: Data(#"{"password":"s3cret"}"#.utf8)

@@ -9,7 +9,7 @@ import Testing
 @testable import RequestsTesting
 
 @Suite(.bounded) struct StubUsageTests {
-    private let request = StubbedRequest(url: URL(string: "https://a/x")!)
+    private let request = ReceivedRequest(url: URL(string: "https://a/x")!)
 
     @Test func theLastAnswerIsRepeated() {
         var usage = StubUsage()
@@ -51,11 +51,11 @@ import Testing
         #expect(usage.complaint == nil)
 
         usage.expectation = StubUsage.Expectation(description: "1") { $0 == 1 }
-        #expect(usage.complaint == "answered 0, expected 1")
+        #expect(usage.complaint == "was called 0 times, expected 1")
         _ = usage.claim(request)
         #expect(usage.complaint == nil)
         _ = usage.claim(request)
-        #expect(usage.complaint == "answered 2, expected 1")
+        #expect(usage.complaint == "was called 2 times, expected 1")
     }
 }
 

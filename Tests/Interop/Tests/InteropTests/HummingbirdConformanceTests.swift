@@ -6,6 +6,7 @@ import Foundation
 import HummingbirdCore
 import HummingbirdHTTP2
 import HummingbirdTLS
+import RequestsConformance
 import RequestsTesting
 import Testing
 
@@ -47,7 +48,6 @@ import Testing
         at address: String,
         over makeTransport: @Sendable () -> AsyncHTTPClientTransport
     ) async throws {
-        let outcome = try await check.run(on: makeTransport, at: try #require(URL(string: address)))
-        if case .known = outcome { Issue.record("\(outcome)") }
+        try await check.run(on: makeTransport, at: try #require(URL(string: address)))
     }
 }

@@ -1,0 +1,185 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+
+/// The transport, the server and the problems of one check, passed to its script.
+final class ConformanceTrial: Sendable {
+    /// Thrown by a script that can't continue, after it has noted the problem.
+    struct Abort: Error {}
+
+    private struct State {
+        var problems: [String] = []
+        var transfers: [WatchedTransfer] = []
+    }
+
+    let transport: any HTTPTransport
+    /// The server of the trial; receives no request if the transport is tested against another server.
+    let server: MockServer
+    /// The address of the server under test, without a slash at its end.
+    private let address: String
+    /// Whether the transport is tested against another server, which can't be asked for what it received.
+    let isElsewhere: Bool
+    let patience: Duration
+    private let state = Locked(State())
+
+    init(_ transport: any HTTPTransport, at other: URL?, patience: Duration) throws {
+        self.transport = transport
+        self.patience = patience
+        server = try MockServer()
+        isElsewhere = other != nil
+        let address = (other ?? server.url).absoluteString
+        self.address = address.hasSuffix("/") ? String(address.dropLast()) : address
+        server.routeConformance()
+        server.route(.get, "/last", .text("last").closing)
+    }
+
+    // MARK: Problems
+
+    /// The problems that were noted, and the rules that events broke.
+    var problems: [String] {
+        let (problems, transfers) = state.withLock { ($0.problems, $0.transfers) }
+        return problems
+            + transfers.flatMap { transfer in
+                transfer.log.violations.map { "\(transfer.name): \($0)" }
+            }
+    }
+
+    /// The requests with their events.
+    var transcript: [String] {
+        state.withLock { $0.transfers }.map { "\($0.name): \($0.log)" }
+    }
+
+    func note(_ problem: String) {
+        state.withLock { $0.problems.append(problem) }
+    }
+
+    func expect(_ condition: Bool, _ problem: @autoclosure () -> String) {
+        if !condition { note(problem()) }
+    }
+
+    func skip(unless condition: Bool, _ reason: String) throws {
+        if !condition { throw TransportConformance.Skip(reason: reason) }
+    }
+
+    /// Waits briefly for events that must not come, such as a second end, which have no deadline of their own.
+    func settle() async {
+        for transfer in state.withLock({ $0.transfers }) where !transfer.log.hasEnded { transfer.cancel() }
+        try? await Task.sleep(for: .milliseconds(20))
+        server.stop()
+    }
+
+    // MARK: Sending
+
+    /// Returns the address of a target.
+    func url(_ target: String) -> URL { URL(string: address + target) ?? server.url(target) }
+
+    /// Begins a transfer.
+    func start(
+        _ target: String,
+        _ method: HTTPMethod = .get,
+        headers: HTTPHeaders = [],
+        body: HTTPBody = .none,
+        timeout: Duration? = nil,
+        maximumBodySize: Int = .max,
+        trust: TrustPolicy = .system,
+        react: @escaping @Sendable (TransferEvent, WatchedTransfer) -> Void = { _, _ in }
+    ) -> WatchedTransfer {
+        let url = target.hasPrefix("/") ? self.url(target) : URL(string: target) ?? server.url
+        let request = HTTPRequest(url: url, method: method, headers: headers, body: body)
+        let transfer = WatchedTransfer(name: "\(method) \(target)")
+        state.withLock { $0.transfers.append(transfer) }
+        transfer.start(
+            TransportRequest(request, timeout: timeout, maximumBodySize: maximumBodySize, trust: trust),
+            over: transport,
+            react: react
+        )
+        return transfer
+    }
+
+    /// Waits for the end of a transfer.
+    func finish(_ transfer: WatchedTransfer) async throws -> EventLog {
+        try await wait(for: transfer.end, "\(transfer.name): no end came")
+        return transfer.log
+    }
+
+    /// Sends a request and waits for its end.
+    func send(
+        _ target: String,
+        _ method: HTTPMethod = .get,
+        headers: HTTPHeaders = [],
+        body: HTTPBody = .none
+    ) async throws -> EventLog {
+        try await finish(start(target, method, headers: headers, body: body))
+    }
+
+    // MARK: Waiting
+
+    /// Waits for a gate, at most for the trial's patience.
+    func wait(for gate: Gate, _ problem: String) async throws {
+        guard await gate.wait(within: patience) else { throw abort("\(problem) within \(patience)") }
+    }
+
+    /// Waits until the server has received `count` requests.
+    @discardableResult
+    func awaitRequest(count: Int = 1) async throws -> ReceivedRequest {
+        do {
+            return try await server.awaitRequest(count: count, within: patience)
+        } catch {
+            throw abort("request \(count) didn't reach the server within \(patience)")
+        }
+    }
+
+    private func abort(_ problem: String) -> Abort {
+        note(problem)
+        return Abort()
+    }
+
+    /// Waits until the server has a request; at another server, for as long as a request usually takes.
+    func awaitArrival() async throws {
+        guard isElsewhere else { return _ = try await awaitRequest() }
+        try await Task.sleep(for: .milliseconds(200))
+    }
+
+    // MARK: Common expectations
+
+    /// Expects a response that was completed without an error.
+    func expectAnswer(
+        _ log: EventLog,
+        _ status: HTTPStatus = .ok,
+        content: String? = nil,
+        _ context: String = "the transfer"
+    ) {
+        expect(log.error == nil, "\(context) ended with \(log.error.map { "\($0)" } ?? "")")
+        expect(
+            log.head?.status == status,
+            "\(context) has \(log.head.map { "\($0.status)" } ?? "no head"), not \(status)"
+        )
+        if let content {
+            let text = String(decoding: log.content.prefix(80), as: UTF8.self)
+            expect(log.content == Data(content.utf8), "\(context) has \(log.content.count) bytes of content: \(text)")
+        }
+    }
+
+    /// Expects an error with one of these codes; any error if no code is given.
+    func expectError(_ log: EventLog, _ codes: RequestError.Code..., context: String = "the transfer") {
+        guard let error = log.error else { return note("\(context) ended without an error") }
+        guard !codes.isEmpty, !codes.contains(error.code) else { return }
+        note("\(context) ended with \(error), not \(codes.map(\.name).joined(separator: " or "))")
+    }
+
+    /// Expects that the transport still works.
+    ///
+    /// With `closes`, the server closes the connection afterwards, so that the next request needs a new one.
+    ///
+    /// A peer that has just closed a connection, or sent more than it should, may break the next request on it. A
+    /// transport doesn't send that again (RFC 9112, 9.3.1): `mayLose` allows for one such failure.
+    func expectLife(after what: String, thenCloses closes: Bool = false, mayLose: Bool = false) async throws {
+        let target = closes ? "/last" : "/text"
+        var log = try await send(target)
+        if mayLose, [.connectionLost, .badResponse].contains(log.error?.code) { log = try await send(target) }
+        expectAnswer(log, content: closes ? "last" : "text", "the request after \(what)")
+    }
+}

@@ -1,0 +1,134 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+
+extension TransportConformance {
+    /// The checks of the content that is sent, and its framing.
+    static let bodies: [Check] = [
+        Check("no body has no framing", .exact) { trial in
+            for method in [HTTPMethod.get, .head, .delete, .options, .post, .put] {
+                trial.server.route(method, "/none", .noContent)
+                trial.expectAnswer(try await trial.send("/none", method), .noContent, "\(method)")
+                guard let request = trial.server.requests.last else { continue }
+                let framing = request.framing
+                // RFC 9110, 8.6: no length is sent with a method that defines no meaning for content.
+                let allowed = [.get, .head].contains(method) ? [[]] : [[], ["0"]]
+                trial.expect(allowed.contains(framing), "\(method) was sent with the framing \(framing)")
+            }
+        },
+        Check("bytes are sent with their length", .exact, needs: .server) { trial in
+            for method in [HTTPMethod.post, .put, .patch, .delete] {
+                try await trial.expectArrival(.data(Data("abc".utf8)), Data("abc".utf8), [["3"]], method)
+            }
+        },
+        Check("an empty body is sent as one", .exact, needs: .server) { trial in
+            try await trial.expectArrival(.data(Data()), Data(), [["0"]], .post)
+        },
+        Check("a megabyte is sent and comes back", .exact, needs: .server) { trial in
+            let content = Data.pattern(count: 1 << 20)
+            try await trial.expectArrival(.data(content), content, [["\(1 << 20)"]], .put)
+        },
+        Check("a file is sent with its length", .exact, needs: .server) { trial in
+            for count in [0, 1, 300_000] {
+                let content = Data.pattern(count: count)
+                let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+                try content.write(to: file)
+                defer { try? FileManager.default.removeItem(at: file) }
+                try await trial.expectArrival(.file(file), content, [["\(count)"]], .put)
+            }
+        },
+        Check("a file that isn't there is an error before anything is sent", .exact, needs: .server) { trial in
+            let folder = FileManager.default.temporaryDirectory
+            for file in [folder.appendingPathComponent(UUID().uuidString), folder] {
+                trial.expectError(try await trial.send("/echo", .put, body: .file(file)), .invalidRequest)
+            }
+            trial.expect(trial.server.requests.isEmpty, "something was sent")
+        },
+        Check("a stream of unknown length is sent in chunks", .exact, needs: .server) { trial in
+            let content = Data.pattern(count: 100_000)
+            let stream = BodyStream { InputStream(data: content) }
+            try await trial.expectArrival(.stream(stream), content, [["chunked"]], .post)
+        },
+        Check("a stream of known length is sent with one framing", .capabilities, needs: .server) { trial in
+            let content = Data.pattern(count: 100_000)
+            let stream = BodyStream(length: 100_000) { InputStream(data: content) }
+            let isSized = trial.transport.capabilities.contains(.sizedStreams)
+            try await trial.expectArrival(.stream(stream), content, [[isSized ? "100000" : "chunked"]], .post)
+        },
+        Check("an empty stream is an empty body", .exact, needs: .server) { trial in
+            let stream = BodyStream { InputStream(data: Data()) }
+            try await trial.expectArrival(.stream(stream), Data(), [["chunked"], ["0"], []], .post)
+        },
+        Check("a stream that was read is an error and not an empty body", .exact, needs: .server) { trial in
+            let body = HTTPBody.stream(BodyStream(InputStream(data: Data("abc".utf8))))
+            trial.expectAnswer(try await trial.send("/echo", .post, body: body), content: "abc")
+            trial.expectError(try await trial.send("/echo", .post, body: body), .bodyNotReplayable)
+            guard !trial.isElsewhere else { return }
+            let seen = trial.server.requests.map(\.text)
+            trial.expect(seen == ["abc"], "the server received \(seen)")
+        },
+        Check("a stream that ends early is an error", .complete, needs: .server) { trial in
+            try trial.skip(
+                unless: trial.transport.capabilities.contains(.sizedStreams),
+                "streams are sent in chunks, without a promise"
+            )
+            let stream = BodyStream(length: 1000) { InputStream(data: Data(count: 10)) }
+            trial.expectError(try await trial.send("/echo", .post, body: .stream(stream)))
+            try await trial.expectLife(after: "a stream that ended early")
+        },
+        Check("a GET with a body is sent or refused", .capabilities, needs: .server) { trial in
+            guard trial.transport.capabilities.contains(.bodyWithAnyMethod) else {
+                let log = try await trial.send("/echo", .get, body: .data(Data("abc".utf8)))
+                trial.expectError(log, .unsupported)
+                trial.expect(trial.server.connectionCount == 0, "something was sent")
+                return
+            }
+            try await trial.expectArrival(.data(Data("abc".utf8)), Data("abc".utf8), [["3"]], .get)
+        },
+        Check("a refusal during the upload is the answer or an error", .complete) { trial in
+            trial.server.route(.post, "/upload", .text("too much", status: .contentTooLarge).early)
+            let log = try await trial.send("/upload", .post, body: .data(Data(count: 1 << 20)))
+            // The response and the end of the connection race, so either may come first.
+            if log.error == nil { trial.expectAnswer(log, .contentTooLarge, content: "too much") }
+            try await trial.expectLife(after: "a refusal")
+        },
+    ]
+}
+
+extension ConformanceTrial {
+    /// Sends a body to be echoed, and expects that the server received it with one of these framings.
+    fileprivate func expectArrival(
+        _ body: HTTPBody,
+        _ content: Data,
+        _ framings: [[String]],
+        _ method: HTTPMethod
+    ) async throws {
+        let log = try await send("/echo", method, headers: [.contentType: "text/plain"], body: body)
+        expectAnswer(log, .ok, "\(method)")
+        expect(log.content == content, "\(log.content.count) bytes of \(content.count) came back, or not the same")
+        // Only the trial's own server can be asked for the framing.
+        guard !isElsewhere else { return }
+        guard let request = server.requests.last else { return note("nothing was sent") }
+        expect(request.method == method, "\(method) was sent as \(request.method)")
+        expect(framings.contains(request.framing), "\(method) was sent with the framing \(request.framing)")
+        let types = request.headers[values: .contentType]
+        expect(types == ["text/plain"], "the type was sent as \(types)")
+        expect(!request.headers.contains(.expect), "the content was made to wait by an Expect field")
+    }
+}
+
+extension ReceivedRequest {
+    /// The fields that define where the content ends; with two of them, servers may disagree where the next request
+    /// begins.
+    fileprivate var framing: [String] { headers[values: .contentLength] + headers[values: .transferEncoding] }
+}
+
+extension Data {
+    /// Returns bytes whose pattern differs at every position.
+    fileprivate static func pattern(count: Int) -> Data {
+        Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
+    }
+}

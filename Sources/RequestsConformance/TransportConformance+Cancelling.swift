@@ -1,0 +1,135 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+
+extension TransportConformance {
+    /// The checks of cancellation at every point of a transfer.
+    static let cancelling: [Check] = [
+        Check("a cancel right after sending ends the transfer", .cancel, needs: .nothing) { trial in
+            try await trial.expectCancelled(trial.start("/stalled"))
+        },
+        Check("a cancel between sending and the first event ends the transfer", .cancel, needs: .server) { trial in
+            let content = Data(repeating: 0x61, count: 1 << 16)
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+            try content.write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let stream = HTTPBody.stream(BodyStream(length: 1 << 16) { InputStream(data: content) })
+            for body in [HTTPBody.data(content), .file(file), stream] {
+                let transfer = trial.start("/upload", .post, body: body)
+                try await trial.expectCancelled(transfer)
+                trial.expect(transfer.log.head == nil, "a head came for a request without an answer")
+            }
+        },
+        Check("nothing is sent after a cancel", .cancel) { trial in
+            // A transport that limits its connections sends some of these later, and none of them once cancelled.
+            let stalled = (0..<64).map { _ in trial.start("/stalled") }
+            try await trial.awaitRequest()
+            let cancelled = (0..<64).map { trial.start("/cancelled?\($0)") }
+            for transfer in cancelled { try await trial.expectCancelled(transfer) }
+            func arrivals() -> Int { trial.server.requests.count { $0.path == "/cancelled" } }
+            try await Task.sleep(for: .milliseconds(100))
+            let count = arrivals()
+            for transfer in stalled { try await trial.expectCancelled(transfer) }
+            try await trial.expectLife(after: "128 cancels")
+            try await Task.sleep(for: .milliseconds(200))
+            trial.expect(arrivals() == count, "\(arrivals() - count) requests were sent after their end")
+        },
+        Check("a cancel while waiting ends the transfer", .cancel, needs: .server) { trial in
+            let transfer = trial.start("/stalled")
+            try await trial.awaitArrival()
+            try await trial.expectCancelled(transfer)
+            try await trial.expectLife(after: "a cancel")
+        },
+        Check("a cancel while sending ends the transfer", .cancel, needs: .server) { trial in
+            // More than the sockets' buffers hold.
+            let transfer = trial.start("/upload", .post, body: .data(Data(count: 64 << 20)))
+            try await trial.awaitArrival()
+            try await trial.expectCancelled(transfer)
+        },
+        Check("a cancel in the head ends the transfer", .cancel) { trial in
+            let read = Gate()
+            let start = Data("HTTP/1.1 200 OK\r\nContent-Le".utf8)
+            trial.server.route(.get, "/head", .script([.send(start), .waitFor(read), .stall]))
+            let transfer = trial.start("/head")
+            try await trial.awaitRequest()
+            read.open()
+            try await trial.expectCancelled(transfer)
+        },
+        Check("a cancel in the content ends the transfer", .cancel, needs: .server) { trial in
+            let transfer = trial.start("/begun")
+            try await trial.wait(for: transfer.content, "no content came")
+            try await trial.expectCancelled(transfer)
+        },
+        Check("a cancel in a flood ends the transfer", .cancel) { trial in
+            // The last bytes never come, so the cancellation finds an active transfer, however late the test gets to
+            // it.
+            trial.server.route(.get, "/flood", .flood(count: 512).stalled(after: 512 << 16))
+            let transfer = trial.start("/flood")
+            try await trial.wait(for: transfer.content, "no content came")
+            transfer.cancel()
+            let log = try await trial.finish(transfer)
+            trial.expectError(log, .cancelled)
+        },
+        Check("a cancel after the end changes nothing", .cancel, needs: .nothing) { trial in
+            let transfer = trial.start("/text")
+            trial.expectAnswer(try await trial.finish(transfer), content: "text")
+            transfer.cancel()
+            transfer.cancel()
+            trial.expect(transfer.log.error == nil, "the end was changed to \(transfer.log)")
+        },
+        Check("many cancels at once are one", .cancel, needs: .nothing) { trial in
+            let transfer = trial.start("/stalled")
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<16 { group.addTask { transfer.cancel() } }
+            }
+            try await trial.expectCancelled(transfer)
+        },
+        Check("a cancel from inside of an event ends the transfer", .unlocked, needs: .server) { trial in
+            let inHead = trial.start("/begun") { event, transfer in
+                if case .head = event { transfer.cancel() }
+            }
+            trial.expectError(try await trial.finish(inHead), .cancelled, context: "the cancel in the head")
+            let inData = trial.start("/begun") { event, transfer in
+                if case .data = event { transfer.cancel() }
+            }
+            trial.expectError(try await trial.finish(inData), .cancelled, context: "the cancel in the content")
+            let inEnd = trial.start("/text") { event, transfer in
+                if case .end = event { transfer.cancel() }
+            }
+            trial.expectAnswer(try await trial.finish(inEnd), content: "text")
+        },
+        Check("a cancel at any moment leaves one end", .cancel, needs: .server) { trial in
+            // An HTTP/2 server treats too many resets as an attack, and closes the connection.
+            let count = trial.isElsewhere ? 100 : 1000
+            for number in 0..<count {
+                let transfer = trial.start("/text")
+                // Spread over the time that a response takes, so that some cancel before it, some during it and some
+                // after.
+                let delay = Duration.microseconds(number * 37 % 1500)
+                async let cancel: Void = {
+                    try? await Task.sleep(for: delay)
+                    transfer.cancel()
+                }()
+                let log = try await trial.finish(transfer)
+                await cancel
+                if log.error == nil {
+                    trial.expectAnswer(log, content: "text", "transfer \(number)")
+                } else {
+                    trial.expectError(log, .cancelled, context: "transfer \(number)")
+                }
+            }
+            try await trial.expectLife(after: "\(count) cancels")
+        },
+    ]
+}
+
+extension ConformanceTrial {
+    fileprivate func expectCancelled(_ transfer: WatchedTransfer) async throws {
+        transfer.cancel()
+        transfer.cancel()
+        expectError(try await finish(transfer), .cancelled)
+    }
+}

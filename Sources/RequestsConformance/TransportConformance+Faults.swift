@@ -1,0 +1,119 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+
+extension TransportConformance {
+    /// The checks of faults of the server or the connection.
+    static let faults: [Check] = [
+        Check("a port without a listener is an error", .complete, needs: .server) { trial in
+            let other = try MockServer()
+            other.stop()
+            let log = try await trial.send("\(other.url.absoluteString)/")
+            trial.expectError(log, .cannotConnect)
+            trial.expect(log.head == nil, "a head came without a server")
+        },
+        Check("an end before the first byte is an error", .complete) { trial in
+            try await trial.expectBroken(.closed)
+            try await trial.expectBroken(.reset)
+        },
+        Check("an end anywhere in the head is an error", .complete) { trial in
+            for offset in 1..<StubResponse.wholeHead.count {
+                try await trial.expectBroken(.raw(StubResponse.wholeHead.prefix(offset)), "after \(offset) bytes")
+            }
+        },
+        Check("an end anywhere in the content is an error", .complete) { trial in
+            let whole = StubResponse.wholeHead + Data("0123456789".utf8)
+            for offset in StubResponse.wholeHead.count..<whole.count {
+                try await trial.expectBroken(.raw(whole.prefix(offset)), "after \(offset) bytes", hasHead: true)
+            }
+        },
+        Check("an end anywhere in the chunks is an error", .complete) { trial in
+            let head = Data("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)
+            let chunks = Data("5\r\nfirst\r\n6;a=b\r\nsecond\r\n0\r\n".utf8)
+            for offset in 0..<chunks.count {
+                try await trial.expectBroken(.raw(head + chunks.prefix(offset)), "after \(offset) bytes", hasHead: true)
+            }
+        },
+        Check("a reset in the content is an error", .complete) { trial in
+            // The pause lets the client read before the RST discards what it hasn't read.
+            for pause in [Duration.zero, .milliseconds(20)] {
+                try await trial.expectBroken(.begun(then: .pause(pause), .reset))
+            }
+        },
+        Check("chunks that aren't are an error", .complete) { trial in
+            let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+            for chunks in ["zz\r\n", "-1\r\n", "5\r\nfirst0\r\n\r\n", "FFFFFFFFFFFFFFFFF\r\nx"] {
+                try await trial.expectBroken(.raw(head + chunks), "\(chunks.prefix(8).debugDescription)")
+            }
+        },
+        Check("garbage is an error", .complete) { trial in
+            for text in ["GARBAGE\r\n\r\n", "\r\n\r\n\r\n\r\n", "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/1.1 abc\r\n\r\n"] {
+                try await trial.expectBroken(.raw(text), text.prefix(8).debugDescription)
+            }
+            try await trial.expectBroken(.raw(Data(repeating: 0xFF, count: 200_000)), "many bytes of 0xFF")
+        },
+        Check("whatever a peer answers leads to one end", .complete) { trial in
+            for (number, text) in StubResponse.oddities.enumerated() {
+                trial.server.route(.get, "/odd\(number)", .raw(text))
+                let log = try await trial.send("/odd\(number)")
+                let isWhole = log.error != nil || log.head != nil
+                trial.expect(isWhole, "\(text.prefix(40).debugDescription) led to \(log)")
+            }
+            try await trial.expectLife(after: "oddities", mayLose: true)
+        },
+        Check("content beyond its length isn't the content", .complete) { trial in
+            trial.server.route(.get, "/more", .raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhello"))
+            let log = try await trial.send("/more")
+            if log.error == nil { trial.expectAnswer(log, content: "he") }
+            try await trial.expectLife(after: "content beyond its length", mayLose: true)
+        },
+    ]
+}
+
+extension ConformanceTrial {
+    /// Expects that a response is an error, that its request was sent once, and that the transport still works.
+    fileprivate func expectBroken(
+        _ response: StubResponse,
+        _ context: String = "the transfer",
+        hasHead: Bool? = nil
+    ) async throws {
+        let count = server.requests.count
+        server.route(.get, "/broken", response)
+        let log = try await send("/broken")
+        expectError(log, .connectionLost, .badResponse, context: context)
+        if hasHead == true { expect(log.head?.status == .ok, "\(context): the head that came wasn't reported") }
+        let sent = server.requests.count - count
+        expect(sent == 1, "\(context): \(sent) requests were sent, not 1")
+        // A request that fails on a reused connection may be retried (RFC 9112, 9.3.1), so each has a new connection
+        // here.
+        try await expectLife(after: context, thenCloses: true)
+    }
+}
+
+extension StubResponse {
+    fileprivate static let wholeHead = Data("HTTP/1.1 200 OK\r\nX-A: b\r\nContent-Length: 10\r\n\r\n".utf8)
+
+    /// Responses that clients interpret differently: each must be an error or a response, and none may trap.
+    fileprivate static let oddities = [
+        "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nx",
+        "HTTP/1.1 200 OK\r\nContent-Length: abc\r\n\r\nx",
+        "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nx",
+        "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxy",
+        "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: unheard-of\r\n\r\nx",
+        "HTTP/1.1 200 OK\r\nno colon here\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\n: no name\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nX-Folded: a\r\n b\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nX-Nul: a\u{0}b\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 200 OK\nContent-Length: 0\n\n",
+        "HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.0 200 OK\r\n\r\nx",
+        "HTTP/3.7 200 OK\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 999 What\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 099 What\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nhello",
+    ]
+}

@@ -1,0 +1,137 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+
+extension TransportConformance {
+    /// The checks of concurrent requests, and of pausing.
+    static let flow: [Check] = [
+        Check("requests at once get each its own answer", .exact, needs: .server) { trial in
+            let numbers = 0..<64
+            let transfers = numbers.map { number in
+                let headers: HTTPHeaders = ["X-Number": "\(number)"]
+                return trial.start("/echo?\(number)", .post, headers: headers, body: .text("body \(number)"))
+            }
+            for (number, transfer) in zip(numbers, transfers) {
+                let log = try await trial.finish(transfer)
+                trial.expectAnswer(log, content: "body \(number)", "request \(number)")
+            }
+            guard !trial.isElsewhere else { return }
+            let seen = trial.server.requests.map { "\($0.target) \($0.headers["X-Number"] ?? "") \($0.text)" }
+            let sent = numbers.map { "/echo?\($0) \($0) body \($0)" }
+            trial.expect(seen.sorted() == sent.sorted(), "\(seen.count) requests were sent, or not as they were made")
+        },
+        Check("one that stalls keeps no other waiting", .exact, needs: .server) { trial in
+            let stalled = trial.start("/stalled")
+            try await trial.awaitArrival()
+            for _ in 0..<4 { try await trial.expectLife(after: "one that stalls") }
+            stalled.cancel()
+            _ = try await trial.finish(stalled)
+        },
+        Check("a connection that the server ends isn't used again", .exact) { trial in
+            for _ in 0..<5 { trial.expectAnswer(try await trial.send("/last"), content: "last") }
+            trial.expect(trial.server.connectionCount == 5, "\(trial.server.connectionCount) connections, not 5")
+        },
+        Check("a pause stops the peer, and resuming brings the rest", .capabilities, needs: .server) { trial in
+            try trial.skip(unless: trial.transport.capabilities.contains(.pausing), "the transport can't pause")
+            // More than the buffers on the way hold.
+            let count = 1024
+            let transfer = trial.start("/flood/\(count)") { event, transfer in
+                if case .head = event { transfer.pause() }
+            }
+            try await trial.wait(for: transfer.head, "no head came")
+            transfer.pause()
+            let amount = await trial.amount(whenQuiet: transfer)
+            trial.expect(!transfer.log.hasEnded, "the transfer went on to its end")
+            trial.expect(amount < count << 15, "\(amount) bytes came after the pause")
+            transfer.resume()
+            let log = try await trial.finish(transfer)
+            trial.expectAnswer(log)
+            trial.expect(log.content.count == count << 16, "\(log.content.count) bytes came, not \(count << 16)")
+        },
+        Check("a transfer that is paused can be cancelled", .cancel, needs: .server) { trial in
+            try trial.skip(unless: trial.transport.capabilities.contains(.pausing), "the transport can't pause")
+            let transfer = trial.start("/flood/1024") { event, transfer in
+                if case .head = event { transfer.pause() }
+            }
+            try await trial.wait(for: transfer.head, "no head came")
+            transfer.pause()
+            transfer.cancel()
+            trial.expectError(try await trial.finish(transfer), .cancelled)
+        },
+        Check("pausing and resuming at any moment loses nothing", .capabilities, needs: .server) { trial in
+            try trial.skip(unless: trial.transport.capabilities.contains(.pausing), "the transport can't pause")
+            let transfer = trial.start("/flood/64") { event, transfer in
+                if case .data = event { transfer.pause() }
+                if case .data = event { transfer.resume() }
+            }
+            for _ in 0..<200 where !transfer.log.hasEnded {
+                transfer.pause()
+                transfer.resume()
+                await Task.yield()
+            }
+            transfer.resume()
+            let log = try await trial.finish(transfer)
+            trial.expectAnswer(log)
+            trial.expect(log.content.count == 64 << 16, "\(log.content.count) bytes came, not \(64 << 16)")
+            transfer.pause()
+            transfer.resume()
+        },
+    ]
+}
+
+extension ConformanceTrial {
+    /// Returns the byte count of the content once no more arrives within 150 milliseconds.
+    fileprivate func amount(whenQuiet transfer: WatchedTransfer) async -> Int {
+        let deadline = ContinuousClock.now + patience
+        var amount = -1
+        while amount != transfer.log.content.count, ContinuousClock.now < deadline {
+            amount = transfer.log.content.count
+            try? await Task.sleep(for: .milliseconds(150))
+        }
+        return amount
+    }
+}
+
+// MARK: - Events
+
+extension TransportConformance {
+    /// The checks of the order of events.
+    static let events: [Check] = [
+        Check("an answer is a head, content and one end", .order, needs: .nothing) { trial in
+            let log = try await trial.send("/text")
+            trial.expectAnswer(log, content: "text")
+        },
+        Check("nothing follows the end of many transfers at once", .order, needs: .nothing) { trial in
+            let transfers = (0..<32).map { _ in trial.start("/text") }
+            for transfer in transfers { trial.expectAnswer(try await trial.finish(transfer), content: "text") }
+        },
+        Check("sending returns at once", .immediate, needs: .nothing) { trial in
+            let start = ContinuousClock.now
+            let transfer = trial.start("/stalled")
+            let duration = ContinuousClock.now - start
+            trial.expect(duration < trial.patience / 2, "send took \(duration) for an answer that never comes")
+            transfer.cancel()
+            _ = try await trial.finish(transfer)
+        },
+        Check("a transfer goes on without its handle", .order, needs: .server) { trial in
+            let log = Locked(EventLog())
+            let end = Gate()
+            _ = trial.transport.send(TransportRequest(HTTPRequest(url: trial.url("/drip")))) { event in
+                log.withLock { $0.begin(event) }
+                log.withLock { $0.finish() }
+                if case .end = event { end.open() }
+            }
+            try await trial.wait(for: end, "no end came")
+            trial.expectAnswer(log.withLock { $0 }, content: "01234567")
+        },
+        Check("interim responses aren't the answer", .order) { trial in
+            let hint = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+            let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+            trial.server.route(.get, "/hints", .raw(hint + hint + answer, keepsAlive: true))
+            trial.expectAnswer(try await trial.send("/hints"), content: "ok")
+        },
+    ]
+}

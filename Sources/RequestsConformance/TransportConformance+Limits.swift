@@ -1,0 +1,151 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+
+extension TransportConformance {
+    /// The checks of timeouts and size limits.
+    static let limits: [Check] = [
+        Check("content of exactly the limit isn't too large", .limits, needs: .server) { trial in
+            let log = try await trial.finish(trial.start("/flood/1", maximumBodySize: 1 << 16))
+            trial.expectAnswer(log)
+            trial.expect(log.content.count == 1 << 16, "\(log.content.count) bytes of 65536 arrived")
+        },
+        Check("content beyond the limit is an error, or left to the operation", .limits, needs: .server) { trial in
+            let log = try await trial.finish(trial.start("/flood/16", maximumBodySize: 1024))
+            if log.error != nil { return trial.expectError(log, .bodyTooLarge) }
+            trial.expect(
+                log.content.count == 1 << 20,
+                "the content ended after \(log.content.count) bytes without an error"
+            )
+        },
+        Check("silence before the answer ends at the timeout", .limits, needs: .server) { trial in
+            try await trial.expectTimeout("/stalled")
+        },
+        Check("silence in the content ends at the timeout", .limits, needs: .server) { trial in
+            try await trial.expectTimeout("/begun")
+        },
+        Check("silence in an upload ends at the timeout", .limits, needs: .server) { trial in
+            let transfer = trial.start(
+                "/upload",
+                .post,
+                body: .data(.init(count: 64 << 20)),
+                timeout: .milliseconds(500)
+            )
+            trial.expectError(try await trial.finish(transfer), .timedOut)
+        },
+        Check("connections that aren't answered time out side by side", .limits) { trial in
+            try await trial.expectTimeoutsSideBySide()
+        },
+        Check("an answer within a timeout below a second is an answer", .limits) { trial in
+            trial.server.route(.get, "/late", .text("late").delayed(by: .milliseconds(50)))
+            let log = try await trial.finish(trial.start("/late", timeout: .milliseconds(900)))
+            trial.expectAnswer(log, content: "late")
+        },
+        Check("a timeout is about silence and not about all", .limits, needs: .server) { trial in
+            try await trial.expectPatience("/drip", content: "01234567")
+        },
+        Check("a head that drips is no silence", .limits) { trial in
+            // Each line comes within the timeout; all of them take several times as long, since a busy machine may
+            // notice a timeout late.
+            let fields = HTTPHeaders((10..<26).map { HTTPField(HTTPField.Name("X-Drip-\($0)"), "0123456789") })
+            let response = StubResponse.text("drip", headers: fields).dripping(by: 16, every: .milliseconds(60))
+            trial.server.route(.get, "/slow", response)
+            try await trial.expectPatience("/slow", content: "drip")
+        },
+        Check("a pause longer than the idle timeout isn't silence", .limits, needs: .server) { trial in
+            try trial.skip(unless: trial.transport.capabilities.contains(.pausing), "the transport can't pause")
+            try await trial.expectNoTimeoutInPause()
+        },
+    ]
+}
+
+extension ConformanceTrial {
+    /// Expects that a response arrives which takes longer than the timeout, but is never silent for that long.
+    fileprivate func expectPatience(_ target: String, content: String) async throws {
+        let timeout = Duration.milliseconds(400)
+        var (tries, log, duration) = (0, EventLog(), Duration.zero)
+        // A busy machine is silent at times, so one of several responses has to arrive.
+        repeat {
+            tries += 1
+            let transfer = start(target, timeout: timeout)
+            log = try await finish(transfer)
+            duration = transfer.duration
+        } while log.error?.code == .timedOut && tries < 4
+        expectAnswer(log, content: content)
+        expect(log.error != nil || duration > timeout, "the answer came too soon to tell anything")
+    }
+
+    /// Expects that transfers to a server that never accepts them end in the time of one.
+    fileprivate func expectTimeoutsSideBySide() async throws {
+        var configuration = MockServer.Configuration()
+        configuration.maximumConnections = 1
+        let busy = try MockServer(configuration: configuration) { _ in .never }
+        // It has the only connection. Others are connected by the system, and their handshakes aren't answered.
+        let first = start(busy.url.absoluteString)
+        do { try await busy.awaitRequest(within: patience) } catch { return note("no request reached the server") }
+        let timeout = Duration.milliseconds(500)
+        var durations: [Duration] = []
+        var tries = 0
+        // A busy machine can delay an end: one of several tries has to be on time.
+        repeat {
+            tries += 1
+            let transfers = (0..<8).map { start("https://127.0.0.1:\(busy.port)/\($0)", timeout: timeout) }
+            for transfer in transfers { expectError(try await finish(transfer), .timedOut, .cannotConnect) }
+            durations = transfers.map(\.duration)
+        } while durations.contains { $0 > timeout * 3 } && tries < 3
+        first.cancel()
+        expect(durations.allSatisfy { $0 <= timeout * 3 }, "8 timeouts of \(timeout) ended after \(durations)")
+    }
+
+    /// Expects that a transfer continues after a pause longer than the timeout, while the server has to wait.
+    fileprivate func expectNoTimeoutInPause() async throws {
+        let (timeout, count) = (Duration.milliseconds(500), 256)
+        var (tries, log) = (0, EventLog())
+        // A busy machine is silent at times, before and after the pause, so one of several transfers has to finish.
+        repeat {
+            tries += 1
+            let begun = Gate()
+            let transfer = start("/flood/\(count)", timeout: timeout) { event, transfer in
+                switch event {
+                case .head:
+                    transfer.pause()
+                    begun.open()
+                case .end: begun.open()
+                default: break
+                }
+            }
+            try await wait(for: begun, "no head came")
+            transfer.pause()
+            if transfer.log.head != nil, !transfer.log.hasEnded {
+                try await Task.sleep(for: timeout * 3)
+                let isOver = transfer.log.hasEnded
+                expect(!isOver, "a transfer that was paused for \(timeout * 3) ended with a timeout of \(timeout)")
+                transfer.resume()
+            }
+            log = try await finish(transfer)
+        } while log.error?.code == .timedOut && problems.isEmpty && tries < 4
+        expectAnswer(log)
+        expect(log.content.count == count << 16, "\(log.content.count) bytes came, not \(count << 16)")
+    }
+
+    /// Expects an end when the timeout has passed in silence: never before, and soon after.
+    fileprivate func expectTimeout(_ target: String) async throws {
+        let timeout = Duration.milliseconds(300)
+        var durations: [Duration] = []
+        // A busy machine can delay an end, but never advance it: the best of several has to be on time.
+        repeat {
+            let transfer = start(target, timeout: timeout)
+            expectError(try await finish(transfer), .timedOut)
+            durations.append(transfer.duration)
+        } while durations.last.map { $0 > timeout * 2 } == true && durations.count < 8
+        // The clocks of the two sides may differ by a tick.
+        expect(
+            durations.allSatisfy { $0 > timeout - .milliseconds(2) },
+            "\(timeout) of silence ended after \(durations)"
+        )
+        expect(durations.contains { $0 <= timeout * 2 }, "\(timeout) of silence ended after \(durations)")
+    }
+}

@@ -1,0 +1,117 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Requests
+import RequestsTesting
+
+extension TransportConformance {
+    /// The checks that a transport leaves redirects, cookies, credentials, caches and retries to the pipeline.
+    static let manners: [Check] = [
+        Check("a redirect is an answer", .plain, needs: .server) { trial in
+            for code in [301, 302, 303, 307, 308] {
+                let status = HTTPStatus(code)
+                let log = try await trial.send("/redirect/\(code)")
+                trial.expectAnswer(log, status, "\(status.code)")
+                trial.expect(log.head?[.location] == "/text", "\(status.code) has lost its Location")
+            }
+            let seen = trial.server.requests.map(\.path).filter { $0 == "/text" }
+            trial.expect(seen.isEmpty, "\(seen.count) redirects were followed")
+        },
+        Check("a redirect of a POST is an answer with its content", .plain) { trial in
+            for code in [302, 307] {
+                let status = HTTPStatus(code)
+                let response = StubResponse.text("over there", status: status, headers: [.location: "/text"])
+                trial.server.route(.post, "/\(status.code)", response)
+                let log = try await trial.send("/\(status.code)", .post, body: .text("abc"))
+                trial.expectAnswer(log, status, content: "over there", "\(status.code)")
+            }
+            trial.expect(trial.server.requests.count == 2, "\(trial.server.requests.count) requests were sent, not 2")
+        },
+        Check("a hostile Location does no harm", .plain) { trial in
+            let locations = [
+                "", " ", "//", "http://", "http://[", "http://[::1", "http://a:99999/", "javascript:alert(1)",
+                "file:///etc/hosts", "data:,x", "%", "\\\\host\\share", "\u{FC}ber",
+                String(repeating: "a/", count: 4000),
+            ]
+            for location in locations {
+                trial.server.route(.get, "/hostile", .redirect(to: location))
+                trial.expectAnswer(try await trial.send("/hostile"), .found, "Location: \(location.prefix(20))")
+            }
+            let count = trial.server.requests.count
+            trial.expect(count == locations.count, "\(count) requests were sent, not \(locations.count)")
+            try await trial.expectLife(after: "hostile locations")
+        },
+        Check("a redirect without a usable Location keeps its content", .plain) { trial in
+            let headers: [HTTPHeaders] = [[], [.location: "http://["], [.location: "ftp://127.0.0.1/"]]
+            for fields in headers {
+                trial.server.route(.get, "/lost", .text("lost", status: .found, headers: fields))
+                trial.expectAnswer(try await trial.send("/lost"), .found, content: "lost", "Location: \(fields)")
+            }
+        },
+        Check("cookies aren't kept", .plain, needs: .server) { trial in
+            let log = try await trial.send("/login")
+            trial.expect(log.head?[.setCookie] == "conformance=1; Path=/", "Set-Cookie didn't arrive")
+            let cookies = try await trial.sentFields(named: "cookie")
+            trial.expect(cookies.isEmpty, "the next request was sent with the cookies \(cookies)")
+        },
+        Check("a 401 is an answer", .plain) { trial in
+            for challenge in [#"Basic realm="a""#, #"Digest realm="a", nonce="b""#, #"Bearer realm="a""#, "Negotiate"] {
+                let headers: HTTPHeaders = [.wwwAuthenticate: challenge]
+                trial.server.route(.get, "/closed", .text("who?", status: .unauthorized, headers: headers))
+                let log = try await trial.send("/closed")
+                trial.expectAnswer(log, .unauthorized, content: "who?", challenge)
+                trial.expect(log.head?[.wwwAuthenticate] == challenge, "\(challenge) has lost its challenge")
+            }
+            let count = trial.server.requests.count
+            trial.expect(count == 4, "\(count) requests were sent, not 4")
+        },
+        Check("credentials aren't taken from elsewhere", .plain, needs: .server) { trial in
+            let fields = try await trial.sentFields(named: "authorization")
+            trial.expect(fields.isEmpty, "an Authorization field was sent")
+        },
+        Check("credentials for a proxy don't reach the origin", .capabilities, needs: .server) { trial in
+            let log = try await trial.send("/seen", headers: [.proxyAuthorization: "Basic YTpi"])
+            if log.error != nil, !trial.transport.capabilities.contains(.proxyAuthorization) {
+                return trial.expectError(log, .unsupported)
+            }
+            trial.expectAnswer(log)
+            let isThere = String(decoding: log.content, as: UTF8.self).lowercased().contains("proxy-authorization")
+            trial.expect(!isThere, "Proxy-Authorization was sent to the origin")
+        },
+        Check("answers aren't cached", .plain) { trial in
+            let headers: HTTPHeaders = [.cacheControl: "max-age=3600, public", .eTag: "\"a\""]
+            trial.server.route(.get, "/fresh", .text("fresh", headers: headers))
+            for _ in 0..<2 { trial.expectAnswer(try await trial.send("/fresh"), content: "fresh") }
+            let count = trial.server.requests.count
+            trial.expect(count == 2, "\(count) requests reached the server, not 2")
+            let condition = trial.server.requests.last?.headers[.ifNoneMatch]
+            trial.expect(condition == nil, "the second request was made conditional")
+        },
+        Check("failures aren't retried", .plain) { trial in
+            trial.server.route(.get, "/closed", .closed)
+            trial.server.route(.get, "/busy", .status(.serviceUnavailable, headers: [.retryAfter: "0"]))
+            trial.expectError(try await trial.send("/closed"), .connectionLost)
+            trial.expectAnswer(try await trial.send("/busy"), .serviceUnavailable)
+            let count = trial.server.requests.count
+            trial.expect(count == 2, "\(count) requests were sent, not 2")
+        },
+        Check("trust that isn't supported is refused before connecting", .unsupported) { trial in
+            let address = "https://127.0.0.1:\(trial.server.port)/"
+            let log = try await trial.finish(trial.start(address, trust: .only([])))
+            trial.expectError(log)
+            trial.expect(log.head == nil, "a response of an untrusted server was reported")
+            guard log.error?.code == .unsupported else { return }
+            trial.expect(trial.server.connectionCount == 0, "the connection was opened before it was refused")
+        },
+    ]
+}
+
+extension ConformanceTrial {
+    /// Sends a request, and returns the fields with the name, in lower case, that the server received.
+    fileprivate func sentFields(named name: String) async throws -> [String] {
+        let log = try await send("/seen")
+        expectAnswer(log)
+        let lines = String(decoding: log.content, as: UTF8.self).split(separator: "\n")
+        return lines.filter { $0.lowercased().hasPrefix("\(name):") }.map(String.init)
+    }
+}

@@ -1,0 +1,102 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+
+extension TransportConformance {
+    /// The checks of requests and responses as they are on the wire.
+    static let messages: [Check] = [
+        Check("the target is sent as it is", .exact) { trial in
+            for target in ["/a%2Fb?x=1%202&y=%C3%BC", "/a//b/;c=d", "/?", "/a?b=c+d%2Be"] {
+                trial.server.route(.get, target, .text("here"))
+                trial.expectAnswer(try await trial.send(target), content: "here", target)
+                let seen = trial.server.requests.last?.target ?? ""
+                trial.expect(seen == target, "\(target) was sent as \(seen)")
+            }
+        },
+        Check("header fields are sent as they are", .exact) { trial in
+            let headers: HTTPHeaders = [
+                "X-Plain": "a b", "X-Quoted": #""a,b"; c=d\e"#, "Cookie": "a=b", "X-Percent": "%0d",
+            ]
+            trial.expectAnswer(try await trial.send("/text", headers: headers), content: "text")
+            for field in headers {
+                let seen = try await trial.awaitRequest().headers[values: field.name]
+                trial.expect(seen == [field.value], "\(field.name) was sent as \(seen)")
+            }
+        },
+        Check("repeated header fields keep their values and their order", .capabilities) { trial in
+            let headers: HTTPHeaders = ["X-B": "1", "X-A": "2", "X-B": "3", "X-C": "4"]
+            trial.expectAnswer(try await trial.send("/text", headers: headers), content: "text")
+            let fields = try await trial.awaitRequest().headers.filter { $0.name.rawValue.hasPrefix("X-") }
+            let lines = fields.map { "\($0.name): \($0.value)" }
+            if trial.transport.capabilities.contains(.orderedHeaders) {
+                trial.expect(lines == ["X-B: 1", "X-A: 2", "X-B: 3", "X-C: 4"], "the fields were sent as \(lines)")
+            } else {
+                // One field with two values is equivalent to two fields with one value each (RFC 9110, 5.2).
+                trial.expect(lines.sorted() == ["X-A: 2", "X-B: 1, 3", "X-C: 4"], "the fields were sent as \(lines)")
+            }
+        },
+        Check("repeated header fields of the answer all arrive", .exact, needs: .server) { trial in
+            let log = try await trial.send("/fields")
+            trial.expectAnswer(log)
+            trial.expect(log.head?.headers["x-a"] == "1, 2", "X-A arrived as \(log.head?.headers["x-a"] ?? "nothing")")
+            trial.expect(log.head?["X-B"] == "3", "X-B arrived as \(log.head?["X-B"] ?? "nothing")")
+        },
+        Check("every status is an answer", .exact, needs: .server) { trial in
+            for code in [200, 201, 226, 299, 300, 400, 404, 418, 429, 500, 503, 599] {
+                let log = try await trial.send("/status/\(code)")
+                trial.expectAnswer(log, HTTPStatus(code), content: "why", "\(code)")
+            }
+        },
+        Check("a method of one's own is sent", .exact) { trial in
+            for method in [HTTPMethod.options, .delete, .patch, "REPORT"] {
+                trial.server.route(method, "/own", .text("own"))
+                trial.expectAnswer(try await trial.send("/own", method), content: "own", "\(method)")
+            }
+        },
+        Check("a HEAD is answered without content", .exact, needs: .server) { trial in
+            let log = try await trial.send("/text", .head)
+            trial.expectAnswer(log, content: "")
+            trial.expect(log.head?[.contentLength] == "4", "the length is \(log.head?[.contentLength] ?? "not there")")
+            try await trial.expectLife(after: "a HEAD")
+        },
+        Check("204 and 304 have no content", .exact, needs: .server) { trial in
+            for status in [HTTPStatus.noContent, .notModified] {
+                let log = try await trial.send("/status/\(status.code)", headers: [.ifNoneMatch: "\"a\""])
+                trial.expectAnswer(log, status, content: "", "\(status)")
+                try await trial.expectLife(after: "\(status)")
+            }
+        },
+        Check("chunks become one content", .exact) { trial in
+            let chunks = ["a", "bc", String(repeating: "d", count: 70_000)].map { Data($0.utf8) }
+            trial.server.route(.get, "/chunks", .chunked(chunks))
+            let log = try await trial.send("/chunks")
+            trial.expectAnswer(log)
+            trial.expect(log.content == chunks.reduce(Data(), +), "\(log.content.count) bytes arrived, not 70003")
+            try await trial.expectLife(after: "chunks")
+        },
+        Check("trailers do no harm", .exact) { trial in
+            trial.server.route(.get, "/trailers", .chunked([Data("chunk".utf8)], trailers: ["X-Sum": "1"]))
+            trial.expectAnswer(try await trial.send("/trailers"), content: "chunk")
+            try await trial.expectLife(after: "trailers")
+        },
+        Check("content without a length ends with the connection", .exact) { trial in
+            trial.server.route(.get, "/open", .raw("HTTP/1.1 200 OK\r\n\r\nhello"))
+            trial.expectAnswer(try await trial.send("/open"), content: "hello")
+        },
+        Check("compressed content is decoded", .decoded, needs: .server) { trial in
+            let response = StubResponse.data(.compressedPancakes, headers: [.contentEncoding: "gzip"])
+            trial.server.route(.get, "/slow", response.dripping(by: 3, every: .microseconds(200)))
+            for target in trial.isElsewhere ? ["/gzip"] : ["/gzip", "/slow"] {
+                trial.expectAnswer(try await trial.send(target), content: #"{"name":"Pancakes"}"#, target)
+            }
+        },
+        Check("content that isn't compressed as it says is an error", .complete) { trial in
+            trial.server.route(.get, "/plain", .text("plain", headers: [.contentEncoding: "gzip"]))
+            trial.expectError(try await trial.send("/plain"), .badResponse)
+            try await trial.expectLife(after: "the error")
+        },
+    ]
+}

@@ -1,0 +1,87 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Requests
+
+extension Sequence<ReceivedRequest> {
+    /// Checks that at least one of the requests meets all of the conditions.
+    ///
+    /// ```swift
+    /// try stubber.requests.expect(.path("/users"), .header(.accept, "application/json"))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - conditions: The conditions, as those of a stub.
+    ///   - file: The file of the expectation.
+    ///   - line: The line of the expectation.
+    /// - Returns: The first such request, with the values of the template's variables.
+    /// - Throws: ``UnmetExpectations``, with the place of this call, and why the nearest request doesn't meet them.
+    @discardableResult
+    public func expect(
+        _ conditions: StubCondition...,
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) throws(UnmetExpectations) -> ReceivedRequest {
+        try expect(conditions, at: SourcePlace(file, line))
+    }
+
+    /// Checks that at least one of the requests has a method and an address, and meets all of the conditions.
+    ///
+    /// ```swift
+    /// try server.requests.expect(.post, "/users/{id}", .jsonBody(["name": "Ada"]))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - template: The address, or what follows its origin, such as `/users/{id}`.
+    ///   - conditions: Further conditions.
+    ///   - file: The file of the expectation.
+    ///   - line: The line of the expectation.
+    /// - Returns: The first such request, with the values of the template's variables.
+    /// - Throws: ``UnmetExpectations``, with the place of this call, and why the nearest request doesn't meet them.
+    @discardableResult
+    public func expect(
+        _ method: HTTPMethod,
+        _ template: URITemplate,
+        _ conditions: StubCondition...,
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) throws(UnmetExpectations) -> ReceivedRequest {
+        try expect([.method(method), .template(template)] + conditions, at: SourcePlace(file, line))
+    }
+
+    private func expect(
+        _ conditions: [StubCondition],
+        at place: SourcePlace
+    ) throws(UnmetExpectations) -> ReceivedRequest {
+        var nearest: (request: ReceivedRequest, mismatches: [String])?
+        var count = 0
+        for request in self {
+            let (variables, mismatches) = conditions.judge(request)
+            if mismatches.isEmpty {
+                var result = request
+                result.variables = variables
+                return result
+            }
+            count += 1
+            if mismatches.count < nearest?.mismatches.count ?? .max { nearest = (request, mismatches) }
+        }
+        var lines = ["\(place): no request is as expected: \(conditions.summary)"]
+        if let nearest {
+            lines.append("the nearest of \(count): \(nearest.request)")
+            lines += nearest.mismatches.map { "- \($0)" }
+        } else {
+            lines.append("there was no request")
+        }
+        throw UnmetExpectations(complaints: [lines.joined(separator: "\n")])
+    }
+}
+
+/// A place in the source of a test, which the message of a failure names.
+package struct SourcePlace: Sendable, Hashable, CustomStringConvertible {
+    package let description: String
+
+    package init(_ file: StaticString, _ line: UInt) {
+        description = "\(file):\(line)"
+    }
+}

@@ -1,0 +1,55 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+extension StubCondition {
+    /// The address is the recorded one; secret parameters may have any value.
+    static func recorded(_ url: URL, ignoring ignored: Set<AddressPart>) -> StubCondition {
+        let url = url.withoutSecrets
+        let expected = AddressPieces(url)
+        return StubCondition("URL \(ReceivedRequest(url: url).shownAddress)") { request in
+            AddressPieces(request.url.withoutSecrets).difference(from: expected, ignoring: ignored)
+        }
+    }
+
+    /// The content is the recorded one.
+    static func recorded(_ expected: RecordedContent) -> StubCondition {
+        StubCondition("recorded body") { request in
+            let content = RecordedContent(request)
+            guard content != expected else { return nil }
+            guard case .json(let value) = content, case .json(let recorded) = expected else {
+                return "the content differs from the recorded one"
+            }
+            return "the JSON differs: \(value.differences(from: recorded, isWhole: true).joined(separator: ", "))"
+        }
+    }
+}
+
+extension URL {
+    /// The address as a file has it.
+    var withoutSecrets: URL {
+        URL(string: Redaction.address(absoluteString)) ?? self
+    }
+}
+
+/// Content in a normalized form: equal if the meaning is equal, without secrets.
+enum RecordedContent: Hashable, Sendable {
+    case json(JSONValue)
+    case bytes(Data)
+
+    init(_ request: ReceivedRequest) {
+        let content = Redaction.content(request.body, type: request.headers[.contentType])
+        let type = request.headers[.contentType].flatMap { try? MediaType(parsing: $0) }
+        let isJSON = type.map { $0.essence == "application/json" || $0.suffix == "json" } ?? false
+        if isJSON, let value = try? JSONDecoder().decode(JSONValue.self, from: content) {
+            self = .json(value)
+        } else if let boundary = type?[parameter: "boundary"], !boundary.isEmpty {
+            // Each form has another boundary.
+            self = .bytes(content.replacing(Data(boundary.utf8), with: Data("boundary".utf8)))
+        } else {
+            self = .bytes(content)
+        }
+    }
+}

@@ -1,0 +1,101 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+/// A transport without a network: a closure makes the response to every request, on the thread that sends it.
+///
+/// The fastest way to test what is made of a response, and never flaky:
+///
+/// ```swift
+/// let transport = InMemoryTransport { request in
+///     request.url.path == "/recipes/1" ? .json(#"{"name": "Pancakes"}"#) : .status(.notFound)
+/// }
+/// let recipe = try await queue.fetch(RecipeRequest(recipeID: "1"), session: transport)
+/// ```
+///
+/// It has no sockets and no timeouts: `.never` and `.stalled(after:)` last until the request is cancelled. Safe from
+/// any thread; the closure may be called from several at once.
+public final class InMemoryTransport: HTTPTransport {
+    private let respond: @Sendable (TransportRequest) -> StubResponse
+    private let recorded: Locked<[TransportRequest]>?
+    private let clock: any Clock<Duration>
+
+    /// Makes a transport.
+    ///
+    /// - Parameters:
+    ///   - recordsRequests: Whether ``requests`` is kept; true by default. A benchmark turns it off.
+    ///   - clock: The clock for the times of responses; a ``ManualClock`` lets them pass when the test says so.
+    ///   - respond: Makes the response to a request. It returns at once: it runs on the thread that sends.
+    public init(
+        recordsRequests: Bool = true,
+        clock: any Clock<Duration> = ContinuousClock(),
+        _ respond: @escaping @Sendable (TransportRequest) -> StubResponse
+    ) {
+        self.respond = respond
+        self.clock = clock
+        recorded = recordsRequests ? Locked([]) : nil
+    }
+
+    /// The requests that were sent, in their order.
+    public var requests: [TransportRequest] { recorded?.withLock { $0 } ?? [] }
+
+    /// All capabilities except pausing.
+    public var capabilities: TransportCapabilities {
+        [.concurrentDelivery, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders, .proxyAuthorization]
+    }
+
+    /// Answers the request before it returns, unless the answer is one that waits, or is made from the content of the
+    /// request.
+    public func send(
+        _ request: TransportRequest,
+        receive: @escaping @Sendable (TransferEvent) -> Void
+    ) -> any TransferHandle {
+        recorded?.withLock { $0.append(request) }
+        let response = respond(request)
+        guard response.content.dependsOnRequest else {
+            return deliver(response, to: ReceivedRequest(request), of: StubTransfer(receive), receive)
+        }
+        let transfer = StubTransfer(receive)
+        let task = Task { [self] in
+            do {
+                guard let received = try await ReceivedRequest.reading(request, for: transfer) else { return }
+                _ = deliver(response, to: received, of: transfer) { transfer.report($0) }
+            } catch {
+                transfer.report(.end(RequestError(error)))
+            }
+        }
+        transfer.whenStopped { task.cancel() }
+        return transfer
+    }
+
+    private func deliver(
+        _ response: StubResponse,
+        to request: ReceivedRequest,
+        of transfer: @autoclosure () -> StubTransfer,
+        _ receive: (TransferEvent) -> Void
+    ) -> any TransferHandle {
+        do {
+            let plan = try StubPlan(response, to: request)
+            guard plan.isImmediate else {
+                let transfer = transfer()
+                StubPlayer(transfer: transfer, url: request.url, clock: clock, timeout: nil).play(plan.steps[...])
+                return transfer
+            }
+            for step in plan.steps {
+                for event in step.events(at: request.url) { receive(event) }
+            }
+        } catch {
+            receive(.end(RequestError(error)))
+        }
+        return EndedTransfer.shared
+    }
+}
+
+/// The handle of a transfer that was over before it was returned.
+private final class EndedTransfer: TransferHandle {
+    static let shared = EndedTransfer()
+
+    func cancel() {}
+}

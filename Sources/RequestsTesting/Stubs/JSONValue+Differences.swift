@@ -1,0 +1,81 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+extension JSONValue {
+    /// Returns the differences from the expected value in words, at most ten; values with a secret name aren't shown.
+    ///
+    /// If the expected value is the whole, unexpected members are differences too. Arrays must have the same elements.
+    ///
+    /// - Complexity: O(n log n).
+    func differences(from expected: JSONValue, isWhole: Bool) -> [String] {
+        var differences: [String] = []
+        collect(expected, isWhole, "", isSecret: false, &differences)
+        return differences
+    }
+
+    private func collect(
+        _ expected: JSONValue,
+        _ isWhole: Bool,
+        _ path: String,
+        isSecret: Bool,
+        _ differences: inout [String]
+    ) {
+        guard differences.count < 10 else { return }
+        let place = path.isEmpty ? "it" : path.shortened(to: 128)
+        switch (self, expected) {
+        case (.object(let members), .object(let wanted)):
+            for name in Set(members.keys).union(wanted.keys).sorted() {
+                let inner = path.isEmpty ? name : "\(path).\(name)"
+                switch (members[name], wanted[name]) {
+                case (let member?, let value?):
+                    let isSecret = isSecret || Redaction.namesSecret(name)
+                    member.collect(value, isWhole, inner, isSecret: isSecret, &differences)
+                case (nil, _?): differences.append("\(inner.shortened(to: 128)) is missing")
+                case (_?, nil) where isWhole: differences.append("\(inner.shortened(to: 128)) isn't expected")
+                default: break
+                }
+            }
+        case (.array(let elements), .array(let wanted)) where elements.count == wanted.count:
+            for (index, (element, value)) in zip(elements, wanted).enumerated() {
+                element.collect(value, isWhole, "\(path)[\(index)]", isSecret: isSecret, &differences)
+            }
+        case (.array(let elements), .array(let wanted)):
+            differences.append("\(place) has \(elements.count) elements, not \(wanted.count)")
+        default:
+            guard !isSame(as: expected) else { return }
+            // A text that is the whole content may be a form in quotes, with secrets that no member's name reveals.
+            let hides = isSecret || path.isEmpty && [self, expected].contains { $0.mayHoldSecret }
+            differences.append(hides ? "\(place) has another value" : "\(place) is \(excerpt), not \(expected.excerpt)")
+        }
+    }
+
+    /// Whether two values are equal, with numbers compared by value: a literal `1.0` is read as `1`.
+    private func isSame(as other: JSONValue) -> Bool {
+        switch (self, other) {
+        case (.integer(let integer), .double(let double)), (.double(let double), .integer(let integer)):
+            Double(integer) == double
+        default: self == other
+        }
+    }
+
+    private var mayHoldSecret: Bool {
+        guard case .string(let text) = self else { return false }
+        return Redaction.shown(Data(text.utf8), type: nil) == nil
+    }
+
+    /// The value in a few words: a scalar itself, or the kind of a collection.
+    private var excerpt: String {
+        switch self {
+        case .null: "null"
+        case .bool(let value): "\(value)"
+        case .integer(let value): "\(value)"
+        case .double(let value): "\(value)"
+        case .string(let text): "\"\(text.shortened())\""
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}
