@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -917,6 +918,16 @@ long ccurl_most_descriptors(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > 1 << 20) return 1 << 20;
     return (long)limit.rlim_cur;
+}
+
+// MARK: Threads
+
+// Whether the present thread is the main one; -1 until that is known.
+static _Thread_local signed char is_main = -1;
+
+bool ccurl_thread_is_main(void) {
+    if (is_main < 0) is_main = syscall(SYS_gettid) == getpid();
+    return is_main;
 }
 
 void ccurl_block_broken_pipe(void) {

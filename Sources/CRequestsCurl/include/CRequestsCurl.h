@@ -370,6 +370,11 @@ int ccurl_memory_file(const void *bytes, size_t count);
 /// The maximum number of descriptors of the process.
 long ccurl_most_descriptors(void);
 
+// MARK: Threads
+
+/// Whether the present thread is the main one; asks the system once for each thread.
+bool ccurl_thread_is_main(void);
+
 /// Keeps broken pipes in this thread from ending the process: without signals, libcurl doesn't guard against them.
 void ccurl_block_broken_pipe(void);
 

@@ -3,6 +3,9 @@
 
 import Foundation
 
+#if os(Linux)
+import CRequestsCurl
+#endif
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
@@ -13,6 +16,17 @@ import Musl
 
 /// The calls of the system that differ between platforms.
 enum Platform {
+    /// Whether this is the main thread.
+    ///
+    /// On Linux, Foundation asks the system each time, with two calls.
+    static var isMainThread: Bool {
+        #if os(Linux)
+        ccurl_thread_is_main()
+        #else
+        Thread.isMainThread
+        #endif
+    }
+
     /// Writes bytes to a descriptor; returns the number of written bytes, or the negated error number.
     static let write: PrivateFile.Writer = { descriptor, bytes in
         #if canImport(Darwin)
