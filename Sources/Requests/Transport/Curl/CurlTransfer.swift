@@ -125,7 +125,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     func deliver() {
         guard mailbox.withLock({ $0.enter() }) else { return }
         while let events = mailbox.withLock({ $0.take() }) {
-            for (position, event) in events.enumerated() {
+            for (position, event) in zip(events.indices, events) {
                 receive(event)
                 guard case .data(let data) = event else { continue }
                 let (goesOn, isHeld) = mailbox.withLock { mailbox in
