@@ -157,6 +157,7 @@ enum {
     MOPT_SOCKETDATA = 10002,
     MOPT_TIMERFUNCTION = 20004,
     MOPT_TIMERDATA = 10005,
+    MOPT_QUICK_EXIT = 21,
 };
 
 // MARK: The functions, found once
@@ -795,6 +796,8 @@ CCurlMulti *ccurl_multi_new(CCurlSocketCallback on_socket, CCurlTimerCallback on
     curl.multi_setopt(multi, MOPT_SOCKETDATA, context);
     curl.multi_setopt(multi, MOPT_TIMERFUNCTION, on_timer);
     curl.multi_setopt(multi, MOPT_TIMERDATA, context);
+    // From 8.20, freeing it waits for look-ups otherwise.
+    curl.multi_setopt(multi, MOPT_QUICK_EXIT, 1L);
     return multi;
 }
 
