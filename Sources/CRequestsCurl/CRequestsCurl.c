@@ -304,7 +304,9 @@ struct CCurlGate {
 static pthread_mutex_t gates_mutex;
 static struct CCurlGate *gates;
 static atomic_bool is_exiting;
-static pid_t process;
+// The number of forks between the first process and this one, and at the time of the load.
+static atomic_uint forks;
+static unsigned forks_at_load;
 
 // The thread that ends the process may hold the mutex itself, if it does so in a signal handler. It must not wait for itself.
 static void make_mutex(pthread_mutex_t *mutex) {
@@ -355,7 +357,7 @@ void ccurl_gate_wakes(CCurlGate *gate, int descriptor) { atomic_store(&gate->wak
 // as it looks up a name without a thread of its own, doesn't keep the process from its end.
 static void shut_gates(void) {
     // A forked child has none of the threads, and may have their mutexes locked.
-    if (getpid() != process) return;
+    if (atomic_load(&forks) != forks_at_load) return;
     atomic_store(&is_exiting, true);
     struct timespec limit;
     clock_gettime(CLOCK_REALTIME, &limit);
@@ -406,28 +408,53 @@ static void load_library(void) {
     }
 }
 
+// Whether the present thread is the main one; -1 until that is known.
+static _Thread_local signed char is_main = -1;
+
+static void count_fork(void) {
+    atomic_fetch_add(&forks, 1);
+    // The thread that forks is the main one of the new process.
+    is_main = 1;
+}
+
+unsigned ccurl_forks(void) { return atomic_load(&forks); }
+
 // Handlers run in the reverse order. The first is for an exit before or while libcurl is loaded: it waits for the load, and
 // runs before the linker's own handler, during which nothing may be loaded. The second runs before the handlers of the
 // libraries that libcurl uses.
 __attribute__((constructor)) static void register_first_handler(void) {
     make_mutex(&gates_mutex);
-    process = getpid();
+    pthread_atfork(NULL, NULL, count_fork);
     atexit(shut_gates);
 }
 
-static void load(void) {
+static void *load(void *context) {
+    bool *has_own_thread = context;
     pthread_mutex_lock(&gates_mutex);
     if (!atomic_load(&is_exiting)) {
-        process = getpid();
+        forks_at_load = atomic_load(&forks);
         load_library();
         if (atexit(shut_gates) != 0) version = 0;
-        ccurl_thread_ends();
+        if (*has_own_thread) ccurl_thread_ends();
     }
     pthread_mutex_unlock(&gates_mutex);
+    return NULL;
+}
+
+// The caller's thread may use OpenSSL itself, which keeps a state for each thread: that is neither made here nor released.
+static void load_once(void) {
+    bool has_own_thread = true;
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, load, &has_own_thread) == 0) {
+        pthread_join(thread, NULL);
+    } else {
+        has_own_thread = false;
+        load(&has_own_thread);
+    }
 }
 
 bool ccurl_load(void) {
-    pthread_once(&once, load);
+    pthread_once(&once, load_once);
     return version != 0;
 }
 
@@ -925,8 +952,14 @@ long ccurl_most_descriptors(void) {
 
 // MARK: Threads
 
-// Whether the present thread is the main one; -1 until that is known.
-static _Thread_local signed char is_main = -1;
+bool ccurl_thread_start(void *(*work)(void *context), void *context) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, work, context) != 0) return false;
+    pthread_detach(thread);
+    return true;
+}
+
+void ccurl_thread_set_name(const char *name) { pthread_setname_np(pthread_self(), name); }
 
 bool ccurl_thread_is_main(void) {
     if (is_main < 0) is_main = syscall(SYS_gettid) == getpid();

@@ -372,8 +372,14 @@ long ccurl_most_descriptors(void);
 
 // MARK: Threads
 
+/// Starts a thread; returns false if the system has no other.
+bool ccurl_thread_start(void *(*work)(void *context), void *context);
+/// Names the present thread, with at most 15 characters.
+void ccurl_thread_set_name(const char *name);
 /// Whether the present thread is the main one; asks the system once for each thread.
 bool ccurl_thread_is_main(void);
+/// The number of forks that made this process of the first one: a fork has none of its threads.
+unsigned ccurl_forks(void);
 
 /// Keeps broken pipes in this thread from ending the process: without signals, libcurl doesn't guard against them.
 void ccurl_block_broken_pipe(void);

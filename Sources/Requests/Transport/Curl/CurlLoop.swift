@@ -69,7 +69,8 @@ final class CurlLoop: @unchecked Sendable {
             do {
                 let transfer = try CurlTransfer(request, to: destination, easy, loop: self, receive: receive)
                 guard submit(.start(transfer)) else {
-                    throw RequestError(.closed, phase: .sending, reason: "the transport was closed")
+                    let reason = "the transport was closed, or this process is a fork of the one that used it"
+                    throw RequestError(.closed, phase: .sending, reason: reason)
                 }
                 return transfer
             } catch {
@@ -89,7 +90,9 @@ final class CurlLoop: @unchecked Sendable {
         case .taken: return true
         case .refused: return false
         case .takenFirst:
-            startThread()
+            guard !startThread() else { return true }
+            let error = RequestError(.other, phase: .sending, reason: "no thread can be started")
+            for case .start(let transfer) in inbox.threadFailed() { transfer.refuse(error) }
             return true
         }
     }
@@ -105,14 +108,12 @@ final class CurlLoop: @unchecked Sendable {
         inbox.awaitEnd()
     }
 
-    private func startThread() {
-        let thread = Thread { [self] in
+    private func startThread() -> Bool {
+        WorkerThread.start("Requests.CurlLoop") { [self] in
             run()
             inbox.threadEnded()
             if isAbandoned { ccurl_await_exit() }
         }
-        thread.name = "Requests.CurlLoop"
-        thread.start()
     }
 
     // MARK: The thread

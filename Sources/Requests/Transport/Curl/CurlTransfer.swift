@@ -150,6 +150,12 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         flow = nil
     }
 
+    /// Ends the transfer, which no loop takes.
+    func refuse(_ error: RequestError) {
+        receive(.end(error))
+        ccurl_easy_free(easy)
+    }
+
     /// Records that it was admitted.
     func dispatch() {
         stage.awaitName(at: loop.now)

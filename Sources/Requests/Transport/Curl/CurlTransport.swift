@@ -12,6 +12,9 @@ import Foundation
 /// supports what `URLSession` can't on Linux: timeouts to the millisecond, back-pressure, ordered headers, bodies of
 /// known length from streams, Unix sockets, every ``TrustPolicy``, and invalid responses without a crash.
 ///
+/// A transport belongs to the process in which it sends its first request. In a fork of that process, its requests end
+/// with an error of code `closed`; make another one there.
+///
 /// Connections are kept and reused. Redirects, cookies, `.netrc` and every protocol but http and https are off: the
 /// library handles these itself, in the same way over every transport.
 ///
