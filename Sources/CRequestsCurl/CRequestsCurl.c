@@ -79,12 +79,6 @@ enum {
     GLOBAL_ALL = 3,
     OPENSSL_NO_ATEXIT = 0x00080000,
     VERSION_NOW = 3,
-    VERSION_OF_QUICK_EXIT = 0x075700,     // 7.87
-    VERSION_OF_PASSING_ADDRESS = 0x074b00,  // 7.75
-    VERSION_OF_PREREQ = 0x075000,         // 7.80
-    VERSION_OF_QUEUE = 0x080600,          // 8.6
-    VERSION_OF_USED_PROXY = 0x080700,     // 8.7
-    VERSION_OF_POSTTRANSFER = 0x080a00,   // 8.10
     AGE_OF_CA_FILE = 6,  // 7.70: the age from which the fields above exist
     MESSAGE_DONE = 1,
     BLOB_COPY = 1,
@@ -187,7 +181,6 @@ static struct {
 } curl;
 
 static uint32_t version;
-static uint32_t features;
 static const char *ca_file;
 static const char *ca_folder;
 static const char *tls_library;
@@ -400,7 +393,6 @@ static void load_library(void) {
     if (curl.global_init(GLOBAL_ALL) != CCURL_OK) return;
     find_openssl(library);
     version = info->version_num;
-    features = (uint32_t)info->features;
     tls_library = info->ssl_version;
     if (info->age >= AGE_OF_CA_FILE) {
         ca_file = info->ca_file;
@@ -459,22 +451,13 @@ bool ccurl_load(void) {
 }
 
 uint32_t ccurl_version(void) { return ccurl_load() ? version : 0; }
-bool ccurl_asks_before_sending(void) { return ccurl_version() >= VERSION_OF_PREREQ; }
-uint32_t ccurl_features(void) { return ccurl_load() ? features : 0; }
 const char *ccurl_tls_library(void) { return ccurl_load() ? tls_library : NULL; }
 const char *ccurl_ca_file(void) { return ccurl_load() ? ca_file : NULL; }
 const char *ccurl_ca_folder(void) { return ccurl_load() ? ca_folder : NULL; }
-
-bool ccurl_shows_chains(void) {
-    return ccurl_version() >= VERSION_OF_PREREQ && openssl.is_there;
-}
+bool ccurl_finds_chains(void) { return ccurl_load() && openssl.is_there; }
+bool ccurl_finds_stores(void) { return ccurl_load() && openssl.has_stores; }
 
 // MARK: Stores of certificates
-
-bool ccurl_shares_stores(void) {
-    // Only of the TLS library that libcurl uses: the symbols of another one may be found as well.
-    return ccurl_load() && openssl.has_stores && tls_library != NULL && strncmp(tls_library, "OpenSSL/", 8) == 0;
-}
 
 CCurlStore *ccurl_store_new(void) {
     CCurlStore *store = openssl.store_new();
@@ -577,8 +560,6 @@ int ccurl_easy_set_addresses(CCurlEasy *easy, CCurlList *addresses) {
     return curl.easy_setopt(easy, OPT_RESOLVE, addresses);
 }
 
-bool ccurl_forgets_addresses(void) { return ccurl_version() >= VERSION_OF_PASSING_ADDRESS; }
-
 static int64_t offset_of(CCurlEasy *easy, int info) {
     curl_off value = 0;
     return curl.easy_getinfo(easy, info, &value) == CCURL_OK ? value : 0;
@@ -592,13 +573,15 @@ static long long_of(CCurlEasy *easy, int info) {
 long ccurl_easy_long(CCurlEasy *easy, enum CCurlLongInfo info) { return long_of(easy, (int)info); }
 
 CCurlMetrics ccurl_easy_metrics(CCurlEasy *easy) {
+    long used_proxy = 0;
+    bool knows_proxy = curl.easy_getinfo(easy, INFO_USED_PROXY, &used_proxy) == CCURL_OK;
     return (CCurlMetrics){
-        .queued = version >= VERSION_OF_QUEUE ? offset_of(easy, INFO_QUEUE_TIME) : 0,
+        .queued = offset_of(easy, INFO_QUEUE_TIME),
         .name_resolved = offset_of(easy, INFO_NAMELOOKUP_TIME),
         .connected = offset_of(easy, INFO_CONNECT_TIME),
         .secured = offset_of(easy, INFO_APPCONNECT_TIME),
         .ready = offset_of(easy, INFO_PRETRANSFER_TIME),
-        .sent = version >= VERSION_OF_POSTTRANSFER ? offset_of(easy, INFO_POSTTRANSFER_TIME) : 0,
+        .sent = offset_of(easy, INFO_POSTTRANSFER_TIME),
         .first_byte = offset_of(easy, INFO_STARTTRANSFER_TIME),
         .end = offset_of(easy, INFO_TOTAL_TIME),
         .body_sent = offset_of(easy, INFO_SIZE_UPLOAD),
@@ -607,7 +590,7 @@ CCurlMetrics ccurl_easy_metrics(CCurlEasy *easy) {
         .head_received = long_of(easy, INFO_HEADER_SIZE),
         .new_connections = long_of(easy, INFO_NUM_CONNECTS),
         .http_version = long_of(easy, INFO_HTTP_VERSION),
-        .used_proxy = version >= VERSION_OF_USED_PROXY ? long_of(easy, INFO_USED_PROXY) != 0
+        .used_proxy = knows_proxy                                 ? used_proxy != 0
             : long_of(easy, (int)CCURL_INFO_HTTP_CONNECTCODE) > 0 ? 1
                                                                   : -1,
     };
@@ -649,17 +632,14 @@ int ccurl_easy_prepare(CCurlEasy *easy, const CCurlCallbacks *callbacks, void *c
     failure |= curl.easy_setopt(easy, (int)CCURL_TCP_NODELAY, 1L);
     failure |= curl.easy_setopt(easy, (int)CCURL_PATH_AS_IS, 1L);
     failure |= curl.easy_setopt(easy, (int)CCURL_SUPPRESS_CONNECT_HEADERS, 1L);
-    if (features & CCURL_FEATURE_HTTP2) {
-        failure |= curl.easy_setopt(easy, (int)CCURL_HTTP_VERSION, (long)HTTP_VERSION_2_TLS);
-    }
-    if (version >= VERSION_OF_PREREQ) {
-        failure |= curl.easy_setopt(easy, OPT_PREREQFUNCTION, callbacks->sending);
-        failure |= curl.easy_setopt(easy, OPT_PREREQDATA, context);
-    }
-    // For a proxy of the environment, which may be https; not every libcurl supports proxies.
-    long proxy_version = ccurl_shares_stores() ? TLS_1_2 | AT_MOST_TLS_1_3 : TLS_1_2;
+    // Not every libcurl knows the others: it may be older, or be built without HTTP/2 or proxies.
+    curl.easy_setopt(easy, (int)CCURL_HTTP_VERSION, (long)HTTP_VERSION_2_TLS);
+    curl.easy_setopt(easy, OPT_PREREQFUNCTION, callbacks->sending);
+    curl.easy_setopt(easy, OPT_PREREQDATA, context);
+    curl.easy_setopt(easy, (int)CCURL_QUICK_EXIT, 1L);
+    // The maximum tells a connection to a proxy from one to a host.
+    long proxy_version = openssl.has_stores ? TLS_1_2 | AT_MOST_TLS_1_3 : TLS_1_2;
     curl.easy_setopt(easy, (int)CCURL_PROXY_SSLVERSION, proxy_version);
-    if (version >= VERSION_OF_QUICK_EXIT) failure |= curl.easy_setopt(easy, (int)CCURL_QUICK_EXIT, 1L);
     return failure;
 }
 

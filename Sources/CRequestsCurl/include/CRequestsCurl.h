@@ -27,12 +27,6 @@ bool ccurl_load(void);
 /// The version of the loaded libcurl, as 0xMMmmpp; 0 if it wasn't found.
 uint32_t ccurl_version(void);
 
-/// Whether it calls back before it sends a request (7.80 and later), so that it can be kept from sending it twice.
-bool ccurl_asks_before_sending(void);
-
-/// The features of the loaded libcurl, as CCURL_FEATURE bits.
-uint32_t ccurl_features(void);
-
 /// The file and the folder in which that libcurl looks for the certificates of the system's authorities. Null if it has
 /// no such default, or is too old (before 7.70) to report it.
 const char *ccurl_ca_file(void);
@@ -41,15 +35,10 @@ const char *ccurl_ca_folder(void);
 /// The name and version of the TLS library, such as `OpenSSL/3.0.17`; null if it has no TLS.
 const char *ccurl_tls_library(void);
 
-enum {
-    CCURL_FEATURE_IPV6 = 1 << 0,
-    CCURL_FEATURE_TLS = 1 << 2,
-    CCURL_FEATURE_GZIP = 1 << 3,
-    CCURL_FEATURE_HTTP2 = 1 << 16,
-    CCURL_FEATURE_UNIX_SOCKETS = 1 << 19,
-    CCURL_FEATURE_BROTLI = 1 << 23,
-    CCURL_FEATURE_ZSTD = 1 << 26,
-};
+/// Whether the functions of OpenSSL are found that read chains of certificates, and those for stores of certificates, which
+/// came with 1.1.1. They may be those of another library than libcurl uses.
+bool ccurl_finds_chains(void);
+bool ccurl_finds_stores(void);
 
 // MARK: Options, by the type of their value. The numbers are libcurl's own.
 
@@ -59,7 +48,6 @@ enum CCurlLongOption {
     CCURL_SSLVERSION = 32,
     CCURL_SSL_VERIFYPEER = 64,
     CCURL_FRESH_CONNECT = 74,
-    CCURL_HTTPGET = 80,
     CCURL_SSL_VERIFYHOST = 81,
     CCURL_HTTP_VERSION = 84,
     CCURL_BUFFERSIZE = 98,
@@ -82,13 +70,11 @@ enum CCurlLongOption {
 enum CCurlTextOption {
     CCURL_URL = 10002,
     CCURL_PROXY = 10004,
-    CCURL_SSLCERT = 10025,
     CCURL_KEYPASSWD = 10026,
     CCURL_CUSTOMREQUEST = 10036,
     CCURL_INTERFACE = 10062,
     CCURL_CAINFO = 10065,
     CCURL_SSLCERTTYPE = 10086,
-    CCURL_SSLKEY = 10087,
     CCURL_SSLKEYTYPE = 10088,
     CCURL_CAPATH = 10097,
     CCURL_NOPROXY = 10177,
@@ -102,7 +88,6 @@ enum CCurlBlobOption {
 };
 
 enum CCurlMultiOption {
-    CCURLM_PIPELINING = 3,
     CCURLM_MAXCONNECTS = 6,
     CCURLM_MAX_HOST_CONNECTIONS = 7,
     CCURLM_MAX_TOTAL_CONNECTIONS = 13,
@@ -142,8 +127,6 @@ int ccurl_easy_set_proxy_headers(CCurlEasy *easy, CCurlList *headers);
 int ccurl_easy_socket(CCurlEasy *easy);
 /// Sets the addresses of hosts as lines of `host:port:address,address`; they must live as long as the transfer.
 int ccurl_easy_set_addresses(CCurlEasy *easy, CCurlList *addresses);
-/// Whether a line that begins with a plus expires (7.75 and later), rather than never.
-bool ccurl_forgets_addresses(void);
 int ccurl_easy_pause(CCurlEasy *easy, int bits);
 long ccurl_easy_long(CCurlEasy *easy, enum CCurlLongInfo info);
 const char *ccurl_error_text(int code);
@@ -205,15 +188,8 @@ enum CCurlNews {
     CCURL_NEWS_TUNNEL,
 };
 
-/// Whether the verified chains of certificates can be read, which needs a libcurl with OpenSSL.
-bool ccurl_shows_chains(void);
-
 // MARK: Stores of certificates of authorities, which many connections share. libcurl would read and parse the certificates
 // for each of them.
-
-/// Whether connections can share a store, which needs a libcurl with OpenSSL 1.1.1 or later; else nothing below may be
-/// called.
-bool ccurl_shares_stores(void);
 
 /// Makes an empty store; null if memory is short.
 CCurlStore *ccurl_store_new(void);

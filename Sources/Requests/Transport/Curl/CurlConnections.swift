@@ -81,7 +81,7 @@ final class CurlConnections {
     ///
     /// libcurl 8 looks for that itself, and older ones do without TLS.
     func check(_ socket: CurlSocket, after transfer: CurlTransfer) {
-        guard transfer.destination.isSecure, transfer.isAlone, ccurl_version() < 0x080000 else { return }
+        guard transfer.destination.isSecure, transfer.isAlone, !CurlFeatures.loaded.checksForInput else { return }
         sockets.retireIfReadable(socket)
     }
 

@@ -126,7 +126,7 @@ final class CurlOptions {
         }
         // libcurl sends a request a second time if a kept connection turns out to be closed.
         if !request.method.isIdempotent {
-            if !ccurl_asks_before_sending() { set(CCURL_FRESH_CONNECT, 1) }
+            if !CurlFeatures.loaded.asksBeforeSending { set(CCURL_FRESH_CONNECT, 1) }
             if destination.isSecure { ccurl_easy_send_once(easy) }
         }
         if let proxy = configuration.proxy {
@@ -161,7 +161,7 @@ final class CurlOptions {
     ///   - easy: The handle of the transfer.
     ///   - wait: The time spent on the look-up, which is deducted from the time for the connection.
     func connect(to addresses: [String], areFixed: Bool, _ easy: OpaquePointer, after wait: Duration) {
-        let mark = !areFixed && ccurl_forgets_addresses() ? "+" : ""
+        let mark = !areFixed && CurlFeatures.loaded.forgetsAddresses ? "+" : ""
         let texts = addresses.map { $0.contains(":") ? "[\($0)]" : $0 }
         ccurl_list_free(self.addresses)
         let line = "\(mark)\(destination.host):\(destination.port):\(texts.joined(separator: ","))"

@@ -28,9 +28,6 @@ final class CurlStore: Sendable {
         let versions: [PathVersion?]
     }
 
-    /// Whether the connections of this libcurl can share certificates.
-    static let isSupported = ccurl_shares_stores() && SystemPaths.current != nil
-
     /// The certificates of the system's authorities.
     static let system = CurlStore(HostTrust.Authorities())
 

@@ -167,7 +167,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         stage.take()
         stopwatch.take(at: loop.now)
         // An older libcurl doesn't say when it has a connection, except that over TLS it shows the head that it sends.
-        if !ccurl_asks_before_sending(), !destination.isSecure { stage.connect() }
+        if !CurlFeatures.loaded.asksBeforeSending, !destination.isSecure { stage.connect() }
     }
 
     /// Makes it connect to these addresses.
