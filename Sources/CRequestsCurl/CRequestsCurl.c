@@ -232,6 +232,11 @@ static struct {
     void *(*cipher)(void *);
     const char *(*cipher_name)(void *);
     void (*thread_stop)(void);
+    int (*new_index)(int kind, long, void *, void *, void *, void *);
+    int (*set_data)(void *, int index, void *);
+    void *(*get_data)(void *, int index);
+    // The index of the mark of checked connections.
+    int index;
     bool is_there;
 
     void *(*store_new)(void);
@@ -252,6 +257,7 @@ enum {
     STORE_TRUSTED_FIRST = 0x8000,
     STORE_PARTIAL_CHAIN = 0x80000,
     CONTEXT_GET_MAX_VERSION = 131,
+    DATA_OF_SESSION = 0,
 };
 
 static void find_openssl(void *library) {
@@ -265,7 +271,12 @@ static void find_openssl(void *library) {
     openssl.cipher = (void *(*)(void *))dlsym(library, "SSL_get_current_cipher");
     openssl.cipher_name = (const char *(*)(void *))dlsym(library, "SSL_CIPHER_standard_name");
     openssl.thread_stop = (void (*)(void))dlsym(library, "OPENSSL_thread_stop");
-    openssl.is_there = openssl.get_chain && openssl.count && openssl.certificate && openssl.encode && openssl.release;
+    openssl.new_index = (int (*)(int, long, void *, void *, void *, void *))dlsym(library, "CRYPTO_get_ex_new_index");
+    openssl.set_data = (int (*)(void *, int, void *))dlsym(library, "SSL_set_ex_data");
+    openssl.get_data = (void *(*)(void *, int))dlsym(library, "SSL_get_ex_data");
+    openssl.is_there = openssl.get_chain && openssl.count && openssl.certificate && openssl.encode && openssl.release &&
+        openssl.new_index && openssl.set_data && openssl.get_data;
+    if (openssl.is_there) openssl.index = openssl.new_index(DATA_OF_SESSION, 0, NULL, NULL, NULL, NULL);
 
     openssl.store_new = (void *(*)(void))dlsym(library, "X509_STORE_new");
     openssl.store_free = (void (*)(void *))dlsym(library, "X509_STORE_free");
@@ -740,6 +751,16 @@ void ccurl_easy_chain(
         if (size > 0) callback(context, der, (size_t)size);
         openssl.release(der, "", 0);
     }
+}
+
+bool ccurl_easy_is_checked(CCurlEasy *easy) {
+    void *session = session_of(easy);
+    return session != NULL && openssl.get_data(session, openssl.index) != NULL;
+}
+
+void ccurl_easy_set_checked(CCurlEasy *easy) {
+    void *session = session_of(easy);
+    if (session != NULL) openssl.set_data(session, openssl.index, &openssl);
 }
 
 void ccurl_easy_send_once(CCurlEasy *easy) {

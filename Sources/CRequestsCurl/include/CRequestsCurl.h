@@ -228,6 +228,11 @@ void ccurl_easy_chain(
     void *context
 );
 
+/// Whether the connection of a transfer was marked as checked, and marks it; from within a callback of the transfer. The mark
+/// belongs to the connection's TLS session, and ends with it.
+bool ccurl_easy_is_checked(CCurlEasy *easy);
+void ccurl_easy_set_checked(CCurlEasy *easy);
+
 /// The receiver of a transfer's news.
 typedef struct {
     void (*callback)(void *context, enum CCurlNews news, uint32_t number, const char *text);

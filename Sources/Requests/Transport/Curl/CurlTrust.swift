@@ -106,8 +106,11 @@ struct CurlTrust: Sendable {
     }
 
     /// Returns why the connection of a handle's transfer to a host must not be used; `nil` if it may be.
+    ///
+    /// Pins are checked once for each connection: all its requests have the same. An evaluator is called for each
+    /// request.
     func refusal(of easy: OpaquePointer, for host: String) -> Distrust? {
-        guard let rulesOfChain else { return nil }
+        guard let rulesOfChain, rulesOfChain.evaluator != nil || !ccurl_easy_is_checked(easy) else { return nil }
         var chain: [Data] = []
         withUnsafeMutablePointer(to: &chain) { chain in
             ccurl_easy_chain(
@@ -119,7 +122,9 @@ struct CurlTrust: Sendable {
                 chain
             )
         }
-        return rulesOfChain.refusal(of: host, chain: chain)
+        let refusal = rulesOfChain.refusal(of: host, chain: chain)
+        if refusal == nil { ccurl_easy_set_checked(easy) }
+        return refusal
     }
 
     /// The number of a version, as the minimum.
