@@ -21,15 +21,15 @@ struct CurlEntrance {
         case watch(CurlTransfer)
         /// It can't be sent: its host has no address.
         case refuse(CurlTransfer, HostNames.Failure)
-        /// It can't be sent: its content isn't as long as announced, or its origin can't be connected to.
+        /// It can't be sent: its content can't be read, or its origin can't be connected to.
         case stop(CurlTransfer, CurlTransferState.Stop)
     }
 
     /// A transfer that continues, with the reason.
     private enum Arrival {
-        /// It is new, or its content was checked.
+        /// It is new.
         case new(CurlTransfer)
-        /// Its turn has come.
+        /// Its turn has come, or its content was opened.
         case turn(CurlTransfer)
         /// Its name has been looked up.
         case found(CurlTransfer, HostNames.Found)
@@ -99,9 +99,15 @@ struct CurlEntrance {
 
     // MARK: What happens
 
-    /// Adds a transfer; again when its content was checked, if it waited for that.
+    /// Adds a transfer.
     mutating func enter(_ transfer: CurlTransfer) {
         arrivals.append(.new(transfer))
+    }
+
+    /// Lets a transfer continue whose content was opened, once: it doesn't wait for it any more.
+    mutating func goOn(_ transfer: CurlTransfer) {
+        transfer.stage.lineUp()
+        arrivals.append(.turn(transfer))
     }
 
     /// Removes a transfer that has ended, or isn't to be sent any more.
@@ -178,12 +184,13 @@ struct CurlEntrance {
             guard !arrival.transfer.isStopped else { continue }
             switch arrival {
             case .new(let transfer):
-                switch transfer.checkContent() {
-                case .bytes: lineUp(transfer)
+                lineUp(transfer)
+            case .turn(let transfer):
+                switch transfer.openContent() {
+                case .bytes: break
                 case .later: return .watch(transfer)
                 case .failed: return .stop(transfer, .bodyFailed)
                 }
-            case .turn(let transfer):
                 transfer.dispatch()
                 return step(transfer, loop, isConnected)
             case .found(let transfer, .success(let addresses)):

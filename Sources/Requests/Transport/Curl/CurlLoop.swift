@@ -234,7 +234,7 @@ final class CurlLoop: @unchecked Sendable {
             resume(transfer) { $0.hold() }
         case .resumeSending(let transfer):
             resume(transfer) { $0.resumeSending() }
-            if isActive(transfer), transfer.stage.place == .awaitingContent { entrance.enter(transfer) }
+            if isActive(transfer), transfer.stage.place == .awaitingContent { entrance.goOn(transfer) }
         case .mailboxEmptied(let transfer):
             resume(transfer) { $0.mailboxEmptied() }
         case .found(let question, let found):

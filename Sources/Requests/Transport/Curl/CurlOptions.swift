@@ -27,17 +27,18 @@ final class CurlOptions {
     ///   - destination: The destination of the request.
     ///   - configuration: The configuration of the transport.
     ///   - trust: The requirements for its connection, if they differ from the default.
+    /// - Throws: ``InvalidRequest`` if a file can't be read.
     init(
         _ request: TransportRequest,
         to destination: CurlDestination,
         _ configuration: CurlTransport.Configuration,
         trust: CurlTrust?
-    ) {
+    ) throws(InvalidRequest) {
         self.request = request
         self.destination = destination
         self.configuration = configuration
         self.trust = trust
-        content = Self.content(of: request.body)
+        content = try Self.content(of: request.body)
         let accepted = configuration.decodesContent ? Self.acceptedCodings(of: request) : nil
         headers = Self.headers(of: request, acceptedCodings: accepted, isPosted: content != nil)
         proxyHeaders = Self.list(of: request.headers.filter { $0.name == .proxyAuthorization })
@@ -65,9 +66,20 @@ final class CurlOptions {
 
     /// The maximum size of a body that libcurl sends in one piece with the head.
     private static let largestPiece = 64 * 1024 - 1
+    /// The maximum size of a file that is read at once: any other is opened when the request has its turn.
+    private static let largestFile = 16 * 1024
 
-    private static func content(of body: HTTPBody) -> UnsafeMutableRawBufferPointer? {
-        guard case .data(let data) = body.content, data.count <= largestPiece else { return nil }
+    private static func content(of body: HTTPBody) throws(InvalidRequest) -> UnsafeMutableRawBufferPointer? {
+        switch body.content {
+        case .data(let data) where data.count <= largestPiece: return copy(data)
+        case .file(let url):
+            guard try CurlBody.sizeOfFile(url) <= largestFile, let data = try? Data(contentsOf: url) else { return nil }
+            return copy(data)
+        default: return nil
+        }
+    }
+
+    private static func copy(_ data: Data) -> UnsafeMutableRawBufferPointer {
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: data.count, alignment: 1)
         data.copyBytes(to: copy)
         return copy

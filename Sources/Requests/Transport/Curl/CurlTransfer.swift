@@ -45,6 +45,8 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     var stage: CurlStage
     /// The byte count of content that was sent in one piece, until it is reported.
     private var unsaid: Int?
+    /// Why the content of the request can't be sent.
+    private var bodyError: (any Error)?
     private var paused: CurlPauses = []
     /// Whether libcurl has completed the transfer successfully.
     private(set) var isComplete = false
@@ -88,7 +90,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         )
         self.destination = destination
         let trust = try CurlTrustCache.shared.trust(for: request)
-        options = CurlOptions(request, to: destination, configuration, trust: trust)
+        options = try CurlOptions(request, to: destination, configuration, trust: trust)
         unsaid = options.contentCount
         if unsaid == nil { body = try CurlBody(request.body, whenReadable: resumesSending) }
         let context = Unmanaged.passUnretained(self).toOpaque()
@@ -186,13 +188,16 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     /// Whether it was sent at all.
     var wasSent: Bool { state.sends > 0 }
 
-    /// Checks that content that is announced to be empty has no bytes.
-    func checkContent() -> CurlBody.Chunk {
+    /// Opens the content of the request, now that the transfer has its turn.
+    func openContent() -> CurlBody.Chunk {
         guard let body else { return .bytes(0) }
-        let chunk = body.check()
-        if case .later = chunk {
+        let chunk = body.open()
+        switch chunk {
+        case .bytes: break
+        case .later:
             stage.awaitContent()
             paused.insert(.body)
+        case .failed(let error): bodyError = error
         }
         return chunk
     }
@@ -212,7 +217,10 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         isComplete = code == 0
         isUnconnected = stage.place.isUnconnected && (code == CurlResult.timedOut || state.stopped == .unconnected)
         if isComplete { saySent() }
-        guard let event = state.end(options.result(code, of: easy), isCut: decoder?.mayEnd == false) else { return }
+        guard var event = state.end(options.result(code, of: easy), isCut: decoder?.mayEnd == false) else { return }
+        if state.stopped == .bodyFailed, let bodyError, !(bodyError is InvalidRequest) {
+            event = .end(RequestError(bodyError))
+        }
         var measured = ccurl_easy_metrics(easy)
         measured.head_sent = max(0, measured.head_sent - options.contentInHead)
         if let trailers = state.trailers { events.append(.trailers(trailers)) }
@@ -363,15 +371,18 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         case .later:
             paused.insert(.body)
             return Int(CCURL_READFUNC_PAUSE)
-        case .failed, nil:
-            // libcurl calls this "aborted by callback", the same as a cancellation.
+        case .failed(let error):
+            bodyError = error
             _ = state.stop(.bodyFailed)
+            // libcurl calls this "aborted by callback", the same as a cancellation.
+            return Int(CCURL_READFUNC_ABORT)
+        case nil:
             return Int(CCURL_READFUNC_ABORT)
         }
     }
 
     func seekBody(to offset: Int64) -> Bool {
-        body?.seek(to: offset) ?? (offset == 0)
+        offset == 0 && body?.rewind() ?? true
     }
 }
 #endif
