@@ -78,4 +78,16 @@ func loadBesideOpenSSL() {
     guard error != 0, CurlTransport.isAvailable else { exit(65) }
     exit(unsafeBitCast(peek, to: Peek.self)() == error ? 0 : 1)
 }
+
+/// Sends a request, sets the proxy of the environment, and sends another; the arguments are the ports of the proxy and
+/// of a server.
+func changeTheEnvironment(_ arguments: [String]) {
+    guard arguments.count == 2 else { exit(64) }
+    for name in ["http_proxy", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"] { unsetenv(name) }
+    let transport = CurlTransport()
+    guard send(url(arguments[1]), over: transport).code == nil else { exit(65) }
+    setenv("http_proxy", url(arguments[0]).absoluteString, 1)
+    let (code, hasEnded) = send(url(arguments[1]), over: transport)
+    exit(hasEnded && code == nil ? 0 : 1)
+}
 #endif

@@ -24,9 +24,11 @@ case "fork":
     sendInAFork(Array(CommandLine.arguments.dropFirst(2)))
 case "openssl":
     loadBesideOpenSSL()
+case "environment":
+    changeTheEnvironment(Array(CommandLine.arguments.dropFirst(2)))
 #endif
 default:
-    let parts = "end|descriptors|names|authorities|interfaces|threads|fork|openssl"
+    let parts = "end|descriptors|names|authorities|interfaces|threads|fork|openssl|environment"
     print("usage: RequestsTransportProbe \(parts) …")
     exit(64)
 }

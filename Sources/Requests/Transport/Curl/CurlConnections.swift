@@ -24,6 +24,11 @@ final class CurlConnections {
     private var lacksDescriptor = false
     /// Whether libcurl is to close connections before it makes another.
     private var isTight = false
+    /// The addresses that libcurl has, with the time at which it got them.
+    private var given: [String: (addresses: CurlAddresses, time: UInt64)] = [:]
+    private static let mostGiven = 1_024
+    /// The time after which addresses are given again, in nanoseconds: libcurl forgets them after a minute.
+    private static let lifetimeOfAddresses: UInt64 = 50_000_000_000
 
     init(_ configuration: CurlTransport.Configuration) {
         sockets.lifetime = configuration.lifetime
@@ -92,9 +97,27 @@ final class CurlConnections {
 
     /// Prepares the handle of a transfer, which is new if that is over TLS.
     ///
-    /// libcurl compares a session's requirements, as it does with connections.
-    func prepare(_ transfer: CurlTransfer) {
+    /// libcurl compares a session's requirements, as it does with connections. It has the addresses of an earlier
+    /// transfer to the same place.
+    func prepare(_ transfer: CurlTransfer, now: UInt64) {
         if let sessions, transfer.destination.isSecure { ccurl_easy_set_sessions(transfer.easy, sessions) }
+        for addresses in transfer.addresses where !hasAddresses(addresses, now: now) {
+            transfer.options.connect(to: addresses, transfer.easy)
+        }
+    }
+
+    /// Whether libcurl has addresses, and keeps them for some more seconds.
+    private func hasAddresses(_ addresses: CurlAddresses, now: UInt64) -> Bool {
+        guard let last = given[addresses.place], last.addresses == addresses else { return false }
+        return now &- last.time < Self.lifetimeOfAddresses
+    }
+
+    /// Records that libcurl has the addresses of a transfer, which it reads when it begins to work on it.
+    func hasAddresses(of transfer: CurlTransfer) {
+        for addresses in transfer.addresses where !hasAddresses(addresses, now: transfer.taken) {
+            if given.count >= Self.mostGiven { given = [:] }
+            given[addresses.place] = (addresses, transfer.taken)
+        }
     }
 
     /// Limits unused connections.
@@ -144,7 +167,7 @@ final class CurlConnections {
 
     /// Records that a transfer has ended, like ``CurlSockets/transferEnded(on:for:isExclusive:host:now:isFree:)``.
     func transferEnded(_ transfer: CurlTransfer, on socket: CurlSocket?, now: UInt64, isFree: (CurlSocket) -> Bool) {
-        let host = transfer.destination.name
+        let host = transfer.nameOfConnection
         if let socket {
             let (easy, isAlone) = (transfer.easy, transfer.isAlone)
             sockets.transferEnded(on: socket, for: easy, isExclusive: isAlone, host: host, now: now, isFree: isFree)

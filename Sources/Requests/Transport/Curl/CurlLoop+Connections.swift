@@ -11,6 +11,7 @@ extension CurlLoop {
     func isConnected(_ transfer: CurlTransfer) {
         guard transfer.stage.place == .connecting, !transfer.isStopped else { return }
         transfer.stage.connect()
+        connections.hasAddresses(of: transfer)
         entrance.setConnected(transfer, true)
         watchSilence(of: transfer)
     }

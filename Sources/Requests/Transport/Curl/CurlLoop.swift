@@ -22,6 +22,7 @@ final class CurlLoop: @unchecked Sendable {
 
     let callbacks: UnsafeMutablePointer<CCurlCallbacks>
     let configuration: CurlTransport.Configuration
+    let proxies: CurlProxies
     private let inbox = CurlInbox()
     private let pool = CurlHandlePool()
     /// Held by the thread while it calls libcurl, so that the process doesn't exit meanwhile.
@@ -30,7 +31,7 @@ final class CurlLoop: @unchecked Sendable {
     // Accessed only by the loop.
     private var multi: OpaquePointer?
     var entrance: CurlEntrance
-    private let connections: CurlConnections
+    let connections: CurlConnections
     private let outbox = CurlOutbox()
     private var active: [OpaquePointer: CurlTransfer] = [:]
     private var beginnings = CurlBeginnings()
@@ -44,6 +45,7 @@ final class CurlLoop: @unchecked Sendable {
 
     init(_ configuration: CurlTransport.Configuration) {
         self.configuration = configuration
+        proxies = CurlProxies(configuration)
         entrance = CurlEntrance(configuration)
         connections = CurlConnections(configuration)
         callbacks = .allocate(capacity: 1)
@@ -281,7 +283,8 @@ final class CurlLoop: @unchecked Sendable {
             case .watch(let transfer):
                 watchSilence(of: transfer)
             case .refuse(let transfer, let failure):
-                transfer.note("Could not resolve host: \(transfer.destination.host) (\(failure.reason))")
+                let host = transfer.awaited?.host ?? transfer.destination.host
+                transfer.note("Could not resolve host: \(host) (\(failure.reason))")
                 end(transfer, code: CurlResult.unknownHost)
             case .stop(let transfer, let reason):
                 stop(transfer, reason)
@@ -297,7 +300,7 @@ final class CurlLoop: @unchecked Sendable {
     private func take(_ transfer: CurlTransfer) {
         guard !transfer.isCancelled else { return stop(transfer, .cancelled) }
         transfer.take()
-        connections.prepare(transfer)
+        connections.prepare(transfer, now: now)
         connections.limitIdle(beside: active.count + leaving.count)
         watchSilence(of: transfer)
         guard let multi, ccurl_multi_add(multi, transfer.easy) == 0 else {

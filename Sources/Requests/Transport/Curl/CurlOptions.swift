@@ -97,6 +97,7 @@ final class CurlOptions {
         to easy: OpaquePointer,
         context: UnsafeMutableRawPointer,
         body: CurlBody?,
+        proxy: CurlProxies.Proxy?,
         callbacks: UnsafePointer<CCurlCallbacks>,
         news: @escaping @convention(c) (UnsafeMutableRawPointer?, CCurlNews, UInt32, UnsafePointer<CChar>?) -> Void
     ) throws(RequestError) {
@@ -128,8 +129,15 @@ final class CurlOptions {
             newsreader?.pointee = CCurlNewsreader(callback: news, context: context, is_in_tunnel: false)
             check(ccurl_easy_read_news(easy, newsreader), "the debug function")
         }
-        // The prefix keeps it from being taken for the name of an interface.
-        if let address = configuration.localAddress { set(CCURL_INTERFACE, "host!\(address)") }
+        if let address = configuration.localAddress {
+            // A name would be looked up on the loop's thread, where all transfers would wait.
+            guard IPAddress(address.prefix { $0 != "%" }) != nil else {
+                let reason = "the local address of the transport isn't an address of IPv4 or IPv6"
+                throw RequestError(.unsupported, phase: .sending, reason: reason)
+            }
+            // The prefix keeps it from being taken for the name of an interface.
+            set(CCURL_INTERFACE, "host!\(address)")
+        }
         setMethod(body, set, set)
         if let content {
             check(ccurl_easy_set_content(easy, content.baseAddress, content.count), "the content")
@@ -141,11 +149,13 @@ final class CurlOptions {
             if !CurlFeatures.loaded.asksBeforeSending { set(CCURL_FRESH_CONNECT, 1) }
             if destination.isSecure { ccurl_easy_send_once(easy) }
         }
-        if let proxy = configuration.proxy {
-            try Self.checkProxy(proxy)
-            set(CCURL_PROXY, proxy)
-            // Otherwise the environment would decide for which hosts it is used.
+        if let proxy {
+            try proxy.validate()
+            set(CCURL_PROXY, proxy.text)
             set(CCURL_NOPROXY, "")
+        } else {
+            // Otherwise libcurl would read the environment. One that is built without proxies doesn't know the option.
+            _ = ccurl_easy_set_text(easy, CCURL_NOPROXY, "*")
         }
         if let path = configuration.unixSocketPath, !path.isEmpty { set(CCURL_UNIX_SOCKET_PATH, path) }
         if destination.isSecure {
@@ -166,22 +176,14 @@ final class CurlOptions {
     var patience: Duration { min(request.timeout ?? .seconds(60), configuration.connectTimeout) }
 
     /// Makes the transfer connect to these addresses, in that order, without a look-up.
-    ///
-    /// - Parameters:
-    ///   - addresses: The addresses.
-    ///   - areFixed: Whether libcurl is to keep them for good, rather than for a minute.
-    ///   - easy: The handle of the transfer.
-    ///   - wait: The time spent on the look-up, which is deducted from the time for the connection.
-    func connect(to addresses: [String], areFixed: Bool, _ easy: OpaquePointer, after wait: Duration) {
-        let mark = !areFixed && CurlFeatures.loaded.forgetsAddresses ? "+" : ""
-        let texts = addresses.map { $0.contains(":") ? "[\($0)]" : $0 }
-        ccurl_list_free(self.addresses)
-        let line = "\(mark)\(destination.host):\(destination.port):\(texts.joined(separator: ","))"
-        self.addresses = ccurl_list_append(nil, line)
+    func connect(to addresses: CurlAddresses, _ easy: OpaquePointer) {
+        self.addresses = ccurl_list_append(self.addresses, addresses.line) ?? self.addresses
         _ = ccurl_easy_set_addresses(easy, self.addresses)
-        if wait > .zero {
-            _ = ccurl_easy_set_long(easy, CCURL_CONNECTTIMEOUT_MS, (patience - wait).milliseconds)
-        }
+    }
+
+    /// Sets the maximum time for making a connection.
+    func limitConnecting(to time: Duration, _ easy: OpaquePointer) {
+        _ = ccurl_easy_set_long(easy, CCURL_CONNECTTIMEOUT_MS, time.milliseconds)
     }
 
     /// Prepares the handle to connect once more: libcurl reads the addresses once, and the time for the connection
@@ -213,8 +215,6 @@ final class CurlOptions {
     private static let largestHeadOfTLS = 128 * 1024
     /// The maximum head that libcurl makes, with content in one piece.
     private static let largestHead = 1_000_000
-    /// The schemes of proxies that libcurl knows.
-    private static let proxySchemes: Set = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
 
     /// Refuses a head that libcurl can't send.
     ///
@@ -225,13 +225,6 @@ final class CurlOptions {
         guard headSize > limit else { return }
         let reason = "the head of the request has more than \(limit) bytes"
         throw RequestError(.invalidRequest, phase: .sending, reason: reason)
-    }
-
-    private static func checkProxy(_ proxy: String) throws(RequestError) {
-        guard let end = proxy.firstRange(of: "://")?.lowerBound else { return }
-        guard !proxySchemes.contains(proxy[..<end].lowercased()) else { return }
-        let reason = "the scheme of the proxy has to be one of \(proxySchemes.sorted().joined(separator: ", "))"
-        throw RequestError(.unsupported, phase: .sending, reason: reason)
     }
 
     /// The approximate byte count of the request's head.

@@ -17,6 +17,12 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     /// The TLS session of its connection.
     private var session = CCurlSession()
     let destination: CurlDestination
+    /// The proxy that it goes to; `nil` if it goes to the host.
+    let proxy: CurlProxies.Proxy?
+    /// The place whose name is being looked up for it; `nil` if none is.
+    var awaited: CurlDestination?
+    /// The addresses that it connects to, if they were looked up or are the caller's.
+    private(set) var addresses: [CurlAddresses] = []
     let loop: CurlLoop
     private let receive: @Sendable (TransferEvent) -> Void
     private let mailbox = Locked(CurlMailbox())
@@ -41,6 +47,8 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     var restarts = 0
     /// The number of connections on which the server has processed nothing at all.
     var futileSends = 0
+    /// The time at which libcurl got it.
+    private(set) var taken: UInt64 = 0
     /// Its present stage; accessed only by the loop.
     var stage: CurlStage
     /// The byte count of content that was sent in one piece, until it is reported.
@@ -89,12 +97,13 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
             decodesContent: configuration.decodesContent && request.decodesContent
         )
         self.destination = destination
+        proxy = loop.proxies.proxy(for: destination)
         let trust = try CurlTrustCache.shared.trust(for: request)
         options = try CurlOptions(request, to: destination, configuration, trust: trust)
         unsaid = options.contentCount
         if unsaid == nil { body = try CurlBody(request.body, whenReadable: resumesSending) }
         let context = Unmanaged.passUnretained(self).toOpaque()
-        try options.apply(to: easy, context: context, body: body, callbacks: loop.callbacks) {
+        try options.apply(to: easy, context: context, body: body, proxy: proxy, callbacks: loop.callbacks) {
             CurlTransfer.at($0)?.note($1, $2, UnsafeRawBufferPointer(start: $3, count: $3 == nil ? 0 : Int($2)))
         }
     }
@@ -166,21 +175,22 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
 
     /// Records that libcurl gets it now.
     func take() {
+        taken = loop.now
         stage.take()
-        stopwatch.take(at: loop.now)
+        stopwatch.take(at: taken)
         // An older libcurl doesn't say when it has a connection, except that over TLS it shows the head that it sends.
         if !CurlFeatures.loaded.asksBeforeSending, !destination.isSecure { stage.connect() }
     }
 
-    /// Makes it connect to these addresses.
-    ///
-    /// - Parameters:
-    ///   - addresses: The addresses.
-    ///   - areFixed: Whether they are the caller's, and never expire.
-    func connect(to addresses: [String], areFixed: Bool) {
+    /// Makes it connect to these addresses; the time spent on the look-up is deducted from the time for the connection.
+    func connect(to addresses: CurlAddresses) {
+        self.addresses.append(addresses)
         let wait = holdsPeer ? .zero : stage.waited(until: loop.now)
-        options.connect(to: addresses, areFixed: areFixed, easy, after: wait)
+        if wait > .zero { options.limitConnecting(to: stage.connectTimeout - wait, easy) }
     }
+
+    /// The name by which the place that it connects to was looked up; `nil` if it wasn't.
+    var nameOfConnection: String? { (proxy?.destination ?? destination).name }
 
     /// Whether no bytes may follow its response on its connection.
     var isAlone: Bool { state.isHTTP1 && paused.isEmpty }

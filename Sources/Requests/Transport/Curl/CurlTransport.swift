@@ -62,7 +62,8 @@ public final class CurlTransport: HTTPTransport {
         public var usesHTTP2 = true
         /// The address of this machine to connect from, if it has several; `nil`, the default, lets the system choose.
         ///
-        /// A request from an address that the machine doesn't have ends with an error of code `cannotConnect`.
+        /// A request from an address that the machine doesn't have ends with an error of code `cannotConnect`, one from
+        /// a text that isn't an address with `unsupported`.
         public var localAddress: String?
         /// The time for which an unused connection is kept; 60 seconds by default.
         ///
@@ -77,11 +78,13 @@ public final class CurlTransport: HTTPTransport {
         /// The addresses of hosts, to connect without a look-up: by name, or by name and port as `host:port`.
         ///
         /// Everything else, such as the certificate, still uses the name. Several addresses are tried in their order,
-        /// those of IPv6 and of IPv4 in parallel (RFC 8305).
+        /// those of IPv6 and of IPv4 in parallel (RFC 8305). A request to a host with no address, or with a text that isn't
+        /// one, ends with an error of code `cannotConnect`. A proxy has addresses too; it may look up the host itself.
         public var addresses: [String: [String]] = [:]
         /// The proxy to use for every host, such as `http://proxy.example:3128`; an empty text disables proxies.
         ///
-        /// `nil`, the default, uses the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`.
+        /// `nil`, the default, uses the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as
+        /// they are when the transport is made.
         public var proxy: String?
         /// The Unix socket to connect to, for every host, and instead of any proxy.
         ///
@@ -104,14 +107,6 @@ public final class CurlTransport: HTTPTransport {
 
         /// Makes a configuration with the defaults.
         public init() {}
-
-        /// Whether requests may go to a proxy, by this configuration or by the environment at the time of reading.
-        var usesProxy: Bool {
-            if let proxy { return !proxy.isEmpty }
-            let environment = ProcessInfo.processInfo.environment
-            let names = ["http_proxy", "https_proxy", "all_proxy", "HTTPS_PROXY", "ALL_PROXY"]
-            return names.contains { environment[$0]?.isEmpty == false }
-        }
 
         var lifetime: CurlSockets.Lifetime {
             var lifetime = CurlSockets.Lifetime()
