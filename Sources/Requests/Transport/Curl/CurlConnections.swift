@@ -29,6 +29,8 @@ final class CurlConnections {
     private static let mostGiven = 1_024
     /// The time after which addresses are given again, in nanoseconds: libcurl forgets them after a minute.
     private static let lifetimeOfAddresses: UInt64 = 50_000_000_000
+    /// The number of connections to an origin that have served for long enough, but are never quite idle.
+    private var replacements: [String: Int] = [:]
 
     init(_ configuration: CurlTransport.Configuration) {
         sockets.lifetime = configuration.lifetime
@@ -70,6 +72,13 @@ final class CurlConnections {
         return sockets.socket(socket)
     }
 
+    /// Records that a transfer has asked for a socket; `nil` if it has lost its own.
+    func enter(_ socket: CurlSocket?, _ transfer: CurlTransfer) {
+        guard transfer.socket != socket else { return }
+        sockets.enter(socket, from: transfer.socket)
+        transfer.socket = socket
+    }
+
     /// The handle that asked for a socket last.
     func owner(of socket: Int32) -> OpaquePointer? { sockets.owner(of: socket) }
 
@@ -101,6 +110,9 @@ final class CurlConnections {
     /// transfer to the same place.
     func prepare(_ transfer: CurlTransfer, now: UInt64) {
         if let sessions, transfer.destination.isSecure { ccurl_easy_set_sessions(transfer.easy, sessions) }
+        if !replacements.isEmpty, let number = replacements[transfer.destination.origin] {
+            transfer.options.avoidConnections(before: number, transfer.easy)
+        }
         for addresses in transfer.addresses where !hasAddresses(addresses, now: now) {
             transfer.options.connect(to: addresses, transfer.easy)
         }
@@ -165,12 +177,19 @@ final class CurlConnections {
         return sockets.socket(ccurl_easy_socket(transfer.easy))
     }
 
-    /// Records that a transfer has ended, like ``CurlSockets/transferEnded(on:for:isExclusive:host:now:isFree:)``.
+    /// Records that a transfer has ended, like
+    /// ``CurlSockets/transferEnded(on:hasAsked:isExclusive:host:now:isFree:)``.
     func transferEnded(_ transfer: CurlTransfer, on socket: CurlSocket?, now: UInt64, isFree: (CurlSocket) -> Bool) {
-        let host = transfer.nameOfConnection
         if let socket {
-            let (easy, isAlone) = (transfer.easy, transfer.isAlone)
-            sockets.transferEnded(on: socket, for: easy, isExclusive: isAlone, host: host, now: now, isFree: isFree)
+            let needsOther = sockets.transferEnded(
+                on: socket,
+                hasAsked: transfer.socket == socket,
+                isExclusive: transfer.isAlone,
+                host: transfer.nameOfConnection,
+                now: now,
+                isFree: isFree
+            )
+            if needsOther { replacements[transfer.destination.origin, default: 0] += 1 }
         }
         sweep.expect(in: sockets.lifetime.idle, now: now)
     }

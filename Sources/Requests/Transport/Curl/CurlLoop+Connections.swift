@@ -18,6 +18,7 @@ extension CurlLoop {
 
     /// Records that a transfer has lost its connection, and libcurl makes another.
     func lostConnection(_ transfer: CurlTransfer) {
+        connections.enter(nil, transfer)
         guard !transfer.isStopped else { return }
         transfer.stage.reconnect(at: now)
         entrance.setConnected(transfer, false)

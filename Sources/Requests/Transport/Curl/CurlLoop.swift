@@ -410,9 +410,8 @@ final class CurlLoop: @unchecked Sendable {
     func watch(_ socket: Int32, _ what: Int32, for easy: OpaquePointer?) {
         let socket = connections.watch(socket, what, for: easy, now: now)
         guard let easy, let socket, let transfer = active[easy] else { return }
-        transfer.socket = socket
         // libcurl may give the connection to the next transfer in the same call.
-        if what == 4 { connections.check(socket, after: transfer) }
+        if what == 4 { connections.check(socket, after: transfer) } else { connections.enter(socket, transfer) }
     }
 
     func opened(_ socket: Int32) { connections.opened(socket, now: now) }

@@ -181,6 +181,11 @@ final class CurlOptions {
         _ = ccurl_easy_set_addresses(easy, self.addresses)
     }
 
+    /// Keeps the transfer from the connections of transfers with a lower number.
+    func avoidConnections(before number: Int, _ easy: OpaquePointer) {
+        (trust ?? .system).setMark(number: number, of: easy)
+    }
+
     /// Sets the maximum time for making a connection.
     func limitConnecting(to time: Duration, _ easy: OpaquePointer) {
         _ = ccurl_easy_set_long(easy, CCURL_CONNECTTIMEOUT_MS, time.milliseconds)

@@ -52,10 +52,7 @@ final class CurlStore: Sendable {
     func apply(to easy: OpaquePointer, mark: String) -> Int32 {
         // The first time, they are parsed on the thread of the caller, so that the loop needn't stop for it.
         if parsed.withLock({ $0 == nil }) { _ = current() }
-        // A folder that doesn't exist, whose path libcurl compares when it looks for a connection, or for a TLS
-        // session.
-        return ccurl_easy_set_text(easy, CCURL_CAINFO, nil)
-            | ccurl_easy_set_text(easy, CCURL_CAPATH, "/dev/null/\(mark)")
+        return ccurl_easy_set_text(easy, CCURL_CAINFO, nil) | Self.setMark(mark, of: easy)
             | ccurl_easy_set_store(
                 easy,
                 { _, connection, context in
@@ -68,6 +65,12 @@ final class CurlStore: Sendable {
                 },
                 Unmanaged.passUnretained(self).toOpaque()
             )
+    }
+
+    /// Sets a mark: a folder that doesn't exist, whose path libcurl compares when it looks for a connection, or for a
+    /// TLS session.
+    static func setMark(_ mark: String, of easy: OpaquePointer) -> Int32 {
+        ccurl_easy_set_text(easy, CCURL_CAPATH, "/dev/null/\(mark)")
     }
 
     /// The certificates; `nil` if there are none, in which case no connection can be trusted.

@@ -59,7 +59,6 @@ extension CurlTransfer {
 
     private func restart() {
         restarts += 1
-        socket = nil
         options.restart(easy)
         loop.lostConnection(self)
     }

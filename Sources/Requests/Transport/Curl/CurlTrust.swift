@@ -105,6 +105,12 @@ struct CurlTrust: Sendable {
         return failure
     }
 
+    /// Tells the connections of a handle from those with another number; without effect if connections don't share
+    /// certificates.
+    func setMark(number: Int, of easy: OpaquePointer) {
+        if case .store(_, let mark) = authorities { _ = CurlStore.setMark("\(mark)-\(number)", of: easy) }
+    }
+
     /// Returns why the connection of a handle's transfer to a host must not be used; `nil` if it may be.
     ///
     /// Pins are checked once for each connection: all its requests have the same. An evaluator is called for each
