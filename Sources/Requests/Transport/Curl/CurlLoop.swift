@@ -164,7 +164,7 @@ final class CurlLoop: @unchecked Sendable {
 
         let sleeps = leaving.isEmpty && beginnings.isEmpty && inbox.sleep(in: phase)
         ccurl_gate_leave(gate)
-        let ready = connections.wait(milliseconds: sleeps ? pause(isEnding) : 0) { isFree($0) }
+        let ready = connections.wait(milliseconds: sleeps ? pause : 0) { isFree($0) }
         guard ccurl_gate_enter(gate) else {
             abandon()
             return false
@@ -185,11 +185,11 @@ final class CurlLoop: @unchecked Sendable {
         return true
     }
 
-    /// The maximum wait for sockets: until a timer is due, or until the delivery has to be checked, whose end may be
-    /// awaited too.
-    private func pause(_ isEnding: Bool) -> Int32 {
+    /// The maximum wait for sockets: until a timer is due, or until the delivery has to be checked.
+    private var pause: Int32 {
         var due = min(curlTimer ?? .max, timeouts.nextCheck ?? .max, connections.due ?? .max)
-        if isEnding || outbox.hasBacklog { due = min(due, now &+ CurlDelivery.interval) }
+        // Workers that can't become more go on alone.
+        if outbox.needsAttention { due = min(due, now &+ CurlDelivery.interval) }
         guard due != .max else { return -1 }
         return due <= now ? 0 : Int32(clamping: (due - now + 999_999) / 1_000_000)
     }

@@ -36,15 +36,13 @@ final class CurlOutbox {
         delivery.schedule(ready.filter { !$0.isStopped }, now: now)
     }
 
-    /// Whether a transfer waits for a worker.
-    var hasBacklog: Bool { delivery.hasBacklog || endings.hasBacklog }
-
     /// Whether a transfer waits, and there may be one more worker for it; else those that there are go on alone.
     var needsAttention: Bool { delivery.needsAttention || endings.needsAttention }
 
     /// Sees to it that the workers get on.
     func attend(now: UInt64) {
-        for workers in [delivery, endings] where workers.hasBacklog { workers.attend(now: now) }
+        if delivery.needsAttention { delivery.attend(now: now) }
+        if endings.needsAttention { endings.attend(now: now) }
     }
 }
 #endif
