@@ -88,8 +88,8 @@ enum {
     TLS_1_2 = 6,
     AT_MOST_TLS_1_3 = 7 << 16,
     BAD_CERTIFICATE_FILE = 77,
-    SEEK_OK = 0,
     SOCKET_BAD = -1,
+    DELETE = 0x7F,
 
     RTSP_RECEIVE = 11,
 
@@ -777,13 +777,19 @@ CCurlList *ccurl_list_append(CCurlList *list, const char *text) { return curl.sl
 CCurlList *ccurl_list_append_field(
     CCurlList *list, const unsigned char *name, size_t name_size, const unsigned char *value, size_t value_size
 ) {
+    bool is_blank = true;
+    for (size_t i = 0; i < value_size; i++) {
+        if ((value[i] < ' ' && value[i] != '\t') || value[i] == DELETE) return NULL;
+        is_blank = is_blank && (value[i] == ' ' || value[i] == '\t');
+    }
+    if (name_size == 0) return NULL;
+    for (size_t i = 0; i < name_size; i++) {
+        if (name[i] <= ' ' || name[i] >= DELETE || name[i] == ':' || name[i] == ';') return NULL;
+    }
     char shorter[256];
     char *line = name_size + value_size + 3 <= sizeof shorter ? shorter : malloc(name_size + value_size + 3);
     if (line == NULL) return NULL;
-    bool is_blank = true;
-    for (size_t i = 0; i < value_size; i++) is_blank = is_blank && (value[i] == ' ' || value[i] == '\t');
-    char *end = line;
-    if (name_size > 0) end = mempcpy(end, name, name_size);
+    char *end = mempcpy(line, name, name_size);
     // In libcurl, a name with a semicolon means "with an empty value", a value of blanks means "not at all".
     if (is_blank) {
         *end++ = ';';

@@ -257,7 +257,7 @@ void ccurl_easy_send_once(CCurlEasy *easy);
 int ccurl_easy_use_http11(CCurlEasy *easy);
 
 CCurlList *ccurl_list_append(CCurlList *list, const char *text);
-/// Appends the line of a header field; null if there is no memory.
+/// Appends the line of a header field; null if it isn't one line of a name and a value, or if there is no memory.
 CCurlList *ccurl_list_append_field(
     CCurlList *list, const unsigned char *name, size_t name_size, const unsigned char *value, size_t value_size
 );

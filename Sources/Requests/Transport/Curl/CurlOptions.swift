@@ -27,21 +27,24 @@ final class CurlOptions {
     ///   - destination: The destination of the request.
     ///   - configuration: The configuration of the transport.
     ///   - trust: The requirements for its connection, if they differ from the default.
-    /// - Throws: ``InvalidRequest`` if a file can't be read.
+    /// - Throws: ``InvalidRequest`` if a field isn't one line, or a file can't be read.
     init(
         _ request: TransportRequest,
         to destination: CurlDestination,
         _ configuration: CurlTransport.Configuration,
         trust: CurlTrust?
     ) throws(InvalidRequest) {
+        guard request.method.rawValue.isToken else {
+            throw InvalidRequest(.method, "isn't valid", excerpt: request.method.rawValue)
+        }
         self.request = request
         self.destination = destination
         self.configuration = configuration
         self.trust = trust
         content = try Self.content(of: request.body)
         let accepted = configuration.decodesContent ? Self.acceptedCodings(of: request) : nil
-        headers = Self.headers(of: request, acceptedCodings: accepted, isPosted: content != nil)
-        proxyHeaders = Self.list(of: request.headers.filter { $0.name == .proxyAuthorization })
+        headers = try Self.headers(of: request, acceptedCodings: accepted, isPosted: content != nil)
+        proxyHeaders = try Self.list(of: request.headers.filter { $0.name == .proxyAuthorization })
         newsreader = destination.isSecure ? .allocate(capacity: 1) : nil
         newsreader?.initialize(to: CCurlNewsreader())
         errorText = .allocate(capacity: Self.errorTextSize)
@@ -270,12 +273,12 @@ final class CurlOptions {
         of request: TransportRequest,
         acceptedCodings: String?,
         isPosted: Bool
-    ) -> OpaquePointer? {
-        var list = Self.list(of: request.headers.lazy.filter { $0.name != .proxyAuthorization })
+    ) throws(InvalidRequest) -> OpaquePointer? {
+        var list = try Self.list(of: request.headers.lazy.filter { $0.name != .proxyAuthorization })
         func append(_ line: String) {
             list = ccurl_list_append(list, line) ?? list
         }
-        if let acceptedCodings { list = Self.append(HTTPField.Name.acceptEncoding.rawValue, acceptedCodings, to: list) }
+        if let acceptedCodings { append("\(HTTPField.Name.acceptEncoding.rawValue): \(acceptedCodings)") }
         // libcurl sends an expectation before a large body, and waits a second for servers that don't support it.
         if !request.body.isEmpty, !request.headers.contains(.expect) { append("Expect:") }
         // libcurl takes posted content for a form.
@@ -287,21 +290,25 @@ final class CurlOptions {
         return list
     }
 
-    /// The lines of header fields; null for an empty list.
-    private static func list(of fields: some Sequence<HTTPField>) -> OpaquePointer? {
-        fields.reduce(nil) { list, field in append(field.name.rawValue, field.value, to: list) }
-    }
-
-    /// Appends the line of a header field, without a string for the line.
-    private static func append(_ name: String, _ value: String, to list: OpaquePointer?) -> OpaquePointer? {
-        var (name, value) = (name, value)
-        let longer = name.withUTF8 { name in
-            value.withUTF8 { value in
-                ccurl_list_append_field(list, name.baseAddress, name.count, value.baseAddress, value.count)
+    /// The lines of header fields, made without a string for each; null for an empty list.
+    ///
+    /// - Throws: ``InvalidRequest`` for a field that isn't one line: another transport may have added it.
+    private static func list(of fields: some Sequence<HTTPField>) throws(InvalidRequest) -> OpaquePointer? {
+        var list: OpaquePointer?
+        for field in fields {
+            var (name, value) = (field.name.rawValue, field.value)
+            let longer = name.withUTF8 { name in
+                value.withUTF8 { value in
+                    ccurl_list_append_field(list, name.baseAddress, name.count, value.baseAddress, value.count)
+                }
             }
+            guard let longer else {
+                ccurl_list_free(list)
+                throw InvalidRequest(.headerName, "or its value isn't valid", excerpt: field.name.rawValue)
+            }
+            list = longer
         }
-        // Null if memory is short; the list before it is still valid.
-        return longer ?? list
+        return list
     }
 
     /// The result of a transfer, with libcurl's text for it; to be called before the handle is reused.
