@@ -13,9 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Opaque, as they are to every user of libcurl.
-typedef struct CCurlEasy CCurlEasy;
-typedef struct CCurlMulti CCurlMulti;
+// Opaque, as they are to every user of libcurl. Those of the first two have a member, which isn't used, so that Swift has
+// pointers of different types for them.
+typedef struct {
+    char opaque;
+} CCurlEasy;
+typedef struct {
+    char opaque;
+} CCurlMulti;
 typedef struct CCurlSessions CCurlSessions;
 typedef struct CCurlList CCurlList;
 typedef struct CCurlStore CCurlStore;

@@ -14,9 +14,8 @@ final class CurlInbox: Sendable {
     enum Command: Sendable {
         case start(CurlTransfer)
         case stop(CurlTransfer, CurlTransferState.Stop)
-        case hold(CurlTransfer)
-        case resumeSending(CurlTransfer)
-        case mailboxEmptied(CurlTransfer)
+        /// A transfer has to pause or to resume.
+        case update(CurlTransfer)
         case found(HostQuestion, HostNames.Found)
     }
 

@@ -20,11 +20,14 @@ struct CurlMailbox: Sendable {
     private var rest: ArraySlice<TransferEvent> = []
     private var waiting = 0
     private var isScheduled = false
-    private var isFull = false
+    /// Whether the transfer is paused until the receiver has consumed most of its content.
+    private(set) var isFull = false
     /// Whether the receiver is being called.
     private var isOpen = false
     private(set) var isHeld = false
     private var hasEnd = false
+    /// Whether the content of the request has bytes again, which the loop may not know yet.
+    var isReadable = false
     /// Whether the transfer was cancelled, which the loop may not know yet.
     var isCancelled = false
 

@@ -40,7 +40,7 @@ struct CurlSockets {
         /// The number of transfers that have asked for it, and haven't ended: a paused one doesn't wait for it.
         var users = 0
         /// The handle that asked for it last.
-        var owner: OpaquePointer?
+        var owner: CurlEasy?
         /// Whether its last response was one of HTTP/1.x: nothing may arrive before the next request is sent.
         var isExclusive = false
         /// Whether libcurl is to close it.
@@ -79,7 +79,7 @@ struct CurlSockets {
 
     /// Forgets a socket; returns the handle that asked for it last.
     @discardableResult
-    mutating func closes(_ socket: Int32) -> OpaquePointer? {
+    mutating func closes(_ socket: Int32) -> CurlEasy? {
         // The system removes a closed socket's registration automatically.
         let interest = known.removeValue(forKey: socket)
         setHost(nil, of: interest)
@@ -92,13 +92,13 @@ struct CurlSockets {
     }
 
     /// The handle that asked for a socket last.
-    func owner(of descriptor: Int32) -> OpaquePointer? { known[descriptor]?.owner }
+    func owner(of descriptor: Int32) -> CurlEasy? { known[descriptor]?.owner }
 
     /// The number of libcurl's connections, at least.
     var count: Int { known.count }
 
     /// Applies libcurl's request: 1 is for reading, 2 for writing, 3 for both, 4 to forget the socket.
-    mutating func watch(_ socket: Int32, _ what: Int32, for easy: OpaquePointer?, now: UInt64 = 0) {
+    mutating func watch(_ socket: Int32, _ what: Int32, for easy: CurlEasy?, now: UInt64 = 0) {
         let bits = what == 4 ? 0 : what
         guard var interest = known[socket] else {
             if bits == 0 { ccurl_poll_remove(poll, socket) } else { _ = ccurl_poll_set(poll, socket, bits) }
@@ -133,6 +133,7 @@ struct CurlSockets {
     ///   - now: The present time.
     ///   - isFree: Whether no other transfer can have the socket, as a paused one may.
     /// - Returns: Whether it has served for long enough, but is still in use, so that the next transfers need another.
+    @discardableResult
     mutating func transferEnded(
         on socket: CurlSocket,
         hasAsked: Bool = true,

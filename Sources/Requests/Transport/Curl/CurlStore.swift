@@ -49,7 +49,7 @@ final class CurlStore: Sendable {
     ///   - easy: The handle, before the end of which the store must not be deallocated.
     ///   - mark: A text that differs for connections that must not be shared.
     /// - Returns: 0 if this libcurl accepts the options.
-    func apply(to easy: OpaquePointer, mark: String) -> Int32 {
+    func apply(to easy: CurlEasy, mark: String) -> Int32 {
         // The first time, they are parsed on the thread of the caller, so that the loop needn't stop for it.
         if parsed.withLock({ $0 == nil }) { _ = current() }
         return ccurl_easy_set_text(easy, CCURL_CAINFO, nil) | Self.setMark(mark, of: easy)
@@ -69,7 +69,7 @@ final class CurlStore: Sendable {
 
     /// Sets a mark: a folder that doesn't exist, whose path libcurl compares when it looks for a connection, or for a
     /// TLS session.
-    static func setMark(_ mark: String, of easy: OpaquePointer) -> Int32 {
+    static func setMark(_ mark: String, of easy: CurlEasy) -> Int32 {
         ccurl_easy_set_text(easy, CCURL_CAPATH, "/dev/null/\(mark)")
     }
 

@@ -9,7 +9,7 @@ import Foundation
 // Sendable: a part of the libcurl loop. Variables are accessed only by the thread that makes the transfer until it is
 // submitted to the loop, and only by the loop's thread after that; the mailbox, which two sides share, has a lock.
 final class CurlTransfer: TransferHandle, @unchecked Sendable {
-    let easy: OpaquePointer
+    let easy: CurlEasy
     /// The last socket that libcurl used for it; accessed only by the loop.
     var socket: CurlSocket?
     /// Its connection, which may be shared; `nil` before there is one.
@@ -51,8 +51,8 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     private(set) var taken: UInt64 = 0
     /// Its present stage; accessed only by the loop.
     var stage: CurlStage
-    /// The byte count of content that was sent in one piece, until it is reported.
-    private var unsaid: Int?
+    /// The byte count of content that is sent in one piece, until its sending is reported.
+    private var unreportedCount: Int?
     /// Why the content of the request can't be sent.
     private var bodyError: (any Error)?
     private var paused: CurlPauses = []
@@ -67,7 +67,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     init(
         _ request: TransportRequest,
         to destination: CurlDestination,
-        _ easy: OpaquePointer,
+        _ easy: CurlEasy,
         loop: CurlLoop,
         receive: @escaping @Sendable (TransferEvent) -> Void
     ) throws {
@@ -98,12 +98,15 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         )
         self.destination = destination
         proxy = loop.proxies.proxy(for: destination)
-        let trust = try CurlTrustCache.shared.trust(for: request)
-        options = try CurlOptions(request, to: destination, configuration, trust: trust)
-        unsaid = options.contentCount
-        if unsaid == nil { body = try CurlBody(request.body, whenReadable: resumesSending) }
-        let context = Unmanaged.passUnretained(self).toOpaque()
-        try options.apply(to: easy, context: context, body: body, proxy: proxy, callbacks: loop.callbacks) {
+        options = try CurlOptions(
+            request,
+            to: destination,
+            connectTimeout: stage.connectTimeout,
+            decodesContent: configuration.decodesContent
+        )
+        unreportedCount = options.contentCount
+        if unreportedCount == nil { body = try CurlBody(request.body, whenReadable: resumesSending) }
+        try options.apply(request, to: easy, of: self) {
             CurlTransfer.at($0)?.note($1, $2, UnsafeRawBufferPointer(start: $3, count: $3 == nil ? 0 : Int($2)))
         }
     }
@@ -123,13 +126,14 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     /// Whether the transfer was cancelled, perhaps by a command that the loop hasn't taken yet.
     var isCancelled: Bool { mailbox.withLock { $0.isCancelled } }
 
-    func pause() { hold { $0.hold(true) } }
+    func pause() { change { $0.hold(true) } }
 
-    func resume() { hold { $0.hold(false) } }
+    func resume() { change { $0.hold(false) } }
 
-    private func hold(_ change: (inout CurlMailbox) -> Void) {
+    /// Changes the mailbox, which the loop reads in its next turn.
+    private func change(_ change: (inout CurlMailbox) -> Void) {
         mailbox.withLock { change(&$0) }
-        loop.submit(.hold(self))
+        loop.submit(.update(self))
     }
 
     /// Calls the receiver with the events in the mailbox, until that holds them back; from one worker at a time.
@@ -142,7 +146,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
                 let (goesOn, isHeld) = mailbox.withLock { mailbox in
                     (mailbox.release(data.count), mailbox.takeBack(events[(position + 1)...]))
                 }
-                if goesOn { loop.submit(.mailboxEmptied(self)) }
+                if goesOn { loop.submit(.update(self)) }
                 if isHeld { break }
             }
         }
@@ -226,7 +230,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     func end(_ code: Int32) {
         isComplete = code == 0
         isUnconnected = stage.place.isUnconnected && (code == CurlResult.timedOut || state.stopped == .unconnected)
-        if isComplete { saySent() }
+        if isComplete { reportSentContent() }
         guard var event = state.end(options.result(code, of: easy), isCut: decoder?.mayEnd == false) else { return }
         if state.stopped == .bodyFailed, let bodyError, !(bodyError is InvalidRequest) {
             event = .end(RequestError(bodyError))
@@ -243,7 +247,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     func publish() -> Bool {
         guard let new = events.take() else { return mailbox.withLock { $0.wake() } }
         let (schedule, pause) = mailbox.withLock { $0.put(new) }
-        if pause { setPaused(.mailbox, true) }
+        if pause { _ = setPaused(paused.union(.mailbox)) }
         // The receiver may have to wait to be notified of earlier events, behind slow receivers.
         return schedule || isStopped
     }
@@ -253,23 +257,32 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
 
     // Weak, since the body belongs to the transfer; made only for streams, since it would slow down others.
     private var resumesSending: @Sendable () -> Void {
-        { [weak self] in
-            if let self { loop.submit(.resumeSending(self)) }
+        { [weak self] in self?.change { $0.isReadable = true } }
+    }
+
+    /// Pauses or resumes, as the mailbox says now: commands may come in another order than the changes behind them.
+    ///
+    /// - Returns: libcurl's code: kept content arrives while a transfer resumes, and may be refused.
+    func update() -> Int32 {
+        let (isHeld, isFull, isReadable) = mailbox.withLock { mailbox in
+            defer { mailbox.isReadable = false }
+            return (mailbox.isHeld, mailbox.isFull, mailbox.isReadable)
         }
+        var pauses = paused
+        if isHeld { pauses.insert(.caller) } else { pauses.remove(.caller) }
+        if !isFull { pauses.remove(.mailbox) }
+        if isReadable { pauses.remove(.body) }
+        return setPaused(pauses)
     }
 
-    // Each of these returns libcurl's code: kept content arrives while a transfer resumes, and may be refused.
-    /// Pauses or resumes, by the caller's latest wish: commands may come in another order than the wishes behind them.
-    func hold() -> Int32 { setPaused(.caller, mailbox.withLock { $0.isHeld }) }
-    func mailboxEmptied() -> Int32 { setPaused(.mailbox, false) }
-    func resumeSending() -> Int32 { setPaused(.body, false) }
-
-    @discardableResult
-    private func setPaused(_ pause: CurlPauses, _ isPaused: Bool) -> Int32 {
-        let before = paused
-        if isPaused { paused.insert(pause) } else { paused.remove(pause) }
-        return paused == before ? 0 : ccurl_easy_pause(easy, paused.bits)
+    private func setPaused(_ pauses: CurlPauses) -> Int32 {
+        guard pauses != paused else { return 0 }
+        paused = pauses
+        return ccurl_easy_pause(easy, pauses.bits)
     }
+
+    /// Whether the content of the request has no bytes at the moment, or isn't open.
+    var awaitsContent: Bool { paused.contains(.body) }
 
     /// Whether the peer may be silent because this side paused it.
     var holdsPeer: Bool { paused.holdPeer }
@@ -285,7 +298,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     func receiveLines(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard !isStopped else { return 0 }
         loop.noteActivity(self)
-        saySent()
+        reportSentContent()
         var rest = bytes
         while !rest.isEmpty {
             let count = rest.offset(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? rest.count
@@ -352,7 +365,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         self.connection = connection
         session = ccurl_easy_session(easy)
         if isCancelled { _ = state.stop(.cancelled) }
-        if unsaid != nil { stopwatch.read(at: loop.now) }
+        if unreportedCount != nil { stopwatch.read(at: loop.now) }
         if let distrust = options.refusal(of: easy) {
             _ = state.stop(.distrusted(distrust))
             return false
@@ -362,9 +375,9 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     }
 
     /// Reports that content in one piece was sent, which a response proves.
-    private func saySent() {
-        guard let count = unsaid else { return }
-        unsaid = nil
+    private func reportSentContent() {
+        guard let count = unreportedCount else { return }
+        unreportedCount = nil
         events.append(.sent(Int64(count), of: Int64(count)))
     }
 

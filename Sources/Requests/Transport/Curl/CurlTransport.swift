@@ -21,7 +21,7 @@ import Foundation
 /// The environment variables of libcurl and its TLS library apply, as to every program that uses these: those for
 /// proxies, and `SSLKEYLOGFILE`, which names a file for the keys of all connections. A response without a length that
 /// ends with its connection counts as complete, over TLS as well, even if the server didn't announce the end: many
-/// don't.
+/// don't. So does one whose stream of HTTP/2 the server resets without an error, which libcurl takes for the end.
 ///
 /// Compressed content is decoded by the zlib, brotli and zstd of the system, and the transport asks for the codings
 /// that they support: content of any size in constant memory, of one member or several. Content that ends inside its
@@ -213,52 +213,5 @@ extension HTTPTransport where Self == CurlTransport {
 extension CurlTransport {
     /// The shared transport of the process, which is never closed.
     static let shared = CurlTransport()
-}
-
-/// Easy handles that aren't in use: making one costs more than a small request.
-final class CurlHandlePool: Sendable {
-    private struct State {
-        var handles: [OpaquePointer] = []
-        var isClosed = false
-    }
-
-    private static let mostIdle = 256
-    private let state = Locked(State())
-
-    deinit {
-        close()
-    }
-
-    /// A handle without options; `nil` if memory is short.
-    func take() -> OpaquePointer? {
-        state.withLock { UInt(bitPattern: $0.handles.popLast()) }.handle ?? ccurl_easy_new()
-    }
-
-    /// Takes a handle back that is in no multi handle.
-    func put(_ handle: OpaquePointer) {
-        ccurl_easy_reset(handle)
-        let bits = UInt(bitPattern: handle)
-        let isKept = state.withLock { state in
-            guard !state.isClosed, state.handles.count < Self.mostIdle, let handle = bits.handle else { return false }
-            state.handles.append(handle)
-            return true
-        }
-        if !isKept { ccurl_easy_free(handle) }
-    }
-
-    /// Frees all handles, and those that are put back later.
-    func close() {
-        let handles = state.withLock { state in
-            defer { state.handles = [] }
-            state.isClosed = true
-            return state.handles.map { UInt(bitPattern: $0) }
-        }
-        for handle in handles.compactMap(\.handle) { ccurl_easy_free(handle) }
-    }
-}
-
-// A pointer isn't Sendable, but values that pass through a lock have to be; a number is.
-extension UInt {
-    fileprivate var handle: OpaquePointer? { OpaquePointer(bitPattern: self) }
 }
 #endif

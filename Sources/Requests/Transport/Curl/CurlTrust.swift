@@ -20,6 +20,7 @@ struct CurlTrust: Sendable {
         let password: String
     }
 
+    private let host: String
     let minimumVersion: TrustPolicy.TLSVersion
     private let acceptsAnyCertificate: Bool
     private let includesSystem: Bool
@@ -35,6 +36,7 @@ struct CurlTrust: Sendable {
     static let system = CurlTrust()
 
     private init() {
+        host = ""
         minimumVersion = .tls12
         acceptsAnyCertificate = false
         includesSystem = true
@@ -43,7 +45,13 @@ struct CurlTrust: Sendable {
     }
 
     /// - Throws: A ``RequestError`` if libcurl doesn't support the requirements.
-    init(_ trust: HostTrust, authorities: CurlAuthorities?, _ features: CurlFeatures) throws(RequestError) {
+    init(
+        _ trust: HostTrust,
+        for host: String,
+        authorities: CurlAuthorities?,
+        _ features: CurlFeatures
+    ) throws(RequestError) {
+        self.host = host
         guard trust.identity == nil || features.sendsIdentities else {
             let reason = "client certificates need libcurl 7.71.1 with OpenSSL"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
@@ -72,7 +80,7 @@ struct CurlTrust: Sendable {
     var resumesSessions: Bool { rulesOfChain == nil && !requiresStaple && (!acceptsAnyCertificate || identity == nil) }
 
     /// Sets the options; returns 0 if this libcurl accepts them all.
-    func apply(to easy: OpaquePointer) -> Int32 {
+    func apply(to easy: CurlEasy) -> Int32 {
         var failure: Int32 = 0
         func set(_ option: CCurlTextOption, _ value: String?) { failure |= ccurl_easy_set_text(easy, option, value) }
         func set(_ option: CCurlBlobOption, _ value: Data) {
@@ -107,15 +115,15 @@ struct CurlTrust: Sendable {
 
     /// Tells the connections of a handle from those with another number; without effect if connections don't share
     /// certificates.
-    func setMark(number: Int, of easy: OpaquePointer) {
+    func setMark(number: Int, of easy: CurlEasy) {
         if case .store(_, let mark) = authorities { _ = CurlStore.setMark("\(mark)-\(number)", of: easy) }
     }
 
-    /// Returns why the connection of a handle's transfer to a host must not be used; `nil` if it may be.
+    /// Returns why the connection of a handle's transfer must not be used; `nil` if it may be.
     ///
     /// Pins are checked once for each connection: all its requests have the same. An evaluator is called for each
     /// request.
-    func refusal(of easy: OpaquePointer, for host: String) -> Distrust? {
+    func refusal(of easy: CurlEasy) -> Distrust? {
         guard let rulesOfChain, rulesOfChain.evaluator != nil || !ccurl_easy_is_checked(easy) else { return nil }
         var chain: [Data] = []
         withUnsafeMutablePointer(to: &chain) { chain in
@@ -295,7 +303,7 @@ final class CurlTrustCache: Sendable {
         let key = Key(policy: request.trust, host: host, showsIdentity: !request.hasLeftOrigin)
         if let trust = state.withLock({ $0.trusts[key] }) { return trust }
         guard let trust = request.hostTrust(for: host) else { return nil }
-        let made = try CurlTrust(trust, authorities: authorities(of: trust), features)
+        let made = try CurlTrust(trust, for: host, authorities: authorities(of: trust), features)
         state.withLock { state in
             if state.trusts.count >= Self.most { state = State() }
             state.trusts[key] = made

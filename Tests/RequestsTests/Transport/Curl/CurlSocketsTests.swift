@@ -13,8 +13,8 @@ import Testing
 /// The sockets are real: both ends of a pair.
 @Suite(.bounded) struct CurlSocketsTests {
     /// Handles, of which only the identity counts.
-    private let one = OpaquePointer(bitPattern: 1)!
-    private let other = OpaquePointer(bitPattern: 2)!
+    private let one = CurlEasy(bitPattern: 1)!
+    private let other = CurlEasy(bitPattern: 2)!
 
     /// Two connected sockets, and a set that knows the first as one that libcurl opened.
     private final class Pair {
@@ -43,7 +43,7 @@ import Testing
         }
 
         /// A transfer asks for the socket.
-        func enter(_ easy: OpaquePointer) {
+        func enter(_ easy: CurlEasy) {
             sockets.watch(own, 1, for: easy)
             sockets.enter(socket, from: nil)
         }
