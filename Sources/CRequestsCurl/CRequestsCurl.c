@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -78,12 +79,6 @@ enum {
     GLOBAL_ALL = 3,
     OPENSSL_NO_ATEXIT = 0x00080000,
     VERSION_NOW = 3,
-    VERSION_OF_QUICK_EXIT = 0x075700,     // 7.87
-    VERSION_OF_PASSING_ADDRESS = 0x074b00,  // 7.75
-    VERSION_OF_PREREQ = 0x075000,         // 7.80
-    VERSION_OF_QUEUE = 0x080600,          // 8.6
-    VERSION_OF_USED_PROXY = 0x080700,     // 8.7
-    VERSION_OF_POSTTRANSFER = 0x080a00,   // 8.10
     AGE_OF_CA_FILE = 6,  // 7.70: the age from which the fields above exist
     MESSAGE_DONE = 1,
     BLOB_COPY = 1,
@@ -93,8 +88,8 @@ enum {
     TLS_1_2 = 6,
     AT_MOST_TLS_1_3 = 7 << 16,
     BAD_CERTIFICATE_FILE = 77,
-    SEEK_OK = 0,
     SOCKET_BAD = -1,
+    DELETE = 0x7F,
 
     RTSP_RECEIVE = 11,
 
@@ -156,6 +151,7 @@ enum {
     MOPT_SOCKETDATA = 10002,
     MOPT_TIMERFUNCTION = 20004,
     MOPT_TIMERDATA = 10005,
+    MOPT_QUICK_EXIT = 21,
 };
 
 // MARK: The functions, found once
@@ -185,7 +181,6 @@ static struct {
 } curl;
 
 static uint32_t version;
-static uint32_t features;
 static const char *ca_file;
 static const char *ca_folder;
 static const char *tls_library;
@@ -237,6 +232,11 @@ static struct {
     void *(*cipher)(void *);
     const char *(*cipher_name)(void *);
     void (*thread_stop)(void);
+    int (*new_index)(int kind, long, void *, void *, void *, void *);
+    int (*set_data)(void *, int index, void *);
+    void *(*get_data)(void *, int index);
+    // The index of the mark of checked connections.
+    int index;
     bool is_there;
 
     void *(*store_new)(void);
@@ -257,6 +257,7 @@ enum {
     STORE_TRUSTED_FIRST = 0x8000,
     STORE_PARTIAL_CHAIN = 0x80000,
     CONTEXT_GET_MAX_VERSION = 131,
+    DATA_OF_SESSION = 0,
 };
 
 static void find_openssl(void *library) {
@@ -270,7 +271,12 @@ static void find_openssl(void *library) {
     openssl.cipher = (void *(*)(void *))dlsym(library, "SSL_get_current_cipher");
     openssl.cipher_name = (const char *(*)(void *))dlsym(library, "SSL_CIPHER_standard_name");
     openssl.thread_stop = (void (*)(void))dlsym(library, "OPENSSL_thread_stop");
-    openssl.is_there = openssl.get_chain && openssl.count && openssl.certificate && openssl.encode && openssl.release;
+    openssl.new_index = (int (*)(int, long, void *, void *, void *, void *))dlsym(library, "CRYPTO_get_ex_new_index");
+    openssl.set_data = (int (*)(void *, int, void *))dlsym(library, "SSL_set_ex_data");
+    openssl.get_data = (void *(*)(void *, int))dlsym(library, "SSL_get_ex_data");
+    openssl.is_there = openssl.get_chain && openssl.count && openssl.certificate && openssl.encode && openssl.release &&
+        openssl.new_index && openssl.set_data && openssl.get_data;
+    if (openssl.is_there) openssl.index = openssl.new_index(DATA_OF_SESSION, 0, NULL, NULL, NULL, NULL);
 
     openssl.store_new = (void *(*)(void))dlsym(library, "X509_STORE_new");
     openssl.store_free = (void (*)(void *))dlsym(library, "X509_STORE_free");
@@ -302,7 +308,9 @@ struct CCurlGate {
 static pthread_mutex_t gates_mutex;
 static struct CCurlGate *gates;
 static atomic_bool is_exiting;
-static pid_t process;
+// The number of forks between the first process and this one, and at the time of the load.
+static atomic_uint forks;
+static unsigned forks_at_load;
 
 // The thread that ends the process may hold the mutex itself, if it does so in a signal handler. It must not wait for itself.
 static void make_mutex(pthread_mutex_t *mutex) {
@@ -353,7 +361,7 @@ void ccurl_gate_wakes(CCurlGate *gate, int descriptor) { atomic_store(&gate->wak
 // as it looks up a name without a thread of its own, doesn't keep the process from its end.
 static void shut_gates(void) {
     // A forked child has none of the threads, and may have their mutexes locked.
-    if (getpid() != process) return;
+    if (atomic_load(&forks) != forks_at_load) return;
     atomic_store(&is_exiting, true);
     struct timespec limit;
     clock_gettime(CLOCK_REALTIME, &limit);
@@ -396,7 +404,6 @@ static void load_library(void) {
     if (curl.global_init(GLOBAL_ALL) != CCURL_OK) return;
     find_openssl(library);
     version = info->version_num;
-    features = (uint32_t)info->features;
     tls_library = info->ssl_version;
     if (info->age >= AGE_OF_CA_FILE) {
         ca_file = info->ca_file;
@@ -404,48 +411,64 @@ static void load_library(void) {
     }
 }
 
+// Whether the present thread is the main one; -1 until that is known.
+static _Thread_local signed char is_main = -1;
+
+static void count_fork(void) {
+    atomic_fetch_add(&forks, 1);
+    // The thread that forks is the main one of the new process.
+    is_main = 1;
+}
+
+unsigned ccurl_forks(void) { return atomic_load(&forks); }
+
 // Handlers run in the reverse order. The first is for an exit before or while libcurl is loaded: it waits for the load, and
 // runs before the linker's own handler, during which nothing may be loaded. The second runs before the handlers of the
 // libraries that libcurl uses.
 __attribute__((constructor)) static void register_first_handler(void) {
     make_mutex(&gates_mutex);
-    process = getpid();
+    pthread_atfork(NULL, NULL, count_fork);
     atexit(shut_gates);
 }
 
-static void load(void) {
+static void *load(void *context) {
+    bool *has_own_thread = context;
     pthread_mutex_lock(&gates_mutex);
     if (!atomic_load(&is_exiting)) {
-        process = getpid();
+        forks_at_load = atomic_load(&forks);
         load_library();
         if (atexit(shut_gates) != 0) version = 0;
-        ccurl_thread_ends();
+        if (*has_own_thread) ccurl_thread_ends();
     }
     pthread_mutex_unlock(&gates_mutex);
+    return NULL;
+}
+
+// The caller's thread may use OpenSSL itself, which keeps a state for each thread: that is neither made here nor released.
+static void load_once(void) {
+    bool has_own_thread = true;
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, load, &has_own_thread) == 0) {
+        pthread_join(thread, NULL);
+    } else {
+        has_own_thread = false;
+        load(&has_own_thread);
+    }
 }
 
 bool ccurl_load(void) {
-    pthread_once(&once, load);
+    pthread_once(&once, load_once);
     return version != 0;
 }
 
 uint32_t ccurl_version(void) { return ccurl_load() ? version : 0; }
-bool ccurl_asks_before_sending(void) { return ccurl_version() >= VERSION_OF_PREREQ; }
-uint32_t ccurl_features(void) { return ccurl_load() ? features : 0; }
 const char *ccurl_tls_library(void) { return ccurl_load() ? tls_library : NULL; }
 const char *ccurl_ca_file(void) { return ccurl_load() ? ca_file : NULL; }
 const char *ccurl_ca_folder(void) { return ccurl_load() ? ca_folder : NULL; }
-
-bool ccurl_shows_chains(void) {
-    return ccurl_version() >= VERSION_OF_PREREQ && openssl.is_there;
-}
+bool ccurl_finds_chains(void) { return ccurl_load() && openssl.is_there; }
+bool ccurl_finds_stores(void) { return ccurl_load() && openssl.has_stores; }
 
 // MARK: Stores of certificates
-
-bool ccurl_shares_stores(void) {
-    // Only of the TLS library that libcurl uses: the symbols of another one may be found as well.
-    return ccurl_load() && openssl.has_stores && tls_library != NULL && strncmp(tls_library, "OpenSSL/", 8) == 0;
-}
 
 CCurlStore *ccurl_store_new(void) {
     CCurlStore *store = openssl.store_new();
@@ -548,8 +571,6 @@ int ccurl_easy_set_addresses(CCurlEasy *easy, CCurlList *addresses) {
     return curl.easy_setopt(easy, OPT_RESOLVE, addresses);
 }
 
-bool ccurl_forgets_addresses(void) { return ccurl_version() >= VERSION_OF_PASSING_ADDRESS; }
-
 static int64_t offset_of(CCurlEasy *easy, int info) {
     curl_off value = 0;
     return curl.easy_getinfo(easy, info, &value) == CCURL_OK ? value : 0;
@@ -563,13 +584,15 @@ static long long_of(CCurlEasy *easy, int info) {
 long ccurl_easy_long(CCurlEasy *easy, enum CCurlLongInfo info) { return long_of(easy, (int)info); }
 
 CCurlMetrics ccurl_easy_metrics(CCurlEasy *easy) {
+    long used_proxy = 0;
+    bool knows_proxy = curl.easy_getinfo(easy, INFO_USED_PROXY, &used_proxy) == CCURL_OK;
     return (CCurlMetrics){
-        .queued = version >= VERSION_OF_QUEUE ? offset_of(easy, INFO_QUEUE_TIME) : 0,
+        .queued = offset_of(easy, INFO_QUEUE_TIME),
         .name_resolved = offset_of(easy, INFO_NAMELOOKUP_TIME),
         .connected = offset_of(easy, INFO_CONNECT_TIME),
         .secured = offset_of(easy, INFO_APPCONNECT_TIME),
         .ready = offset_of(easy, INFO_PRETRANSFER_TIME),
-        .sent = version >= VERSION_OF_POSTTRANSFER ? offset_of(easy, INFO_POSTTRANSFER_TIME) : 0,
+        .sent = offset_of(easy, INFO_POSTTRANSFER_TIME),
         .first_byte = offset_of(easy, INFO_STARTTRANSFER_TIME),
         .end = offset_of(easy, INFO_TOTAL_TIME),
         .body_sent = offset_of(easy, INFO_SIZE_UPLOAD),
@@ -578,7 +601,7 @@ CCurlMetrics ccurl_easy_metrics(CCurlEasy *easy) {
         .head_received = long_of(easy, INFO_HEADER_SIZE),
         .new_connections = long_of(easy, INFO_NUM_CONNECTS),
         .http_version = long_of(easy, INFO_HTTP_VERSION),
-        .used_proxy = version >= VERSION_OF_USED_PROXY ? long_of(easy, INFO_USED_PROXY) != 0
+        .used_proxy = knows_proxy                                 ? used_proxy != 0
             : long_of(easy, (int)CCURL_INFO_HTTP_CONNECTCODE) > 0 ? 1
                                                                   : -1,
     };
@@ -620,17 +643,14 @@ int ccurl_easy_prepare(CCurlEasy *easy, const CCurlCallbacks *callbacks, void *c
     failure |= curl.easy_setopt(easy, (int)CCURL_TCP_NODELAY, 1L);
     failure |= curl.easy_setopt(easy, (int)CCURL_PATH_AS_IS, 1L);
     failure |= curl.easy_setopt(easy, (int)CCURL_SUPPRESS_CONNECT_HEADERS, 1L);
-    if (features & CCURL_FEATURE_HTTP2) {
-        failure |= curl.easy_setopt(easy, (int)CCURL_HTTP_VERSION, (long)HTTP_VERSION_2_TLS);
-    }
-    if (version >= VERSION_OF_PREREQ) {
-        failure |= curl.easy_setopt(easy, OPT_PREREQFUNCTION, callbacks->sending);
-        failure |= curl.easy_setopt(easy, OPT_PREREQDATA, context);
-    }
-    // For a proxy of the environment, which may be https; not every libcurl supports proxies.
-    long proxy_version = ccurl_shares_stores() ? TLS_1_2 | AT_MOST_TLS_1_3 : TLS_1_2;
+    // Not every libcurl knows the others: it may be older, or be built without HTTP/2 or proxies.
+    curl.easy_setopt(easy, (int)CCURL_HTTP_VERSION, (long)HTTP_VERSION_2_TLS);
+    curl.easy_setopt(easy, OPT_PREREQFUNCTION, callbacks->sending);
+    curl.easy_setopt(easy, OPT_PREREQDATA, context);
+    curl.easy_setopt(easy, (int)CCURL_QUICK_EXIT, 1L);
+    // The maximum tells a connection to a proxy from one to a host.
+    long proxy_version = openssl.has_stores ? TLS_1_2 | AT_MOST_TLS_1_3 : TLS_1_2;
     curl.easy_setopt(easy, (int)CCURL_PROXY_SSLVERSION, proxy_version);
-    if (version >= VERSION_OF_QUICK_EXIT) failure |= curl.easy_setopt(easy, (int)CCURL_QUICK_EXIT, 1L);
     return failure;
 }
 
@@ -733,6 +753,16 @@ void ccurl_easy_chain(
     }
 }
 
+bool ccurl_easy_is_checked(CCurlEasy *easy) {
+    void *session = session_of(easy);
+    return session != NULL && openssl.get_data(session, openssl.index) != NULL;
+}
+
+void ccurl_easy_set_checked(CCurlEasy *easy) {
+    void *session = session_of(easy);
+    if (session != NULL) openssl.set_data(session, openssl.index, &openssl);
+}
+
 void ccurl_easy_send_once(CCurlEasy *easy) {
     // A request of RTSP that only receives isn't sent again; libcurl checks that for HTTP too. Without RTSP it can't be set.
     curl.easy_setopt(easy, OPT_RTSP_REQUEST, (long)RTSP_RECEIVE);
@@ -747,13 +777,19 @@ CCurlList *ccurl_list_append(CCurlList *list, const char *text) { return curl.sl
 CCurlList *ccurl_list_append_field(
     CCurlList *list, const unsigned char *name, size_t name_size, const unsigned char *value, size_t value_size
 ) {
+    bool is_blank = true;
+    for (size_t i = 0; i < value_size; i++) {
+        if ((value[i] < ' ' && value[i] != '\t') || value[i] == DELETE) return NULL;
+        is_blank = is_blank && (value[i] == ' ' || value[i] == '\t');
+    }
+    if (name_size == 0) return NULL;
+    for (size_t i = 0; i < name_size; i++) {
+        if (name[i] <= ' ' || name[i] >= DELETE || name[i] == ':' || name[i] == ';') return NULL;
+    }
     char shorter[256];
     char *line = name_size + value_size + 3 <= sizeof shorter ? shorter : malloc(name_size + value_size + 3);
     if (line == NULL) return NULL;
-    bool is_blank = true;
-    for (size_t i = 0; i < value_size; i++) is_blank = is_blank && (value[i] == ' ' || value[i] == '\t');
-    char *end = line;
-    if (name_size > 0) end = mempcpy(end, name, name_size);
+    char *end = mempcpy(line, name, name_size);
     // In libcurl, a name with a semicolon means "with an empty value", a value of blanks means "not at all".
     if (is_blank) {
         *end++ = ';';
@@ -794,6 +830,8 @@ CCurlMulti *ccurl_multi_new(CCurlSocketCallback on_socket, CCurlTimerCallback on
     curl.multi_setopt(multi, MOPT_SOCKETDATA, context);
     curl.multi_setopt(multi, MOPT_TIMERFUNCTION, on_timer);
     curl.multi_setopt(multi, MOPT_TIMERDATA, context);
+    // From 8.20, freeing it waits for look-ups otherwise.
+    curl.multi_setopt(multi, MOPT_QUICK_EXIT, 1L);
     return multi;
 }
 
@@ -917,6 +955,22 @@ long ccurl_most_descriptors(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > 1 << 20) return 1 << 20;
     return (long)limit.rlim_cur;
+}
+
+// MARK: Threads
+
+bool ccurl_thread_start(void *(*work)(void *context), void *context) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, work, context) != 0) return false;
+    pthread_detach(thread);
+    return true;
+}
+
+void ccurl_thread_set_name(const char *name) { pthread_setname_np(pthread_self(), name); }
+
+bool ccurl_thread_is_main(void) {
+    if (is_main < 0) is_main = syscall(SYS_gettid) == getpid();
+    return is_main;
 }
 
 void ccurl_block_broken_pipe(void) {

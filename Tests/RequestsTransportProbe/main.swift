@@ -17,7 +17,18 @@ case "authorities":
     try await connectWithSystemAuthorities(Array(CommandLine.arguments.dropFirst(2)))
 case "interfaces":
     try await followInterfaces()
+#if os(Linux)
+case "threads":
+    sendWithoutThreads(Array(CommandLine.arguments.dropFirst(2)))
+case "fork":
+    sendInAFork(Array(CommandLine.arguments.dropFirst(2)))
+case "openssl":
+    loadBesideOpenSSL()
+case "environment":
+    changeTheEnvironment(Array(CommandLine.arguments.dropFirst(2)))
+#endif
 default:
-    print("usage: RequestsTransportProbe end|descriptors|names|authorities|interfaces …")
+    let parts = "end|descriptors|names|authorities|interfaces|threads|fork|openssl|environment"
+    print("usage: RequestsTransportProbe \(parts) …")
     exit(64)
 }

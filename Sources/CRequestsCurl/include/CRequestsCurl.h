@@ -13,9 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Opaque, as they are to every user of libcurl.
-typedef struct CCurlEasy CCurlEasy;
-typedef struct CCurlMulti CCurlMulti;
+// Opaque, as they are to every user of libcurl. Those of the first two have a member, which isn't used, so that Swift has
+// pointers of different types for them.
+typedef struct {
+    char opaque;
+} CCurlEasy;
+typedef struct {
+    char opaque;
+} CCurlMulti;
 typedef struct CCurlSessions CCurlSessions;
 typedef struct CCurlList CCurlList;
 typedef struct CCurlStore CCurlStore;
@@ -27,12 +32,6 @@ bool ccurl_load(void);
 /// The version of the loaded libcurl, as 0xMMmmpp; 0 if it wasn't found.
 uint32_t ccurl_version(void);
 
-/// Whether it calls back before it sends a request (7.80 and later), so that it can be kept from sending it twice.
-bool ccurl_asks_before_sending(void);
-
-/// The features of the loaded libcurl, as CCURL_FEATURE bits.
-uint32_t ccurl_features(void);
-
 /// The file and the folder in which that libcurl looks for the certificates of the system's authorities. Null if it has
 /// no such default, or is too old (before 7.70) to report it.
 const char *ccurl_ca_file(void);
@@ -41,15 +40,10 @@ const char *ccurl_ca_folder(void);
 /// The name and version of the TLS library, such as `OpenSSL/3.0.17`; null if it has no TLS.
 const char *ccurl_tls_library(void);
 
-enum {
-    CCURL_FEATURE_IPV6 = 1 << 0,
-    CCURL_FEATURE_TLS = 1 << 2,
-    CCURL_FEATURE_GZIP = 1 << 3,
-    CCURL_FEATURE_HTTP2 = 1 << 16,
-    CCURL_FEATURE_UNIX_SOCKETS = 1 << 19,
-    CCURL_FEATURE_BROTLI = 1 << 23,
-    CCURL_FEATURE_ZSTD = 1 << 26,
-};
+/// Whether the functions of OpenSSL are found that read chains of certificates, and those for stores of certificates, which
+/// came with 1.1.1. They may be those of another library than libcurl uses.
+bool ccurl_finds_chains(void);
+bool ccurl_finds_stores(void);
 
 // MARK: Options, by the type of their value. The numbers are libcurl's own.
 
@@ -59,7 +53,6 @@ enum CCurlLongOption {
     CCURL_SSLVERSION = 32,
     CCURL_SSL_VERIFYPEER = 64,
     CCURL_FRESH_CONNECT = 74,
-    CCURL_HTTPGET = 80,
     CCURL_SSL_VERIFYHOST = 81,
     CCURL_HTTP_VERSION = 84,
     CCURL_BUFFERSIZE = 98,
@@ -82,13 +75,11 @@ enum CCurlLongOption {
 enum CCurlTextOption {
     CCURL_URL = 10002,
     CCURL_PROXY = 10004,
-    CCURL_SSLCERT = 10025,
     CCURL_KEYPASSWD = 10026,
     CCURL_CUSTOMREQUEST = 10036,
     CCURL_INTERFACE = 10062,
     CCURL_CAINFO = 10065,
     CCURL_SSLCERTTYPE = 10086,
-    CCURL_SSLKEY = 10087,
     CCURL_SSLKEYTYPE = 10088,
     CCURL_CAPATH = 10097,
     CCURL_NOPROXY = 10177,
@@ -102,7 +93,6 @@ enum CCurlBlobOption {
 };
 
 enum CCurlMultiOption {
-    CCURLM_PIPELINING = 3,
     CCURLM_MAXCONNECTS = 6,
     CCURLM_MAX_HOST_CONNECTIONS = 7,
     CCURLM_MAX_TOTAL_CONNECTIONS = 13,
@@ -142,8 +132,6 @@ int ccurl_easy_set_proxy_headers(CCurlEasy *easy, CCurlList *headers);
 int ccurl_easy_socket(CCurlEasy *easy);
 /// Sets the addresses of hosts as lines of `host:port:address,address`; they must live as long as the transfer.
 int ccurl_easy_set_addresses(CCurlEasy *easy, CCurlList *addresses);
-/// Whether a line that begins with a plus expires (7.75 and later), rather than never.
-bool ccurl_forgets_addresses(void);
 int ccurl_easy_pause(CCurlEasy *easy, int bits);
 long ccurl_easy_long(CCurlEasy *easy, enum CCurlLongInfo info);
 const char *ccurl_error_text(int code);
@@ -205,15 +193,8 @@ enum CCurlNews {
     CCURL_NEWS_TUNNEL,
 };
 
-/// Whether the verified chains of certificates can be read, which needs a libcurl with OpenSSL.
-bool ccurl_shows_chains(void);
-
 // MARK: Stores of certificates of authorities, which many connections share. libcurl would read and parse the certificates
 // for each of them.
-
-/// Whether connections can share a store, which needs a libcurl with OpenSSL 1.1.1 or later; else nothing below may be
-/// called.
-bool ccurl_shares_stores(void);
 
 /// Makes an empty store; null if memory is short.
 CCurlStore *ccurl_store_new(void);
@@ -252,6 +233,11 @@ void ccurl_easy_chain(
     void *context
 );
 
+/// Whether the connection of a transfer was marked as checked, and marks it; from within a callback of the transfer. The mark
+/// belongs to the connection's TLS session, and ends with it.
+bool ccurl_easy_is_checked(CCurlEasy *easy);
+void ccurl_easy_set_checked(CCurlEasy *easy);
+
 /// The receiver of a transfer's news.
 typedef struct {
     void (*callback)(void *context, enum CCurlNews news, uint32_t number, const char *text);
@@ -276,7 +262,7 @@ void ccurl_easy_send_once(CCurlEasy *easy);
 int ccurl_easy_use_http11(CCurlEasy *easy);
 
 CCurlList *ccurl_list_append(CCurlList *list, const char *text);
-/// Appends the line of a header field; null if there is no memory.
+/// Appends the line of a header field; null if it isn't one line of a name and a value, or if there is no memory.
 CCurlList *ccurl_list_append_field(
     CCurlList *list, const unsigned char *name, size_t name_size, const unsigned char *value, size_t value_size
 );
@@ -369,6 +355,17 @@ int ccurl_memory_file(const void *bytes, size_t count);
 
 /// The maximum number of descriptors of the process.
 long ccurl_most_descriptors(void);
+
+// MARK: Threads
+
+/// Starts a thread; returns false if the system has no other.
+bool ccurl_thread_start(void *(*work)(void *context), void *context);
+/// Names the present thread, with at most 15 characters.
+void ccurl_thread_set_name(const char *name);
+/// Whether the present thread is the main one; asks the system once for each thread.
+bool ccurl_thread_is_main(void);
+/// The number of forks that made this process of the first one: a fork has none of its threads.
+unsigned ccurl_forks(void);
 
 /// Keeps broken pipes in this thread from ending the process: without signals, libcurl doesn't guard against them.
 void ccurl_block_broken_pipe(void);

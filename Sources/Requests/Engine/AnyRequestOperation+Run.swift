@@ -86,7 +86,7 @@ extension AnyRequestOperation {
             keep(RunExecutor.task(qualityOfService.taskPriority) { await self.run() })
         }
         // Never on the main thread, nor on a queue of the caller's, where completions run.
-        if startsElsewhere || Thread.isMainThread {
+        if startsElsewhere || Thread.isMain {
             DispatchQueue.global(qos: qualityOfService.dispatchQoS).async { RunExecutor.resuming(begin) }
         } else {
             RunExecutor.resuming(begin)

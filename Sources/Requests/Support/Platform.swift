@@ -5,6 +5,23 @@ import Foundation
 
 // What differs between the platforms.
 
+#if os(Linux)
+import CRequestsCurl
+#endif
+
+extension Thread {
+    /// Whether this is the main thread.
+    ///
+    /// On Linux, Foundation asks the system each time, with two calls.
+    static var isMain: Bool {
+        #if os(Linux)
+        ccurl_thread_is_main()
+        #else
+        isMainThread
+        #endif
+    }
+}
+
 extension stat {
     /// The time of the last modification, in seconds since 1970.
     var modified: TimeInterval {

@@ -33,6 +33,16 @@ extension OverLoopback {
             #expect(await transport.run(server.url).result == "cannotConnect")
         }
 
+        /// A look-up would block all transfers.
+        @Test(arguments: ["localhost", "", "lo"])
+        func localAddressThatIsANameIsUnsupported(_ name: String) async throws {
+            let server = try MockServer { _ in .text("hi") }
+            let transport = CurlTransport.configured { $0.localAddress = name }
+
+            #expect(await transport.run(server.url).result == "unsupported")
+            #expect(server.requests.isEmpty)
+        }
+
         /// The client's first message lists its protocols (RFC 7301, 3.1).
         @Test(arguments: [true, false])
         func serverIsAskedForHTTP2OnlyWhereItIsWanted(_ usesHTTP2: Bool) async throws {

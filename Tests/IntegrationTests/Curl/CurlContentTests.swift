@@ -3,6 +3,7 @@
 
 #if os(Linux)
 import Foundation
+import Glibc
 import Requests
 import RequestsTestSupport
 import RequestsTesting
@@ -31,6 +32,79 @@ extension OverLoopback {
             let transcript = await transport.run(server.url, method: .post, body: body)
 
             #expect(transcript.result == "invalidRequest" && server.requests.isEmpty)
+        }
+
+        /// Opening a pipe waits for a writer, which may never come.
+        @Test func pipeInPlaceOfAFileIsAnInvalidRequest() async throws {
+            let server = try MockServer { _ in .text("thanks") }
+            let folder = try DownloadFolder()
+            let pipe = folder.url.appendingPathComponent("pipe")
+            #expect(mkfifo(pipe.path, 0o600) == 0)
+
+            let transcript = await transport.run(server.url, method: .post, body: .file(pipe))
+
+            #expect(transcript.result == "invalidRequest" && server.requests.isEmpty)
+        }
+
+        /// A lease of a file keeps all others from opening it, for 45 seconds.
+        @Test func fileThatBlocksDelaysNeitherItsSenderNorOthers() async throws {
+            let server = try MockServer { _ in .text("thanks") }
+            let folder = try DownloadFolder()
+            let file = folder.url.appendingPathComponent("large")
+            try Data.pattern(1 << 20).write(to: file)
+            signal(SIGIO, SIG_IGN)
+            let lease = open(file.path, O_RDWR)
+            defer { close(lease) }
+            let setLease: Int32 = 1024
+            let isLeased = fcntl(lease, setLease, Int32(F_WRLCK)) == 0
+            try #require(isLeased)
+            let transcript = Transcript()
+
+            let duration = ContinuousClock().measure {
+                transport.send(server.url("/slow"), method: .post, body: .file(file), to: transcript)
+            }
+            let others = [await transport.run(server.url), await transport.run(server.url)]
+            let before = server.requests.map(\.path)
+            _ = fcntl(lease, setLease, Int32(F_UNLCK))
+            await transcript.ended.wait()
+
+            #expect(duration < .seconds(20))
+            #expect(others.map(\.text) == ["thanks", "thanks"])
+            #expect(before == ["/", "/"])
+            #expect(transcript.result == "success", "\(String(describing: transcript.error))")
+            #expect(server.requests.first { $0.path == "/slow" }?.body == Data.pattern(1 << 20))
+        }
+
+        /// Thousands may wait, for a connection or for an address.
+        @Test(.tags(.alone)) func contentOfRequestsThatWaitIsNotOpened() async throws {
+            let gate = Gate()
+            let server = try MockServer { _ in .text("thanks").held(by: gate) }
+            let folder = try DownloadFolder()
+            let file = folder.url.appendingPathComponent("large")
+            try Data.pattern(100_000).write(to: file)
+            let opened = Locked(0)
+            let stream = BodyStream(length: 100_000) {
+                opened.withLock { $0 += 1 }
+                return InputStream(data: Data.pattern(100_000))
+            }
+            let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = 1 }
+            let transcripts = (0..<200).map { _ in Transcript() }
+
+            transport.send(server.url, to: transcripts[0])
+            try await server.awaitRequest()
+            let before = Usage.descriptors
+            for (index, transcript) in transcripts.enumerated().dropFirst() {
+                let body: HTTPBody = index % 2 == 0 ? .file(file) : .stream(stream)
+                transport.send(server.url, method: .post, body: body, to: transcript)
+            }
+            let (descriptors, streams) = (Usage.descriptors, opened.withLock { $0 })
+            gate.open()
+            for transcript in transcripts { await transcript.ended.wait() }
+
+            #expect(descriptors < before + 50)
+            #expect(streams == 0)
+            #expect(transcripts.allSatisfy { $0.text == "thanks" })
+            #expect(server.requests.dropFirst().allSatisfy { $0.body == Data.pattern(100_000) })
         }
 
         /// More than fits into the buffers of a connection, so that some of it is read after the change.

@@ -170,6 +170,102 @@ extension OverLoopback {
             #expect(transcript.text == "hi", "\(String(describing: transcript.error))")
         }
 
+        @Test(arguments: ["host.test.", "host.1st", "a.0day", "1.2.3.host"])
+        func everyNameIsLookedUp(_ name: String) async throws {
+            let server = try MockServer { _ in .text("hi") }
+            let lookUps = LookUps()
+            lookUps.gate.open()
+            let transport = CurlTransport.configured { $0.names = lookUps.names() }
+
+            #expect(await transport.run(Self.url(name, server)).text == "hi")
+            #expect(lookUps.all == [name.hasSuffix(".") ? String(name.dropLast()) : name])
+            #expect(server.requests.first?.headers["Host"] == "\(name):\(server.port)")
+        }
+
+        @Test func emptyPathOfAUnixSocketLeavesTheLookUps() async throws {
+            let server = try MockServer { _ in .text("hi") }
+            let lookUps = LookUps()
+            lookUps.gate.open()
+            let transport = CurlTransport.configured {
+                $0.names = lookUps.names()
+                $0.unixSocketPath = ""
+            }
+
+            #expect(await transport.run(Self.url("host.test", server)).text == "hi")
+        }
+
+        /// libcurl would look it up for each request, with a thread for each.
+        @Test(arguments: ["http://proxy.test:", "http://user:pass%40word@Proxy.Test:", "proxy.test:"])
+        func nameOfAProxyIsLookedUpOnce(_ proxy: String) async throws {
+            let server = try MockServer { _ in .text("from the proxy") }
+            let lookUps = LookUps()
+            lookUps.gate.open()
+            let transport = CurlTransport.configured {
+                $0.names = lookUps.names()
+                $0.proxy = proxy + "\(server.port)"
+            }
+
+            for number in 0..<3 {
+                let url = try #require(URL(string: "http://host-\(number).test/"))
+                #expect(await transport.run(url).text == "from the proxy")
+            }
+
+            #expect(lookUps.all == ["proxy.test"])
+            #expect(server.requests.map(\.target) == (0..<3).map { "http://host-\($0).test/" })
+        }
+
+        @Test func cancelDuringTheLookUpOfAProxyEndsAtOnce() async throws {
+            let lookUps = LookUps()
+            let transport = CurlTransport.configured {
+                $0.names = lookUps.names()
+                $0.proxy = "http://proxy.test:1"
+            }
+            let transcript = Transcript()
+            let transfer = transport.send(URL(string: "http://host.test/")!, to: transcript)
+            await lookUps.begun.wait()
+
+            transfer.cancel()
+            await transcript.ended.wait()
+            lookUps.gate.open()
+
+            #expect(transcript.result == "cancelled")
+            #expect(lookUps.all == ["proxy.test"])
+        }
+
+        /// A proxy of SOCKS 5 is told the address of the host, or its name (RFC 1928, 5).
+        @Test(arguments: ["socks5", "socks5h"])
+        func hostBehindAProxyIsLookedUpIfTheProxyTakesAddresses(_ scheme: String) async throws {
+            let lookUps = LookUps()
+            lookUps.gate.open()
+            let kind = Locked<UInt8?>(nil)
+            let server = try RawListener { connection in
+                guard let greeting = connection.read(2), connection.skip(Int(greeting[1])) else { return }
+                connection.write("\u{5}\0")
+                guard let request = connection.read(4) else { return }
+                kind.withLock { $0 = request[3] }
+            }
+            let transport = CurlTransport.configured {
+                $0.names = lookUps.names()
+                $0.proxy = "\(scheme)://proxy.test:\(server.port)"
+            }
+
+            _ = await transport.run(URL(string: "http://host.test/")!)
+
+            #expect(lookUps.all == (scheme == "socks5" ? ["proxy.test", "host.test"] : ["proxy.test"]))
+            #expect(kind.withLock { $0 } == (scheme == "socks5" ? 1 : 3))
+        }
+
+        @Test(arguments: [[], ["localhost"], ["127.0.0.1", "nowhere"], ["127.0.0.1:80"], [""]])
+        func addressesThatAreNoneAreNamedInTheError(_ addresses: [String]) async throws {
+            let server = try MockServer { _ in .text("hi") }
+            let transport = CurlTransport.configured { $0.addresses = ["host.test": addresses] }
+
+            let transcript = await transport.run(Self.url("host.test", server))
+
+            #expect(transcript.result == "cannotConnect")
+            #expect(transcript.error?.reason?.contains("host.test (The configured addresses") == true)
+        }
+
         @Test func waitForANameIsAPhaseOfItsOwn() async throws {
             let server = try MockServer { _ in .text("hi") }
             let lookUps = LookUps()

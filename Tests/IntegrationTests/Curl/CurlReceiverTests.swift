@@ -45,6 +45,20 @@ extension OverLoopback {
             }
         }
 
+        @Test func loopSleepsWhileAllReceiversWait() async throws {
+            let server = try MockServer { $0.path == "/silent" ? .never : .text("hi") }
+            let transport = CurlTransport()
+            let waiting = Waiting(80)
+            try await waiting.begin(server.url, over: transport)
+
+            let before = Usage.switchesOfLoops
+            #expect(await CurlTransport().run(server.url("/silent"), timeout: .milliseconds(600)).result == "timedOut")
+            let switches = Usage.switchesOfLoops - before
+            await waiting.end()
+
+            #expect(switches < 100, "\(switches)")
+        }
+
         @Test func timeoutsAndCancelsAreReportedWhileManyReceiversWait() async throws {
             let server = try MockServer { $0.path == "/silent" ? .never : .text("hi") }
             let transport = CurlTransport()

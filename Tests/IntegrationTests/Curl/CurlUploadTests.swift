@@ -207,6 +207,23 @@ extension OverLoopback {
             #expect(server.requests.count == 1)
         }
 
+        /// A transport that wraps this one may add a field, or change the method, and checks neither.
+        @Test(arguments: ["a\r\nX-Other: b", "a\nb", "a\0b", "a\u{7f}"])
+        func fieldOfAnotherTransportThatIsNoLineIsRefused(_ text: String) async throws {
+            let server = try MockServer { _ in .text("thanks") }
+            let transport = CurlTransport()
+
+            for name in ["X-Value", "Proxy-Authorization"] {
+                let transcript = await transport.run(server.url, headers: [HTTPField(HTTPField.Name(name), text)])
+                #expect(transcript.result == "invalidRequest")
+            }
+            let named = await transport.run(server.url, headers: [HTTPField(HTTPField.Name("X\(text)"), "value")])
+            let method = await transport.run(server.url, method: HTTPMethod("GET \(text)"))
+
+            #expect(named.result == "invalidRequest" && method.result == "invalidRequest")
+            #expect(server.requests.isEmpty)
+        }
+
         @Test func streamThatCanBeReadOnceIsSentOnce() async throws {
             let server = try MockServer { _ in .text("thanks") }
             let transport = CurlTransport()

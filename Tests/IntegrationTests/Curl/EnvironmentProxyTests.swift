@@ -26,6 +26,8 @@ extension OverLoopback {
             Row(environment: ["HTTP_PROXY": "PROXY"], isAsked: false),
             Row(environment: ["http_proxy": "PROXY", "no_proxy": "*"], isAsked: false),
             Row(environment: ["http_proxy": "PROXY", "no_proxy": "127.0.0.1"], isAsked: false),
+            Row(environment: ["http_proxy": "PROXY", "NO_PROXY": "a.example, 127.0.0.0/8"], isAsked: false),
+            Row(environment: ["http_proxy": "PROXY", "no_proxy": "128.0.0.0/1 ::1/0"], isAsked: true),
             Row(environment: ["http_proxy": "PROXY", "no_proxy": "others.invalid"], isAsked: true),
         ]
 
@@ -51,6 +53,18 @@ extension OverLoopback {
             #expect(server.requests.isEmpty == row.isAsked)
             let text = try String(contentsOf: file, encoding: .utf8)
             #expect(text == (row.isAsked ? "from the proxy" : "from the server"))
+        }
+
+        /// libcurl reads the environment for each request, on a thread of its own, which isn't safe meanwhile.
+        @Test func environmentIsReadWhenTheTransportIsMade() async throws {
+            let proxy = try MockServer { _ in .text("from the proxy") }
+            let server = try MockServer { _ in .text("from the server") }
+
+            let arguments = ["environment", "\(proxy.port)", "\(server.port)"]
+            let (status, isSignal) = try await BuiltProgram.run("RequestsTransportProbe", arguments)
+
+            #expect(status == 0 && !isSignal)
+            #expect(proxy.requests.isEmpty && server.requests.count == 2)
         }
     }
 }

@@ -36,6 +36,35 @@ extension OverLoopback {
             #expect(Set(answers.map(\.connection)).count <= 3)
         }
 
+        /// A request without an answer keeps the first connection from being idle.
+        @Test(.enabled(if: InteropServers.current?.has(.peer) == true), arguments: ["requests", "age"])
+        func connectionThatIsNeverIdleIsReplaced(_ limit: String) async throws {
+            let (url, trust) = (try servers.url(.peer), try servers.authority)
+            let transport = CurlTransport.configured {
+                if limit == "age" { $0.maximumConnectionAge = .zero } else { $0.maximumRequestsPerConnection = 3 }
+            }
+            func send(_ path: String) -> (Transcript, any TransferHandle) {
+                let transcript = Transcript()
+                let request = TransportRequest(HTTPRequest(url: url.appending(path: path)), trust: trust)
+                return (transcript, transport.send(request, receive: transcript.receive))
+            }
+
+            let (silent, transfer) = send("silence")
+            var connections: [String] = []
+            for _ in 0..<9 {
+                let (transcript, _) = send("connection")
+                await transcript.ended.wait()
+                connections.append(transcript.text)
+            }
+            transfer.cancel()
+            await silent.ended.wait()
+            transport.close()
+
+            let counts = Dictionary(grouping: connections) { $0 }.mapValues(\.count)
+            #expect(!connections.contains(""))
+            #expect(counts.values.allSatisfy { $0 <= (limit == "age" ? 1 : 3) }, "\(counts)")
+        }
+
         /// Policies under which the server is trusted, each with other rules.
         private var policies: [TrustPolicy] {
             get throws {

@@ -4,68 +4,106 @@
 #if os(Linux)
 import Foundation
 
-/// Reads a stream ahead, on a thread of its own, since a stream may block and the loop mustn't.
+/// Reads a stream or a file ahead, on a thread of its own, since reading may block and the loop mustn't.
 ///
 /// A few chunks are read ahead: at most a mebibyte, whatever the length of the stream. A stream with an announced
-/// length has to end there: its last byte is passed on only when it is known to be the last.
+/// length has to end there: its last byte is passed on only when it is known to be the last. Of a file, which may have
+/// grown, no more than its length is read.
 final class CurlBodyPump: Sendable {
     private let state: Locked<State>
     private let body: BodyStream
-    private let stream: Locked<InputStream?>
+    private let isFile: Bool
+    private let stream = Locked<InputStream?>(nil)
     private let queue = DispatchQueue(label: "Requests.CurlBodyPump")
     private let whenReadable: @Sendable () -> Void
 
-    /// Opens the stream, and begins to read.
-    ///
-    /// - Throws: Any error that the opening throws.
-    convenience init(_ body: BodyStream, whenReadable: @escaping @Sendable () -> Void) throws {
-        self.init(body, Locked(try body.open()), whenReadable)
+    /// - Parameters:
+    ///   - body: The stream, which isn't opened yet.
+    ///   - isFile: Whether it ends at its length, even if there is more.
+    ///   - whenReadable: Called when it is open, or has bytes, after it wasn't or hadn't.
+    init(_ body: BodyStream, isFile: Bool = false, _ whenReadable: @escaping @Sendable () -> Void) {
+        (self.body, self.isFile, self.whenReadable) = (body, isFile, whenReadable)
+        state = Locked(State(length: body.length, endsAtLength: isFile))
     }
 
-    private init(_ body: BodyStream, _ stream: Locked<InputStream?>, _ whenReadable: @escaping @Sendable () -> Void) {
-        (self.body, self.stream, self.whenReadable) = (body, stream, whenReadable)
-        state = Locked(State(length: body.length))
-        queue.async { [self] in
-            stream.withLock { stream in
-                if stream == nil { stream = try? body.open() }
-                stream?.open()
-            }
-            readAhead()
-        }
+    /// The error of content that isn't as long as announced, or whose stream gives no reason.
+    static var wrongLength: InvalidRequest {
+        InvalidRequest(.body, "isn't as long as announced, or can't be read")
     }
 
     /// Returns a pump that reads the same content from its beginning, or `nil` if the stream can't be read again.
-    ///
-    /// The stream is made on its own thread, because its closure is a caller's code, and the loop calls this method.
     func again() -> CurlBodyPump? {
-        body.isReplayable ? CurlBodyPump(body, Locked(nil), whenReadable) : nil
+        guard body.isReplayable else { return nil }
+        let again = CurlBodyPump(body, isFile: isFile, whenReadable)
+        _ = again.open()
+        return again
     }
 
-    /// Takes bytes that have been read.
+    /// Opens the stream, if it isn't open yet, and begins to read.
+    ///
+    /// - Returns: No bytes if it is open.
+    func open() -> CurlBody.Chunk {
+        begin()
+        return state.withLock { $0.open() }
+    }
+
+    /// Takes bytes that have been read; the stream has to be open, or about to be.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> CurlBody.Chunk {
-        let (chunk, readsOn) = state.withLock { ($0.take(into: buffer), $0.beginsReading()) }
+        let (chunk, readsOn) = state.withLock { ($0.take(into: buffer), $0.readsOn()) }
         if readsOn { queue.async { [self] in readAhead() } }
         return chunk
     }
 
+    /// Closes the stream, or keeps it from being opened.
     func close() {
+        guard state.withLock({ !$0.begin() }) else { return }
         queue.async { [self] in stream.withLock { $0?.close() } }
+    }
+
+    /// Makes the stream on the thread of the pump: its closure is a caller's code, and the loop calls this.
+    private func begin() {
+        guard state.withLock({ $0.begin() }) else { return }
+        queue.async { [self] in
+            do {
+                try stream.withLock { stream in
+                    let opened = try body.open()
+                    opened.open()
+                    if isFile, opened.streamStatus == .error { throw Self.wrongLength }
+                    stream = opened
+                }
+                change { $0.phase = .reading }
+                readAhead()
+            } catch {
+                change { $0.phase = .failed(error) }
+            }
+        }
     }
 
     /// Reads until enough bytes are waiting, or the stream ends.
     private func readAhead() {
-        var goesOn = true
-        while goesOn {
+        while let size = state.withLock({ $0.nextSize() }) {
             let (count, bytes) = stream.withLock { stream in
-                var bytes = [UInt8](repeating: 0, count: State.chunkSize)
-                let count = stream?.read(&bytes, maxLength: bytes.count) ?? -1
-                bytes.removeLast(bytes.count - max(0, count))
+                var count = -1
+                let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, initialized in
+                    guard let stream, let start = buffer.baseAddress else { return }
+                    count = stream.read(start, maxLength: size)
+                    initialized = max(0, count)
+                }
                 return (count, bytes)
             }
-            let isWanted: Bool
-            (goesOn, isWanted) = state.withLock { $0.put(bytes, isEnd: count == 0, isFailure: count < 0) }
-            if isWanted { whenReadable() }
+            change { state in
+                if count > 0 { state.put(bytes) } else { state.phase = count == 0 ? .whole : .failed(Self.wrongLength) }
+            }
         }
+    }
+
+    private func change(_ change: (inout State) -> Void) {
+        let isWanted = state.withLock { state in
+            change(&state)
+            defer { state.isWanted = false }
+            return state.isWanted
+        }
+        if isWanted { whenReadable() }
     }
 }
 
@@ -73,47 +111,60 @@ extension CurlBodyPump {
     /// The bytes that have been read ahead and not taken: few, so that memory stays constant, and more than one chunk,
     /// so that neither side waits for the other each time.
     private struct State: Sendable {
-        static let chunkSize = 256 * 1024
+        private static let chunkSize = 256 * 1024
         private static let mostChunks = 4
 
-        private enum End: Sendable {
-            case whole, failed
+        enum Phase: Sendable {
+            case new, opening
+            /// It is read, now or as soon as the loop has taken some.
+            case reading, resting
+            case whole
+            case failed(any Error)
         }
 
+        var phase = Phase.new
+        /// Whether the loop found nothing, and waits to be called.
+        var isWanted = false
         /// The announced byte count; `nil` if it isn't known.
         private let length: Int64?
+        private let endsAtLength: Bool
         /// The number of bytes that were read, and of those that were taken.
         private var (read, given): (Int64, Int64) = (0, 0)
         private var chunks: [[UInt8]] = []
         /// The number of bytes taken from the first chunk.
         private var taken = 0
-        private var end: End?
-        private var isReading = true
-        /// Whether the reader found no bytes, and waits to be called.
-        private var isWanted = false
 
-        init(length: Int64?) {
-            self.length = length
+        init(length: Int64?, endsAtLength: Bool) {
+            (self.length, self.endsAtLength) = (length, endsAtLength)
         }
 
-        private var wantsMore: Bool { end == nil && chunks.count < Self.mostChunks }
+        /// Returns whether the caller has to open the stream, which is so once.
+        mutating func begin() -> Bool {
+            guard case .new = phase else { return false }
+            phase = .opening
+            return true
+        }
+
+        /// Returns no bytes if the stream is open.
+        mutating func open() -> CurlBody.Chunk {
+            switch phase {
+            case .new, .opening: return later()
+            case .reading, .resting, .whole: return .bytes(0)
+            case .failed(let error): return .failed(error)
+            }
+        }
 
         mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> CurlBody.Chunk {
-            guard let first = chunks.first else {
-                switch end {
-                case .whole: return .bytes(0)
-                case .failed: return .failed
-                case nil:
-                    isWanted = true
-                    return .later
-                }
+            let mayEnd: Bool
+            switch phase {
+            case .failed(let error): return .failed(error)
+            case .whole: mayEnd = true
+            default: mayEnd = false
             }
+            guard let first = chunks.first else { return mayEnd ? .bytes(0) : later() }
             var count = min(buffer.count, first.count - taken)
-            if end == nil, given + Int64(count) == length { count -= 1 }
-            guard count > 0 else {
-                isWanted = true
-                return .later
-            }
+            if !mayEnd, given + Int64(count) == length { count -= 1 }
+            guard count > 0 else { return later() }
             buffer.copyBytes(from: first[taken..<taken + count])
             taken += count
             given += Int64(count)
@@ -124,21 +175,35 @@ extension CurlBodyPump {
             return .bytes(count)
         }
 
-        /// Returns whether the caller has to start reading.
-        mutating func beginsReading() -> Bool {
-            guard !isReading, wantsMore else { return false }
-            isReading = true
+        private mutating func later() -> CurlBody.Chunk {
+            isWanted = true
+            return .later
+        }
+
+        /// Returns whether the caller has to continue reading.
+        mutating func readsOn() -> Bool {
+            guard case .resting = phase, chunks.count < Self.mostChunks else { return false }
+            phase = .reading
             return true
         }
 
-        /// Keeps bytes that were read; returns whether to continue reading, and whether to call the reader.
-        mutating func put(_ bytes: [UInt8], isEnd: Bool, isFailure: Bool) -> (goesOn: Bool, isWanted: Bool) {
+        /// Returns the maximum size of the next chunk; `nil` if none is to be read at the moment.
+        mutating func nextSize() -> Int? {
+            guard case .reading = phase else { return nil }
+            guard chunks.count < Self.mostChunks else {
+                phase = .resting
+                return nil
+            }
+            guard endsAtLength, let length else { return Self.chunkSize }
+            return Int(min(Int64(Self.chunkSize), max(1, length - read)))
+        }
+
+        /// Keeps bytes that were read.
+        mutating func put(_ bytes: [UInt8]) {
             read += Int64(bytes.count)
-            if isEnd || isFailure { end = isFailure ? .failed : .whole } else { chunks.append(bytes) }
-            if let length, read > length { (chunks, taken, end) = ([], 0, .failed) }
-            isReading = wantsMore
-            defer { isWanted = false }
-            return (isReading, isWanted)
+            chunks.append(bytes)
+            guard let length, read >= length else { return }
+            if endsAtLength { phase = .whole } else if read > length { phase = .failed(CurlBodyPump.wrongLength) }
         }
     }
 }

@@ -12,18 +12,25 @@ final class CurlConnections {
     /// At most a quarter of the available descriptors.
     private static let mostIdle = min(256, max(1, ccurl_most_descriptors() / 4))
     private static let cannotConnect: Int32 = 7
+    private static let mostGiven = 1_024
+    /// The time after which addresses are given again, in nanoseconds: libcurl forgets them after a minute.
+    private static let lifetimeOfAddresses: UInt64 = 50_000_000_000
 
-    private var multi: OpaquePointer?
+    var sockets = CurlSockets()
+    private var multi: CurlMulti?
     /// The TLS sessions, with which the next connection to a host is made in fewer steps.
     private var sessions: OpaquePointer?
-    private var sockets = CurlSockets()
     private var sweep = CurlSweep()
     private let mostPerHost: Int?
     private let most: Int?
     /// Whether a socket couldn't be opened.
-    private var lacksDescriptor = false
+    var lacksDescriptor = false
     /// Whether libcurl is to close connections before it makes another.
     private var isTight = false
+    /// The addresses that libcurl has, with the time at which it got them.
+    private var given: [String: (addresses: CurlAddresses, time: UInt64)] = [:]
+    /// The number of connections to an origin that have served for long enough, but are never quite idle.
+    private var replacements: [String: Int] = [:]
 
     init(_ configuration: CurlTransport.Configuration) {
         sockets.lifetime = configuration.lifetime
@@ -32,7 +39,7 @@ final class CurlConnections {
     }
 
     /// Begins to manage the connections of a multi handle.
-    func open(_ multi: OpaquePointer?, _ descriptors: CurlInbox.Descriptors?) {
+    func open(_ multi: CurlMulti?, _ descriptors: CurlInbox.Descriptors?) {
         self.multi = multi
         sessions = ccurl_sessions_new()
         if let descriptors { sockets.open(descriptors.poll, wakeUp: descriptors.wakeUp) }
@@ -51,50 +58,43 @@ final class CurlConnections {
         if let multi { _ = ccurl_multi_set_long(multi, option, value) }
     }
 
-    // MARK: Sockets
-
-    /// Waits for events of sockets, like ``CurlSockets/wait(milliseconds:isFree:)``.
-    func wait(milliseconds: Int32, isFree: (CurlSocket) -> Bool) -> [CCurlReady] {
-        sockets.wait(milliseconds: milliseconds, isFree: isFree)
-    }
-
-    /// Watches a socket as libcurl requests it; returns it with its identity, unless libcurl didn't open it for a
-    /// connection.
-    func watch(_ socket: Int32, _ what: Int32, for easy: OpaquePointer?, now: UInt64) -> CurlSocket? {
-        sockets.watch(socket, what, for: easy, now: now)
-        return sockets.socket(socket)
-    }
-
-    /// The handle that asked for a socket last.
-    func owner(of socket: Int32) -> OpaquePointer? { sockets.owner(of: socket) }
-
-    func opened(_ socket: Int32, now: UInt64) {
-        sockets.opened(socket, now: now)
-    }
-
-    /// Records that a socket is closed; returns the handle that asked for it last.
-    func closes(_ socket: Int32) -> OpaquePointer? {
-        sockets.closes(socket)
-    }
-
-    /// Retires the connection of a transfer that libcurl has just ended, if more than the response has arrived.
-    ///
-    /// libcurl 8 looks for that itself, and older ones do without TLS.
-    func check(_ socket: CurlSocket, after transfer: CurlTransfer) {
-        guard transfer.destination.isSecure, transfer.isAlone, ccurl_version() < 0x080000 else { return }
-        sockets.retireIfReadable(socket)
-    }
-
-    /// Whether there is an open connection to a host whose name was looked up.
-    func hasConnection(to host: String) -> Bool { sockets.hasConnection(to: host) }
-
-    // MARK: Limits
+    // MARK: Beginnings
 
     /// Prepares the handle of a transfer, which is new if that is over TLS.
     ///
-    /// libcurl compares a session's requirements, as it does with connections.
-    func prepare(_ transfer: CurlTransfer) {
-        if let sessions, transfer.destination.isSecure { ccurl_easy_set_sessions(transfer.easy, sessions) }
+    /// libcurl compares a session's requirements, as it does with connections. It still has the addresses of an earlier
+    /// transfer to the same place.
+    func prepare(_ transfer: CurlTransfer, now: UInt64) {
+        if transfer.destination.isSecure {
+            if let sessions { ccurl_easy_set_sessions(transfer.easy, sessions) }
+            if !replacements.isEmpty, let number = replacements[transfer.destination.origin] {
+                transfer.options.avoidConnections(before: number, transfer.easy)
+            }
+        }
+        for addresses in transfer.addresses where !hasAddresses(addresses, now: now) {
+            transfer.options.connect(to: addresses, transfer.easy)
+        }
+    }
+
+    /// Whether libcurl has addresses, and keeps them for some more seconds.
+    private func hasAddresses(_ addresses: CurlAddresses, now: UInt64) -> Bool {
+        guard let last = given[addresses.place], last.addresses == addresses else { return false }
+        return now &- last.time < Self.lifetimeOfAddresses
+    }
+
+    /// Records that libcurl has the addresses of a transfer, which it reads when it begins to work on it.
+    func hasAddresses(of transfer: CurlTransfer) {
+        for addresses in transfer.addresses where !hasAddresses(addresses, now: transfer.taken) {
+            if given.count >= Self.mostGiven { given = [:] }
+            given[addresses.place] = (addresses, transfer.taken)
+        }
+    }
+
+    /// Records that a transfer has asked for a socket; `nil` if it has lost its own.
+    func enter(_ socket: CurlSocket?, _ transfer: CurlTransfer) {
+        guard transfer.socket != socket else { return }
+        sockets.enter(socket, from: transfer.socket)
+        transfer.socket = socket
     }
 
     /// Limits unused connections.
@@ -104,9 +104,7 @@ final class CurlConnections {
         set(CCURLM_MAXCONNECTS, transfers + Self.mostIdle)
     }
 
-    func noDescriptorIsLeft() {
-        lacksDescriptor = true
-    }
+    // MARK: Descriptors
 
     /// Whether a transfer has failed because there was no descriptor for its connection.
     func lacksDescriptor(as code: Int32) -> Bool { lacksDescriptor && code == Self.cannotConnect }
@@ -133,6 +131,14 @@ final class CurlConnections {
 
     // MARK: Ends
 
+    /// Retires the connection of a transfer that libcurl has just ended, if more than the response has arrived.
+    ///
+    /// libcurl 8 looks for that itself, and older ones do without TLS.
+    func check(_ socket: CurlSocket, after transfer: CurlTransfer) {
+        guard transfer.destination.isSecure, transfer.isAlone, !CurlFeatures.loaded.checksForInput else { return }
+        sockets.retireIfReadable(socket)
+    }
+
     /// The socket of a transfer that has ended, while its multi handle has it.
     ///
     /// libcurl doesn't report the socket of a transfer that never had to wait, and the search for it is slow; so it is
@@ -142,12 +148,19 @@ final class CurlConnections {
         return sockets.socket(ccurl_easy_socket(transfer.easy))
     }
 
-    /// Records that a transfer has ended, like ``CurlSockets/transferEnded(on:for:isExclusive:host:now:isFree:)``.
+    /// Records that a transfer has ended, like
+    /// ``CurlSockets/transferEnded(on:hasAsked:isExclusive:host:now:isFree:)``.
     func transferEnded(_ transfer: CurlTransfer, on socket: CurlSocket?, now: UInt64, isFree: (CurlSocket) -> Bool) {
-        let host = transfer.destination.name
         if let socket {
-            let (easy, isAlone) = (transfer.easy, transfer.isAlone)
-            sockets.transferEnded(on: socket, for: easy, isExclusive: isAlone, host: host, now: now, isFree: isFree)
+            let needsOther = sockets.transferEnded(
+                on: socket,
+                hasAsked: transfer.socket == socket,
+                isExclusive: transfer.isAlone,
+                host: transfer.nameOfConnection,
+                now: now,
+                isFree: isFree
+            )
+            if needsOther { replacements[transfer.destination.origin, default: 0] += 1 }
         }
         sweep.expect(in: sockets.lifetime.idle, now: now)
     }

@@ -68,14 +68,11 @@ final class CurlDelivery: Sendable {
         attend(now: now)
     }
 
-    /// Adds a worker if necessary; to be called repeatedly while ``hasBacklog``, about each ``interval``.
+    /// Adds a worker if necessary; to be called repeatedly while it ``needsAttention``, about each ``interval``.
     func attend(now: UInt64) {
         guard let queue = state.withLock({ $0.hire(now: now) }) else { return }
         queue.async { [self] in work(on: queue) }
     }
-
-    /// Whether a transfer waits for a worker.
-    var hasBacklog: Bool { state.withLock { $0.backlog > 0 } }
 
     /// Whether a transfer waits, and another worker could be added for it.
     var needsAttention: Bool {

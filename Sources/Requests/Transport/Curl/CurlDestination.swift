@@ -3,10 +3,10 @@
 
 #if os(Linux)
 /// The host and the port that a transfer connects to.
-struct CurlDestination {
+struct CurlDestination: Sendable {
     let address: String
     let isSecure: Bool
-    /// The host in lower case, where that is a name that has to be looked up.
+    /// The host in lower case and without the dot of the root, if it is a name that has to be looked up.
     let name: String?
     /// The position of the host in the bytes of the address, and the digits of its port.
     private let place: Range<Int>
@@ -24,13 +24,16 @@ struct CurlDestination {
             let bracket = authority.lastIndex(of: UInt8(ascii: "]")) ?? start
             let colon = authority[bracket...].firstIndex(of: UInt8(ascii: ":")) ?? authority.endIndex
             let host = bytes[start..<colon]
-            let name = Self.isName(host) ? Self.text(host) : nil
+            let name = Self.name(host)
             return (scheme == 5, start..<colon, min(colon + 1, authority.endIndex)..<authority.endIndex, name)
         }
     }
 
     /// The host in lower case; empty in an address without one.
     var host: String { name ?? text(place) }
+
+    /// The host as libcurl looks for its addresses.
+    var hostOfAddresses: String { text(place) }
 
     var port: Int { Int(text(digits)) ?? (isSecure ? 443 : 80) }
 
@@ -46,15 +49,27 @@ struct CurlDestination {
         String(decoding: bytes.lazy.map(ASCII.lowercased), as: UTF8.self)
     }
 
-    /// Whether a host is a name that has to be looked up.
+    /// The name of a host, if that has to be looked up.
     ///
-    /// An address isn't, whose last label is a number, nor is the machine itself, which libcurl knows. What has other
+    /// An address hasn't, whose last label is a number, nor has the machine itself, which libcurl knows. What has other
     /// characters than names have is left to libcurl as well.
-    private static func isName(_ host: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+    private static func name(_ host: Slice<UnsafeBufferPointer<UInt8>>) -> String? {
+        let host = host.last == UInt8(ascii: ".") ? host.dropLast() : host
         let label = host.lastIndex(of: UInt8(ascii: ".")).map { host[($0 + 1)...] } ?? host
-        guard let first = label.first, !ASCII.isDigit(first) else { return false }
-        guard !label.elementsEqual("localhost".utf8, by: { ASCII.lowercased($0) == $1 }) else { return false }
-        return host.allSatisfy { ASCII.isDigit($0) || ASCII.isLetter($0) || $0 == 0x2D || $0 == 0x2E || $0 == 0x5F }
+        guard !isNumber(label), !label.elementsEqual("localhost".utf8, by: { ASCII.lowercased($0) == $1 }) else {
+            return nil
+        }
+        let isName = host.allSatisfy {
+            ASCII.isDigit($0) || ASCII.isLetter($0) || $0 == 0x2D || $0 == 0x2E || $0 == 0x5F
+        }
+        return isName ? text(host) : nil
+    }
+
+    /// Whether a label is a number, decimal or hexadecimal, or empty.
+    private static func isNumber(_ label: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+        guard label.count > 1, label.first == UInt8(ascii: "0"), ASCII.lowercased(label[label.startIndex + 1]) == 0x78
+        else { return label.allSatisfy(ASCII.isDigit) }
+        return label.dropFirst(2).allSatisfy { ASCII.isDigit($0) || (0x61...0x66).contains(ASCII.lowercased($0)) }
     }
 }
 #endif

@@ -4,8 +4,8 @@
 #if os(Linux)
 import Foundation
 
-/// The waits of a transfer before libcurl gets it: for the check of an announced empty stream, for its turn if
-/// connections are limited, and for the addresses of its host.
+/// The waits of a transfer before libcurl gets it: for its turn if connections are limited, for its content to be
+/// opened, and for the addresses of its host and its proxy.
 ///
 /// Arriving and ending transfers, free places and found names may each admit others, thousands at a time. They queue up
 /// here until the loop asks for the ``next(_:isConnected:)`` step, so that nothing starts inside a call of libcurl, and
@@ -19,17 +19,17 @@ struct CurlEntrance {
         case take(CurlTransfer)
         /// It waits, with a timeout.
         case watch(CurlTransfer)
-        /// It can't be sent: its host has no address.
+        /// It can't be sent: its host or its proxy has no address.
         case refuse(CurlTransfer, HostNames.Failure)
-        /// It can't be sent: its content isn't as long as announced, or its origin can't be connected to.
+        /// It can't be sent: its content can't be read, or its origin can't be connected to.
         case stop(CurlTransfer, CurlTransferState.Stop)
     }
 
     /// A transfer that continues, with the reason.
     private enum Arrival {
-        /// It is new, or its content was checked.
+        /// It is new.
         case new(CurlTransfer)
-        /// Its turn has come.
+        /// Its turn has come, or its content was opened.
         case turn(CurlTransfer)
         /// Its name has been looked up.
         case found(CurlTransfer, HostNames.Found)
@@ -68,8 +68,8 @@ struct CurlEntrance {
 
     private let names: HostNames
     private let overrides: [String: [String]]
-    /// Whether the connection doesn't go to the host of the request.
-    private let isIndirect: Bool
+    /// Whether all connections go to a Unix socket.
+    private let usesSocket: Bool
     private var places: ConnectionPlaces<ObjectIdentifier>?
     /// Whether the caller hasn't limited connections, so that the default does.
     private let hasDefaultLimit: Bool
@@ -83,7 +83,7 @@ struct CurlEntrance {
             configuration.addresses.map { (Self.key($0), $1) },
             uniquingKeysWith: { first, _ in first }
         )
-        isIndirect = configuration.usesProxy || configuration.unixSocketPath != nil
+        usesSocket = configuration.unixSocketPath?.isEmpty == false
         hasDefaultLimit = configuration.hasDefaultLimit
         places = ConnectionPlaces(
             perHost: configuration.maximumConnectionsPerHost,
@@ -99,9 +99,15 @@ struct CurlEntrance {
 
     // MARK: What happens
 
-    /// Adds a transfer; again when its content was checked, if it waited for that.
+    /// Adds a transfer.
     mutating func enter(_ transfer: CurlTransfer) {
         arrivals.append(.new(transfer))
+    }
+
+    /// Lets a transfer continue whose content was opened, once: it doesn't wait for it any more.
+    mutating func goOn(_ transfer: CurlTransfer) {
+        transfer.stage.lineUp()
+        arrivals.append(.turn(transfer))
     }
 
     /// Removes a transfer that has ended, or isn't to be sent any more.
@@ -110,7 +116,7 @@ struct CurlEntrance {
     /// it, if they wouldn't wait longer for a connection themselves.
     mutating func leave(_ transfer: CurlTransfer) {
         let id = ObjectIdentifier(transfer)
-        if let name = transfer.destination.name, let wait = waits[name] {
+        if let name = transfer.awaited?.name, let wait = waits[name] {
             waits[name]?.remove(transfer)
             if waits[name]?.isEmpty == true {
                 waits[name] = nil
@@ -178,17 +184,20 @@ struct CurlEntrance {
             guard !arrival.transfer.isStopped else { continue }
             switch arrival {
             case .new(let transfer):
-                switch transfer.checkContent() {
-                case .bytes: lineUp(transfer)
+                lineUp(transfer)
+            case .turn(let transfer):
+                switch transfer.openContent() {
+                case .bytes: break
                 case .later: return .watch(transfer)
                 case .failed: return .stop(transfer, .bodyFailed)
                 }
-            case .turn(let transfer):
                 transfer.dispatch()
-                return step(transfer, loop, isConnected)
+                return find(transfer, loop, isConnected)
             case .found(let transfer, .success(let addresses)):
-                transfer.connect(to: addresses, areFixed: false)
-                return .take(transfer)
+                guard let destination = transfer.awaited.take() else { continue }
+                transfer.connect(to: CurlAddresses(addresses, of: destination))
+                let isProxy = destination.address == transfer.proxy?.destination.address
+                return isProxy ? findHost(of: transfer, loop, isConnected) : .take(transfer)
             case .found(let transfer, .failure(let failure)):
                 return .refuse(transfer, failure)
             case .unconnected(let transfer):
@@ -209,19 +218,44 @@ struct CurlEntrance {
         }
     }
 
-    private mutating func step(_ transfer: CurlTransfer, _ loop: CurlLoop, _ isConnected: (String) -> Bool) -> Step {
-        let destination = transfer.destination
+    /// Finds the addresses of the proxy of a transfer, and those of its host unless the proxy does that.
+    private mutating func find(_ transfer: CurlTransfer, _ loop: CurlLoop, _ isConnected: (String) -> Bool) -> Step {
+        guard !usesSocket else { return .take(transfer) }
+        if let proxy = transfer.proxy, let step = find(proxy.destination, for: transfer, loop, isConnected) {
+            return step
+        }
+        return findHost(of: transfer, loop, isConnected)
+    }
+
+    private mutating func findHost(of transfer: CurlTransfer, _ loop: CurlLoop, _ isConnected: (String) -> Bool) -> Step
+    {
+        guard transfer.proxy?.takesAddresses ?? true else { return .take(transfer) }
+        return find(transfer.destination, for: transfer, loop, isConnected) ?? .take(transfer)
+    }
+
+    /// Finds the addresses of a place; `nil` if the transfer needn't wait for them.
+    private mutating func find(
+        _ destination: CurlDestination,
+        for transfer: CurlTransfer,
+        _ loop: CurlLoop,
+        _ isConnected: (String) -> Bool
+    ) -> Step? {
         if let addresses = override(for: destination) {
-            transfer.connect(to: addresses, areFixed: true)
-            return .take(transfer)
+            guard !addresses.isEmpty, addresses.allSatisfy({ IPAddress($0) != nil }) else {
+                let failure = HostNames.Failure(reason: "The configured addresses aren't addresses of IPv4 or IPv6")
+                transfer.awaited = destination
+                return .refuse(transfer, failure)
+            }
+            transfer.connect(to: CurlAddresses(addresses, of: destination, areFixed: true))
+        } else if let name = destination.name {
+            guard let addresses = addresses(of: name, loop, mayBeOutdated: isConnected(name)) else {
+                transfer.awaited = destination
+                waits[name]?.add(transfer)
+                return .watch(transfer)
+            }
+            transfer.connect(to: CurlAddresses(addresses, of: destination))
         }
-        guard !isIndirect, let name = destination.name else { return .take(transfer) }
-        guard let addresses = addresses(of: name, loop, mayBeOutdated: isConnected(name)) else {
-            waits[name]?.add(transfer)
-            return .watch(transfer)
-        }
-        transfer.connect(to: addresses, areFixed: false)
-        return .take(transfer)
+        return nil
     }
 
     /// The addresses that a caller has configured instead of a look-up.

@@ -14,9 +14,8 @@ final class CurlInbox: Sendable {
     enum Command: Sendable {
         case start(CurlTransfer)
         case stop(CurlTransfer, CurlTransferState.Stop)
-        case hold(CurlTransfer)
-        case resumeSending(CurlTransfer)
-        case mailboxEmptied(CurlTransfer)
+        /// A transfer has to pause or to resume.
+        case update(CurlTransfer)
         case found(HostQuestion, HostNames.Found)
     }
 
@@ -39,7 +38,7 @@ final class CurlInbox: Sendable {
         case taken
         /// It is taken, and a thread has to be started.
         case takenFirst
-        /// The loop has ended, or is about to, and won't take it.
+        /// The loop has ended, is about to, or is that of another process, and won't take it.
         case refused
     }
 
@@ -61,6 +60,11 @@ final class CurlInbox: Sendable {
         var commands: [Command] = []
         var sleeps = false
         var descriptors: Descriptors?
+        /// The process that made the descriptors; a fork of it has no thread, and would wake that of the other.
+        var home = ccurl_forks()
+
+        /// Whether this process is a fork of the one that has the thread.
+        var isForked: Bool { descriptors != nil && home != ccurl_forks() }
 
         /// The descriptor that wakes the thread; `nil` if it doesn't sleep.
         mutating func wakeUp() -> Int32? {
@@ -92,7 +96,7 @@ final class CurlInbox: Sendable {
             made.isWhole
             && state.withLock { state in
                 guard state.descriptors == nil else { return false }
-                state.descriptors = made
+                (state.descriptors, state.home) = (made, ccurl_forks())
                 return true
             }
         guard !isKept else { return }
@@ -105,7 +109,7 @@ final class CurlInbox: Sendable {
         let (reception, wakeUp) = state.withLock { state -> (Reception, Int32?) in
             switch state.phase {
             case .closing where command.isStart, .ended: return (.refused, nil)
-            default: break
+            default: if state.isForked { return (.refused, nil) }
             }
             state.commands.append(command)
             guard state.phase == .idle else { return (.taken, state.wakeUp()) }
@@ -116,18 +120,31 @@ final class CurlInbox: Sendable {
         return reception
     }
 
+    /// Records that the thread couldn't be started; returns the commands that it was to take.
+    ///
+    /// A later command tries again.
+    func threadFailed() -> [Command] {
+        let (commands, isEnding) = state.withLock { state in
+            let isEnding = state.phase != .running
+            defer { (state.phase, state.commands) = (isEnding ? .ended : .idle, []) }
+            return (state.commands, isEnding)
+        }
+        if isEnding { threadEnded() }
+        return commands
+    }
+
     /// Makes the thread end.
     ///
     /// - Parameter phase: The phase before its end.
     func end(as phase: Phase) {
         let (hadNoThread, wakeUp) = state.withLock { state in
-            let hadNoThread = state.phase == .idle
+            let hadNoThread = state.phase == .idle || state.isForked && state.phase != .ended
             switch state.phase {
-            case .idle: state.phase = .ended
+            case _ where hadNoThread: state.phase = .ended
             case .running, .finishing: state.phase = phase
-            case .closing, .ended: break
+            case .idle, .closing, .ended: break
             }
-            return (hadNoThread, state.wakeUp())
+            return (hadNoThread, hadNoThread ? nil : state.wakeUp())
         }
         if hadNoThread { end.leave() }
         if let wakeUp { ccurl_wake(wakeUp) }

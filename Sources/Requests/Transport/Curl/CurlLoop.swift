@@ -22,17 +22,23 @@ final class CurlLoop: @unchecked Sendable {
 
     let callbacks: UnsafeMutablePointer<CCurlCallbacks>
     let configuration: CurlTransport.Configuration
+    let proxies: CurlProxies
     private let inbox = CurlInbox()
     private let pool = CurlHandlePool()
     /// Held by the thread while it calls libcurl, so that the process doesn't exit meanwhile.
     private let gate = ccurl_gate_new()
 
     // Accessed only by the loop.
-    private var multi: OpaquePointer?
-    var entrance: CurlEntrance
+    private var multi: CurlMulti?
+    private var entrance: CurlEntrance
     private let connections: CurlConnections
-    private let outbox = CurlOutbox()
-    private var active: [OpaquePointer: CurlTransfer] = [:]
+    /// The transfers that something has happened to in this turn, in its order.
+    private var touched: [CurlTransfer] = []
+    private let delivery = CurlDelivery()
+    /// Ends that come from this side, such as cancellations and timeouts, have workers of their own: they are reported
+    /// in time, even if receivers that wait hold up all others.
+    private let endings = CurlDelivery()
+    private var active: [CurlEasy: CurlTransfer] = [:]
     private var beginnings = CurlBeginnings()
     /// Stopped transfers whose end was reported, and whose handles libcurl still has.
     private var leaving: [CurlTransfer] = []
@@ -44,6 +50,7 @@ final class CurlLoop: @unchecked Sendable {
 
     init(_ configuration: CurlTransport.Configuration) {
         self.configuration = configuration
+        proxies = CurlProxies(configuration)
         entrance = CurlEntrance(configuration)
         connections = CurlConnections(configuration)
         callbacks = .allocate(capacity: 1)
@@ -69,7 +76,8 @@ final class CurlLoop: @unchecked Sendable {
             do {
                 let transfer = try CurlTransfer(request, to: destination, easy, loop: self, receive: receive)
                 guard submit(.start(transfer)) else {
-                    throw RequestError(.closed, phase: .sending, reason: "the transport was closed")
+                    let reason = "the transport was closed, or this process is a fork of the one that used it"
+                    throw RequestError(.closed, phase: .sending, reason: reason)
                 }
                 return transfer
             } catch {
@@ -89,7 +97,9 @@ final class CurlLoop: @unchecked Sendable {
         case .taken: return true
         case .refused: return false
         case .takenFirst:
-            startThread()
+            guard !startThread() else { return true }
+            let error = RequestError(.other, phase: .sending, reason: "no thread can be started")
+            for case .start(let transfer) in inbox.threadFailed() { transfer.refuse(error) }
             return true
         }
     }
@@ -105,14 +115,12 @@ final class CurlLoop: @unchecked Sendable {
         inbox.awaitEnd()
     }
 
-    private func startThread() {
-        let thread = Thread { [self] in
+    private func startThread() -> Bool {
+        WorkerThread.start("Requests.CurlLoop") { [self] in
             run()
             inbox.threadEnded()
             if isAbandoned { ccurl_await_exit() }
         }
-        thread.name = "Requests.CurlLoop"
-        thread.start()
     }
 
     // MARK: The thread
@@ -144,7 +152,7 @@ final class CurlLoop: @unchecked Sendable {
             _ = transfer.stop(.processEnds)
             conclude(transfer, code: CurlResult.stopped)
         }
-        outbox.publish(now: now)
+        publish()
     }
 
     /// Runs one turn; returns `false` if it was the last.
@@ -152,16 +160,16 @@ final class CurlLoop: @unchecked Sendable {
         now = DispatchTime.now().uptimeNanoseconds
         let phase = takeCommands()
         if phase == .closing { for transfer in active.values { stop(transfer, .transportClosed) } }
-        outbox.publish(now: now)
+        publish()
         releaseStopped()
         admit()
-        outbox.publish(now: now)
+        publish()
         let isEnding = active.isEmpty && leaving.isEmpty && phase != .running
-        if isEnding, !outbox.needsAttention, inbox.endIfEmpty() { return false }
+        if isEnding, !needsAttention, inbox.endIfEmpty() { return false }
 
         let sleeps = leaving.isEmpty && beginnings.isEmpty && inbox.sleep(in: phase)
         ccurl_gate_leave(gate)
-        let ready = connections.wait(milliseconds: sleeps ? pause(isEnding) : 0) { isFree($0) }
+        let ready = connections.sockets.wait(milliseconds: sleeps ? pause : 0) { isFree($0) }
         guard ccurl_gate_enter(gate) else {
             abandon()
             return false
@@ -177,16 +185,16 @@ final class CurlLoop: @unchecked Sendable {
         connections.closeSome(now: now) { isFree($0) }
         takeEnded()
         admit()
-        outbox.publish(now: now)
-        outbox.attend(now: now)
+        publish()
+        delivery.attend(now: now)
+        endings.attend(now: now)
         return true
     }
 
-    /// The maximum wait for sockets: until a timer is due, or until the delivery has to be checked, whose end may be
-    /// awaited too.
-    private func pause(_ isEnding: Bool) -> Int32 {
+    /// The maximum wait for sockets: until a timer is due, or until the delivery has to be checked.
+    private var pause: Int32 {
         var due = min(curlTimer ?? .max, timeouts.nextCheck ?? .max, connections.due ?? .max)
-        if isEnding || outbox.hasBacklog { due = min(due, now &+ CurlDelivery.interval) }
+        if needsAttention { due = min(due, now &+ CurlDelivery.interval) }
         guard due != .max else { return -1 }
         return due <= now ? 0 : Int32(clamping: (due - now + 999_999) / 1_000_000)
     }
@@ -197,7 +205,7 @@ final class CurlLoop: @unchecked Sendable {
     private func act(on ready: [CCurlReady]) {
         var handshakes: [Int32] = []
         for event in ready {
-            let transfer = connections.owner(of: event.socket).flatMap { active[$0] }
+            let transfer = connections.sockets.owner(of: event.socket).flatMap { active[$0] }
             if let transfer, transfer.destination.isSecure, transfer.stage.place == .connecting {
                 handshakes.append(event.socket)
             } else {
@@ -229,13 +237,8 @@ final class CurlLoop: @unchecked Sendable {
             entrance.enter(transfer)
         case .stop(let transfer, let reason):
             stop(transfer, reason)
-        case .hold(let transfer):
-            resume(transfer) { $0.hold() }
-        case .resumeSending(let transfer):
-            resume(transfer) { $0.resumeSending() }
-            if isActive(transfer), transfer.stage.place == .awaitingContent { entrance.enter(transfer) }
-        case .mailboxEmptied(let transfer):
-            resume(transfer) { $0.mailboxEmptied() }
+        case .update(let transfer):
+            update(transfer)
         case .found(let question, let found):
             entrance.take(found, to: question)
         }
@@ -245,13 +248,14 @@ final class CurlLoop: @unchecked Sendable {
         active[transfer.easy] === transfer
     }
 
-    private func resume(_ transfer: CurlTransfer, _ change: (CurlTransfer) -> Int32) {
+    private func update(_ transfer: CurlTransfer) {
         guard isActive(transfer) else { return }
         let wasHeld = transfer.holdsPeer
         // Content that libcurl had kept arrives while it resumes; if that fails, the error is reported only here.
-        let code = change(transfer)
+        let code = transfer.update()
         guard code == 0 || code == CurlResult.noConnection else { return end(transfer, code: code) }
-        outbox.put(transfer)
+        touch(transfer)
+        if transfer.stage.place == .awaitingContent, !transfer.awaitsContent { entrance.goOn(transfer) }
         guard wasHeld, !transfer.holdsPeer else { return }
         transfer.stage.waitAnew(at: now)
         watchSilence(of: transfer)
@@ -273,14 +277,15 @@ final class CurlLoop: @unchecked Sendable {
 
     /// Starts the transfers that are admitted; of those over TLS, only a few in one turn.
     private func admit() {
-        while let step = entrance.next(self, isConnected: { connections.hasConnection(to: $0) }) {
+        while let step = entrance.next(self, isConnected: { connections.sockets.hasConnection(to: $0) }) {
             switch step {
             case .take(let transfer):
                 if transfer.destination.isSecure { beginnings.append(transfer) } else { take(transfer) }
             case .watch(let transfer):
                 watchSilence(of: transfer)
             case .refuse(let transfer, let failure):
-                transfer.note("Could not resolve host: \(transfer.destination.host) (\(failure.reason))")
+                let host = transfer.awaited?.host ?? transfer.destination.host
+                transfer.note("Could not resolve host: \(host) (\(failure.reason))")
                 end(transfer, code: CurlResult.unknownHost)
             case .stop(let transfer, let reason):
                 stop(transfer, reason)
@@ -296,7 +301,7 @@ final class CurlLoop: @unchecked Sendable {
     private func take(_ transfer: CurlTransfer) {
         guard !transfer.isCancelled else { return stop(transfer, .cancelled) }
         transfer.take()
-        connections.prepare(transfer)
+        connections.prepare(transfer, now: now)
         connections.limitIdle(beside: active.count + leaving.count)
         watchSilence(of: transfer)
         guard let multi, ccurl_multi_add(multi, transfer.easy) == 0 else {
@@ -318,7 +323,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     /// Lets libcurl send a request once more that has no response; `false` unless no server has processed it.
-    private func sendAgain(_ transfer: CurlTransfer, after code: Int32, in multi: OpaquePointer) -> Bool {
+    private func sendAgain(_ transfer: CurlTransfer, after code: Int32, in multi: CurlMulti) -> Bool {
         if connections.lacksDescriptor(as: code) {
             guard transfer.startAgain() else {
                 transfer.note("No file descriptor is left for a connection")
@@ -347,7 +352,7 @@ final class CurlLoop: @unchecked Sendable {
         active[transfer.easy] = nil
         timeouts.remove(ObjectIdentifier(transfer))
         transfer.end(code)
-        outbox.put(transfer)
+        touch(transfer)
     }
 
     /// Takes the handle of a transfer from libcurl, which closes the connection if the transfer isn't complete.
@@ -387,7 +392,7 @@ final class CurlLoop: @unchecked Sendable {
     ///
     /// All calls in a row have the same time for the loop, so the first of them is enough.
     func noteActivity(_ transfer: CurlTransfer) {
-        if outbox.put(transfer) { timeouts.touch(ObjectIdentifier(transfer), now: now) }
+        if touch(transfer) { timeouts.touch(ObjectIdentifier(transfer), now: now) }
     }
 
     private func stopSilent() {
@@ -401,23 +406,75 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    // MARK: Sockets
+    // MARK: Deliveries
 
-    func watch(_ socket: Int32, _ what: Int32, for easy: OpaquePointer?) {
-        let socket = connections.watch(socket, what, for: easy, now: now)
-        guard let easy, let socket, let transfer = active[easy] else { return }
-        transfer.socket = socket
-        // libcurl may give the connection to the next transfer in the same call.
-        if what == 4 { connections.check(socket, after: transfer) }
+    /// Records that something has happened to a transfer; returns `false` if it is the last of which that was recorded.
+    ///
+    /// Whatever libcurl does for one transfer comes in a row: the lines of a head, the parts of a buffer.
+    @discardableResult
+    private func touch(_ transfer: CurlTransfer) -> Bool {
+        guard touched.last !== transfer else { return false }
+        touched.append(transfer)
+        return true
     }
 
-    func opened(_ socket: Int32) { connections.opened(socket, now: now) }
+    /// Hands the events since the last time to workers, who call the receivers.
+    private func publish() {
+        guard !touched.isEmpty else { return }
+        let ready = touched.filter { $0.publish() }
+        touched.removeAll(keepingCapacity: true)
+        guard !ready.isEmpty else { return }
+        let stopped = ready.filter(\.isStopped)
+        guard !stopped.isEmpty else { return delivery.schedule(ready, now: now) }
+        endings.schedule(stopped, now: now)
+        delivery.schedule(ready.filter { !$0.isStopped }, now: now)
+    }
+
+    /// Whether a transfer waits for a worker, and there may be another for it: as many as there can be go on alone.
+    private var needsAttention: Bool { delivery.needsAttention || endings.needsAttention }
+
+    // MARK: What libcurl calls
+
+    func watch(_ socket: Int32, _ what: Int32, for easy: CurlEasy?) {
+        connections.sockets.watch(socket, what, for: easy, now: now)
+        guard let easy, let socket = connections.sockets.socket(socket), let transfer = active[easy] else { return }
+        // libcurl may give the connection to the next transfer in the same call.
+        if what == 4 { connections.check(socket, after: transfer) } else { connections.enter(socket, transfer) }
+    }
+
+    func opened(_ socket: Int32) { connections.sockets.opened(socket, now: now) }
 
     func closes(_ socket: Int32) {
-        if let easy = connections.closes(socket) { active[easy]?.closes(socket) }
+        if let easy = connections.sockets.closes(socket) { active[easy]?.closes(socket) }
     }
 
-    func noDescriptorIsLeft() { connections.noDescriptorIsLeft() }
+    func noDescriptorIsLeft() { connections.lacksDescriptor = true }
+
+    // MARK: What a transfer learns of its connection, during calls of libcurl
+
+    /// Records that the connection of a transfer may be shared.
+    func isShared(_ transfer: CurlTransfer) { entrance.share(transfer) }
+
+    /// Records that a transfer has a connection: from now on, only silence ends it.
+    func isConnected(_ transfer: CurlTransfer) {
+        guard transfer.stage.place == .connecting, !transfer.isStopped else { return }
+        transfer.stage.connect()
+        connections.hasAddresses(of: transfer)
+        entrance.setConnected(transfer, true)
+        watchSilence(of: transfer)
+    }
+
+    /// Records that a transfer has lost its connection, and libcurl makes another.
+    func lostConnection(_ transfer: CurlTransfer) {
+        connections.enter(nil, transfer)
+        guard !transfer.isStopped else { return }
+        transfer.stage.reconnect(at: now)
+        entrance.setConnected(transfer, false)
+        watchSilence(of: transfer)
+    }
+
+    /// Records that a transfer has received the head of its response.
+    func hasHead(_ transfer: CurlTransfer) { entrance.hasHead(transfer) }
 
     /// Whether no transfer can have a socket without having asked for it, as a paused one may.
     private func isFree(_ socket: CurlSocket) -> Bool {

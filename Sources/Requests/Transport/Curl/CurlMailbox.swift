@@ -16,13 +16,18 @@ struct CurlMailbox: Sendable {
     static let overhead = 128
 
     private var events: [TransferEvent] = []
+    /// The events that were taken, and held back, before the others.
+    private var rest: ArraySlice<TransferEvent> = []
     private var waiting = 0
     private var isScheduled = false
-    private var isFull = false
+    /// Whether the transfer is paused until the receiver has consumed most of its content.
+    private(set) var isFull = false
     /// Whether the receiver is being called.
     private var isOpen = false
     private(set) var isHeld = false
     private var hasEnd = false
+    /// Whether the content of the request has bytes again, which the loop may not know yet.
+    var isReadable = false
     /// Whether the transfer was cancelled, which the loop may not know yet.
     var isCancelled = false
 
@@ -48,7 +53,7 @@ struct CurlMailbox: Sendable {
 
     /// Returns whether the receiver has to be called for the waiting events.
     mutating func wake() -> Bool {
-        guard !isScheduled, !isHeld, !events.isEmpty else { return false }
+        guard !isScheduled, !isHeld, !isEmpty else { return false }
         isScheduled = true
         return true
     }
@@ -60,14 +65,20 @@ struct CurlMailbox: Sendable {
         return true
     }
 
-    /// Takes all waiting events; `nil` if there is nothing to take, and the receiver isn't called until there are.
-    mutating func take() -> [TransferEvent]? {
-        guard !events.isEmpty, !isHeld else {
+    private var isEmpty: Bool { rest.isEmpty && events.isEmpty }
+
+    /// Takes waiting events; `nil` if there is nothing to take, and the receiver isn't called until there are.
+    mutating func take() -> ArraySlice<TransferEvent>? {
+        guard !isEmpty, !isHeld else {
             (isScheduled, isOpen) = (false, false)
             return nil
         }
+        guard rest.isEmpty else {
+            defer { rest = [] }
+            return rest
+        }
         defer { events = [] }
-        return events
+        return events[...]
     }
 
     /// Records that the receiver has consumed a piece of content; returns whether the transfer may resume.
@@ -81,7 +92,7 @@ struct CurlMailbox: Sendable {
     /// Takes back the events behind a piece of content that made the receiver pause; returns whether it did.
     mutating func takeBack(_ rest: ArraySlice<TransferEvent>) -> Bool {
         guard isHeld, !rest.isEmpty else { return false }
-        events = rest + events
+        self.rest = rest
         return true
     }
 }

@@ -37,19 +37,26 @@ struct CurlResult: Sendable, Hashable {
         }
         if let distrust { return error(distrust, phase: phase) }
         let (code, urlCode) = Self.codes[specificCode] ?? (.other, .unknown)
-        let hint = self.code == 27 ? "a line of the head is larger than libcurl takes, or memory is short: " : ""
         let reason = "\(hint)\(text) (curl \(self.code))"
         return RequestError(code, phase: phase, reason: reason, underlying: urlError(urlCode))
     }
 
-    /// Whether the request was sent to a proxy only.
+    private var hint: String {
+        guard !hasNoProtocol else {
+            return "the server speaks only HTTP/2, for which the head of the request is too large, or which is off: "
+        }
+        return code == 27 ? "a line of the head is larger than libcurl takes, or memory is short: " : ""
+    }
+
+    /// Whether the proxy has refused to make a tunnel.
     var isTunnelRefused: Bool { code != 0 && tunnelStatus >= 300 }
 
-    // Before libcurl 8, a broken chunk has no code of its own, nor has a head beyond the limit of libcurl itself, or a
-    // proxy that refuses a tunnel.
+    // libcurl has no code of its own for a broken chunk, a head beyond its own limit, a proxy that refuses a tunnel, and
+    // versions of HTTP that don't fit: 8.22 has only the texts, too.
     private var specificCode: Int32 {
         switch code {
         case 5...7 where text.contains("Unsupported proxy"): 4
+        case _ where hasNoProtocol: 4
         case 35 where isLostHandshake: 56
         case 56 where text.contains("CONNECT"): 97
         case 56 where text.contains("chunk"): 8
@@ -128,7 +135,7 @@ extension CurlResult {
         case 77: .noAuthorities
         case 58: .ownCertificateUnusable
         case 98: .ownCertificateRequired
-        case 35, 59: isLostHandshake ? nil : find(Self.alerts) ?? .noAgreement
+        case 35, 59: isLostHandshake || hasNoProtocol ? nil : find(Self.alerts) ?? .noAgreement
         // With TLS 1.3 the server checks the client's certificate after the client has completed the handshake.
         case 55, 56: find(Self.alerts.filter { $0.text.hasPrefix("alert ") })
         default: nil
@@ -138,6 +145,13 @@ extension CurlResult {
     /// Whether a handshake ended with the connection rather than with an alert.
     var isLostHandshake: Bool {
         code == 35 && Self.losses.contains { text.range(of: $0, options: .caseInsensitive) != nil }
+    }
+
+    /// Whether the server speaks none of the versions of HTTP that it was offered (RFC 7301, 3.2); OpenSSL may have just
+    /// a number for this.
+    private var hasNoProtocol: Bool {
+        let texts = ["no application protocol", "reason(1120)"]
+        return (code == 35 || code == 59) && texts.contains { text.range(of: $0, options: .caseInsensitive) != nil }
     }
 
     /// The texts of libcurl for socket errors, and OpenSSL's for an unexpected end.

@@ -37,14 +37,16 @@ struct CurlSockets {
         let serial: UInt64
         var registered: Int32 = 0
         var wanted: Int32 = 0
-        /// Whether no transfer uses it: a socket that libcurl doesn't wait for may also be paused.
-        var isIdle = false
+        /// The number of transfers that have asked for it, and haven't ended: a paused one doesn't wait for it.
+        var users = 0
         /// The handle that asked for it last.
-        var owner: OpaquePointer?
+        var owner: CurlEasy?
         /// Whether its last response was one of HTTP/1.x: nothing may arrive before the next request is sent.
         var isExclusive = false
         /// Whether libcurl is to close it.
         var isRetired = false
+        /// Whether it has served for long enough, and the next transfers get another.
+        var isReplaced = false
         /// The name of its host, if that was looked up.
         var host: String?
         var uses = 0
@@ -77,7 +79,7 @@ struct CurlSockets {
 
     /// Forgets a socket; returns the handle that asked for it last.
     @discardableResult
-    mutating func closes(_ socket: Int32) -> OpaquePointer? {
+    mutating func closes(_ socket: Int32) -> CurlEasy? {
         // The system removes a closed socket's registration automatically.
         let interest = known.removeValue(forKey: socket)
         setHost(nil, of: interest)
@@ -90,25 +92,31 @@ struct CurlSockets {
     }
 
     /// The handle that asked for a socket last.
-    func owner(of descriptor: Int32) -> OpaquePointer? { known[descriptor]?.owner }
+    func owner(of descriptor: Int32) -> CurlEasy? { known[descriptor]?.owner }
 
     /// The number of libcurl's connections, at least.
     var count: Int { known.count }
 
     /// Applies libcurl's request: 1 is for reading, 2 for writing, 3 for both, 4 to forget the socket.
-    mutating func watch(_ socket: Int32, _ what: Int32, for easy: OpaquePointer?, now: UInt64 = 0) {
+    mutating func watch(_ socket: Int32, _ what: Int32, for easy: CurlEasy?, now: UInt64 = 0) {
         let bits = what == 4 ? 0 : what
         guard var interest = known[socket] else {
             if bits == 0 { ccurl_poll_remove(poll, socket) } else { _ = ccurl_poll_set(poll, socket, bits) }
             return
         }
         interest.wanted = bits
-        if bits == 0 { interest.unwantedSince = now } else { (interest.isIdle, interest.owner) = (false, easy) }
+        if bits == 0 { interest.unwantedSince = now } else { interest.owner = easy }
         if bits != 0, interest.registered != bits {
             interest.registered = bits
             _ = ccurl_poll_set(poll, socket, bits)
         }
         known[socket] = interest
+    }
+
+    /// Records that a transfer has a socket, and no longer a former one.
+    mutating func enter(_ socket: CurlSocket?, from former: CurlSocket?) {
+        if let socket { known[socket.descriptor]?.users += 1 }
+        if let former, known[former.descriptor]?.serial == former.serial { known[former.descriptor]?.users -= 1 }
     }
 
     /// Records that a transfer on the socket has ended.
@@ -118,30 +126,36 @@ struct CurlSockets {
     ///
     /// - Parameters:
     ///   - socket: The last socket of the transfer.
-    ///   - easy: The handle of the transfer.
+    ///   - hasAsked: Whether the transfer has asked for it, which isn't needed if the response was there at once.
     ///   - isExclusive: Whether any data makes the connection unusable, also records of TLS: servers send the tickets for
     ///     their sessions before the first response.
     ///   - host: The name of the host, if that was looked up.
     ///   - now: The present time.
     ///   - isFree: Whether no other transfer can have the socket, as a paused one may.
+    /// - Returns: Whether it has served for long enough, but is still in use, so that the next transfers need another.
+    @discardableResult
     mutating func transferEnded(
         on socket: CurlSocket,
-        for easy: OpaquePointer,
+        hasAsked: Bool = true,
         isExclusive: Bool = false,
         host: String? = nil,
         now: UInt64 = 0,
         isFree: (CurlSocket) -> Bool = { _ in true }
-    ) {
-        guard var interest = known[socket.descriptor], interest.serial == socket.serial else { return }
+    ) -> Bool {
+        guard var interest = known[socket.descriptor], interest.serial == socket.serial else { return false }
         interest.uses += 1
+        if hasAsked { interest.users -= 1 }
         if interest.host != host, host != nil {
             setHost(host, of: interest)
             interest.host = host
         }
-        interest.isIdle = interest.isIdle || interest.wanted == 0 && interest.owner == easy
         interest.isExclusive = isExclusive
+        let isWornOut = isWornOut(interest, now: now)
+        let needsOther = isWornOut && interest.users > 0 && !interest.isReplaced
+        if needsOther { interest.isReplaced = true }
         known[socket.descriptor] = interest
-        if interest.isIdle, isWornOut(interest, now: now), isFree(socket) { retire(socket.descriptor) }
+        if isWornOut, interest.users == 0, interest.wanted == 0, isFree(socket) { retire(socket.descriptor) }
+        return needsOther
     }
 
     private func isWornOut(_ interest: Interest, now: UInt64) -> Bool {
@@ -173,7 +187,7 @@ struct CurlSockets {
             } else if let interest = known[event.socket], interest.wanted == 0 {
                 known[event.socket]?.registered = 0
                 let socket = CurlSocket(descriptor: event.socket, serial: interest.serial)
-                take(event, isIdle: interest.isIdle && isFree(socket), isExclusive: interest.isExclusive)
+                take(event, isIdle: interest.users == 0 && isFree(socket), isExclusive: interest.isExclusive)
             } else {
                 wanted.append(event)
             }

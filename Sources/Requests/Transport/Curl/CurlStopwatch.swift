@@ -60,7 +60,8 @@ struct CurlStopwatch: Sendable {
         }
         metrics.firstByte = moment(measured.first_byte)
         // libcurl before 8.10 doesn't report when a request was sent, but asks for its content piece by piece.
-        metrics.sent = moment(measured.sent) ?? max(lastRead.map(sinceSubmission), moment(measured.ready))
+        let ready = moment(measured.ready)
+        metrics.sent = moment(measured.sent) ?? lastRead.map { max(sinceSubmission($0), ready ?? .zero) } ?? ready
         let end = stop.map(sinceSubmission) ?? queued + .microseconds(measured.end)
         metrics.end = max(end, metrics.firstByte ?? .zero)
         if measured.ready > 0 { metrics.isReusedConnection = measured.new_connections == 0 }
@@ -81,15 +82,6 @@ struct CurlStopwatch: Sendable {
 
     private func sinceSubmission(_ time: UInt64) -> Duration {
         .nanoseconds(time > submitted ? Int64(time - submitted) : 0)
-    }
-
-    private func max(_ first: Duration?, _ second: Duration?) -> Duration? {
-        guard let first, let second else { return first ?? second }
-        return Swift.max(first, second)
-    }
-
-    private func max(_ first: Duration, _ second: Duration) -> Duration {
-        Swift.max(first, second)
     }
 
     // The names of ALPN (RFC 7301, 6); the numbers are libcurl's.

@@ -28,9 +28,6 @@ final class CurlStore: Sendable {
         let versions: [PathVersion?]
     }
 
-    /// Whether the connections of this libcurl can share certificates.
-    static let isSupported = ccurl_shares_stores() && SystemPaths.current != nil
-
     /// The certificates of the system's authorities.
     static let system = CurlStore(HostTrust.Authorities())
 
@@ -52,13 +49,10 @@ final class CurlStore: Sendable {
     ///   - easy: The handle, before the end of which the store must not be deallocated.
     ///   - mark: A text that differs for connections that must not be shared.
     /// - Returns: 0 if this libcurl accepts the options.
-    func apply(to easy: OpaquePointer, mark: String) -> Int32 {
+    func apply(to easy: CurlEasy, mark: String) -> Int32 {
         // The first time, they are parsed on the thread of the caller, so that the loop needn't stop for it.
         if parsed.withLock({ $0 == nil }) { _ = current() }
-        // A folder that doesn't exist, whose path libcurl compares when it looks for a connection, or for a TLS
-        // session.
-        return ccurl_easy_set_text(easy, CCURL_CAINFO, nil)
-            | ccurl_easy_set_text(easy, CCURL_CAPATH, "/dev/null/\(mark)")
+        return ccurl_easy_set_text(easy, CCURL_CAINFO, nil) | Self.setMark(mark, of: easy)
             | ccurl_easy_set_store(
                 easy,
                 { _, connection, context in
@@ -71,6 +65,12 @@ final class CurlStore: Sendable {
                 },
                 Unmanaged.passUnretained(self).toOpaque()
             )
+    }
+
+    /// Sets a mark: a folder that doesn't exist, whose path libcurl compares when it looks for a connection, or for a
+    /// TLS session.
+    static func setMark(_ mark: String, of easy: CurlEasy) -> Int32 {
+        ccurl_easy_set_text(easy, CCURL_CAPATH, "/dev/null/\(mark)")
     }
 
     /// The certificates; `nil` if there are none, in which case no connection can be trusted.

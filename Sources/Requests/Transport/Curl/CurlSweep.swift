@@ -12,7 +12,7 @@ struct CurlSweep {
     /// When the next is due; `nil` if nothing is expected to end.
     private(set) var due: UInt64?
     private var last: UInt64?
-    private var handle: OpaquePointer?
+    private var handle: CurlEasy?
 
     /// The time between two checks of libcurl, and some more.
     private static let interval: UInt64 = 1_050_000_000
@@ -34,7 +34,7 @@ struct CurlSweep {
     }
 
     /// Has libcurl close the connections that are over.
-    mutating func run(in multi: OpaquePointer, now: UInt64) {
+    mutating func run(in multi: CurlMulti, now: UInt64) {
         last = now
         if handle == nil, let new = ccurl_easy_new() {
             if ccurl_easy_prepare_sweep(new) == 0 { handle = new } else { ccurl_easy_free(new) }

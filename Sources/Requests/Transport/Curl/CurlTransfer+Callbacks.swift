@@ -37,7 +37,7 @@ extension CCurlCallbacks {
 
 extension CurlLoop {
     /// A multi handle that tells this loop of sockets and of its timer; `nil` if memory is short.
-    func makeMulti() -> OpaquePointer? {
+    func makeMulti() -> CurlMulti? {
         ccurl_multi_new(
             { easy, socket, what, context, _ in
                 CurlLoop.at(context)?.watch(socket, what, for: easy)

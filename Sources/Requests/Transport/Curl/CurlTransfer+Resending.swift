@@ -43,7 +43,7 @@ extension CurlTransfer {
         // A kept connection may turn out to be closed before anything was sent on it.
         let isKept = wasSent && ccurl_easy_long(easy, CCURL_INFO_NUM_CONNECTS) == 0 && restarts < Self.mostRestarts
         let wasSentInPart = !isKept || ccurl_easy_long(easy, CCURL_INFO_REQUEST_SIZE) > 0
-        guard state.beginAgain(wasSentInPart: wasSentInPart), restarts < Self.mostRefusals, body?.seek(to: 0) ?? true
+        guard state.beginAgain(wasSentInPart: wasSentInPart), restarts < Self.mostRefusals, body?.rewind() ?? true
         else { return false }
         restart()
         (connection, stream) = (nil, nil)
@@ -52,14 +52,13 @@ extension CurlTransfer {
 
     /// Prepares a transfer to be sent again of which nothing was sent; `false` if this happened too often.
     func startAgain() -> Bool {
-        guard state.stopped == nil, restarts < Self.mostRestarts, body?.seek(to: 0) ?? true else { return false }
+        guard state.stopped == nil, restarts < Self.mostRestarts, body?.rewind() ?? true else { return false }
         restart()
         return true
     }
 
     private func restart() {
         restarts += 1
-        socket = nil
         options.restart(easy)
         loop.lostConnection(self)
     }

@@ -9,7 +9,7 @@ import Foundation
 // Sendable: a part of the libcurl loop. Variables are accessed only by the thread that makes the transfer until it is
 // submitted to the loop, and only by the loop's thread after that; the mailbox, which two sides share, has a lock.
 final class CurlTransfer: TransferHandle, @unchecked Sendable {
-    let easy: OpaquePointer
+    let easy: CurlEasy
     /// The last socket that libcurl used for it; accessed only by the loop.
     var socket: CurlSocket?
     /// Its connection, which may be shared; `nil` before there is one.
@@ -17,6 +17,12 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     /// The TLS session of its connection.
     private var session = CCurlSession()
     let destination: CurlDestination
+    /// The proxy that it goes to; `nil` if it goes to the host.
+    let proxy: CurlProxies.Proxy?
+    /// The place whose name is being looked up for it; `nil` if none is.
+    var awaited: CurlDestination?
+    /// The addresses that it connects to, if they were looked up or are the caller's.
+    private(set) var addresses: [CurlAddresses] = []
     let loop: CurlLoop
     private let receive: @Sendable (TransferEvent) -> Void
     private let mailbox = Locked(CurlMailbox())
@@ -41,10 +47,14 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     var restarts = 0
     /// The number of connections on which the server has processed nothing at all.
     var futileSends = 0
+    /// The time at which libcurl got it.
+    private(set) var taken: UInt64 = 0
     /// Its present stage; accessed only by the loop.
     var stage: CurlStage
-    /// The byte count of content that was sent in one piece, until it is reported.
-    private var unsaid: Int?
+    /// The byte count of content that is sent in one piece, until its sending is reported.
+    private var unreportedCount: Int?
+    /// Why the content of the request can't be sent.
+    private var bodyError: (any Error)?
     private var paused: CurlPauses = []
     /// Whether libcurl has completed the transfer successfully.
     private(set) var isComplete = false
@@ -57,7 +67,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     init(
         _ request: TransportRequest,
         to destination: CurlDestination,
-        _ easy: OpaquePointer,
+        _ easy: CurlEasy,
         loop: CurlLoop,
         receive: @escaping @Sendable (TransferEvent) -> Void
     ) throws {
@@ -87,12 +97,16 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
             decodesContent: configuration.decodesContent && request.decodesContent
         )
         self.destination = destination
-        let trust = try CurlTrustCache.shared.trust(for: request)
-        options = CurlOptions(request, to: destination, configuration, trust: trust)
-        unsaid = options.contentCount
-        if unsaid == nil { body = try CurlBody(request.body, whenReadable: resumesSending) }
-        let context = Unmanaged.passUnretained(self).toOpaque()
-        try options.apply(to: easy, context: context, body: body, callbacks: loop.callbacks) {
+        proxy = loop.proxies.proxy(for: destination)
+        options = try CurlOptions(
+            request,
+            to: destination,
+            connectTimeout: stage.connectTimeout,
+            decodesContent: configuration.decodesContent
+        )
+        unreportedCount = options.contentCount
+        if unreportedCount == nil { body = try CurlBody(request.body, whenReadable: resumesSending) }
+        try options.apply(request, to: easy, of: self) {
             CurlTransfer.at($0)?.note($1, $2, UnsafeRawBufferPointer(start: $3, count: $3 == nil ? 0 : Int($2)))
         }
     }
@@ -112,26 +126,27 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     /// Whether the transfer was cancelled, perhaps by a command that the loop hasn't taken yet.
     var isCancelled: Bool { mailbox.withLock { $0.isCancelled } }
 
-    func pause() { hold { $0.hold(true) } }
+    func pause() { change { $0.hold(true) } }
 
-    func resume() { hold { $0.hold(false) } }
+    func resume() { change { $0.hold(false) } }
 
-    private func hold(_ change: (inout CurlMailbox) -> Void) {
+    /// Changes the mailbox, which the loop reads in its next turn.
+    private func change(_ change: (inout CurlMailbox) -> Void) {
         mailbox.withLock { change(&$0) }
-        loop.submit(.hold(self))
+        loop.submit(.update(self))
     }
 
     /// Calls the receiver with the events in the mailbox, until that holds them back; from one worker at a time.
     func deliver() {
         guard mailbox.withLock({ $0.enter() }) else { return }
         while let events = mailbox.withLock({ $0.take() }) {
-            for (position, event) in events.enumerated() {
+            for (position, event) in zip(events.indices, events) {
                 receive(event)
                 guard case .data(let data) = event else { continue }
                 let (goesOn, isHeld) = mailbox.withLock { mailbox in
                     (mailbox.release(data.count), mailbox.takeBack(events[(position + 1)...]))
                 }
-                if goesOn { loop.submit(.mailboxEmptied(self)) }
+                if goesOn { loop.submit(.update(self)) }
                 if isHeld { break }
             }
         }
@@ -150,6 +165,12 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         flow = nil
     }
 
+    /// Ends the transfer, which no loop takes.
+    func refuse(_ error: RequestError) {
+        receive(.end(error))
+        ccurl_easy_free(easy)
+    }
+
     /// Records that it was admitted.
     func dispatch() {
         stage.awaitName(at: loop.now)
@@ -158,21 +179,22 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
 
     /// Records that libcurl gets it now.
     func take() {
+        taken = loop.now
         stage.take()
-        stopwatch.take(at: loop.now)
+        stopwatch.take(at: taken)
         // An older libcurl doesn't say when it has a connection, except that over TLS it shows the head that it sends.
-        if !ccurl_asks_before_sending(), !destination.isSecure { stage.connect() }
+        if !CurlFeatures.loaded.asksBeforeSending, !destination.isSecure { stage.connect() }
     }
 
-    /// Makes it connect to these addresses.
-    ///
-    /// - Parameters:
-    ///   - addresses: The addresses.
-    ///   - areFixed: Whether they are the caller's, and never expire.
-    func connect(to addresses: [String], areFixed: Bool) {
+    /// Makes it connect to these addresses; the time spent on the look-up is deducted from the time for the connection.
+    func connect(to addresses: CurlAddresses) {
+        self.addresses.append(addresses)
         let wait = holdsPeer ? .zero : stage.waited(until: loop.now)
-        options.connect(to: addresses, areFixed: areFixed, easy, after: wait)
+        if wait > .zero { options.limitConnecting(to: stage.connectTimeout - wait, easy) }
     }
+
+    /// The name by which the place that it connects to was looked up; `nil` if it wasn't.
+    var nameOfConnection: String? { (proxy?.destination ?? destination).name }
 
     /// Whether no bytes may follow its response on its connection.
     var isAlone: Bool { state.isHTTP1 && paused.isEmpty }
@@ -180,13 +202,16 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     /// Whether it was sent at all.
     var wasSent: Bool { state.sends > 0 }
 
-    /// Checks that content that is announced to be empty has no bytes.
-    func checkContent() -> CurlBody.Chunk {
+    /// Opens the content of the request, now that the transfer has its turn.
+    func openContent() -> CurlBody.Chunk {
         guard let body else { return .bytes(0) }
-        let chunk = body.check()
-        if case .later = chunk {
+        let chunk = body.open()
+        switch chunk {
+        case .bytes: break
+        case .later:
             stage.awaitContent()
             paused.insert(.body)
+        case .failed(let error): bodyError = error
         }
         return chunk
     }
@@ -205,8 +230,11 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     func end(_ code: Int32) {
         isComplete = code == 0
         isUnconnected = stage.place.isUnconnected && (code == CurlResult.timedOut || state.stopped == .unconnected)
-        if isComplete { saySent() }
-        guard let event = state.end(options.result(code, of: easy), isCut: decoder?.mayEnd == false) else { return }
+        if isComplete { reportSentContent() }
+        guard var event = state.end(options.result(code, of: easy), isCut: decoder?.mayEnd == false) else { return }
+        if state.stopped == .bodyFailed, let bodyError, !(bodyError is InvalidRequest) {
+            event = .end(RequestError(bodyError))
+        }
         var measured = ccurl_easy_metrics(easy)
         measured.head_sent = max(0, measured.head_sent - options.contentInHead)
         if let trailers = state.trailers { events.append(.trailers(trailers)) }
@@ -219,7 +247,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     func publish() -> Bool {
         guard let new = events.take() else { return mailbox.withLock { $0.wake() } }
         let (schedule, pause) = mailbox.withLock { $0.put(new) }
-        if pause { setPaused(.mailbox, true) }
+        if pause { _ = setPaused(paused.union(.mailbox)) }
         // The receiver may have to wait to be notified of earlier events, behind slow receivers.
         return schedule || isStopped
     }
@@ -229,23 +257,32 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
 
     // Weak, since the body belongs to the transfer; made only for streams, since it would slow down others.
     private var resumesSending: @Sendable () -> Void {
-        { [weak self] in
-            if let self { loop.submit(.resumeSending(self)) }
+        { [weak self] in self?.change { $0.isReadable = true } }
+    }
+
+    /// Pauses or resumes, as the mailbox says now: commands may come in another order than the changes behind them.
+    ///
+    /// - Returns: libcurl's code: kept content arrives while a transfer resumes, and may be refused.
+    func update() -> Int32 {
+        let (isHeld, isFull, isReadable) = mailbox.withLock { mailbox in
+            defer { mailbox.isReadable = false }
+            return (mailbox.isHeld, mailbox.isFull, mailbox.isReadable)
         }
+        var pauses = paused
+        if isHeld { pauses.insert(.caller) } else { pauses.remove(.caller) }
+        if !isFull { pauses.remove(.mailbox) }
+        if isReadable { pauses.remove(.body) }
+        return setPaused(pauses)
     }
 
-    // Each of these returns libcurl's code: kept content arrives while a transfer resumes, and may be refused.
-    /// Pauses or resumes, by the caller's latest wish: commands may come in another order than the wishes behind them.
-    func hold() -> Int32 { setPaused(.caller, mailbox.withLock { $0.isHeld }) }
-    func mailboxEmptied() -> Int32 { setPaused(.mailbox, false) }
-    func resumeSending() -> Int32 { setPaused(.body, false) }
-
-    @discardableResult
-    private func setPaused(_ pause: CurlPauses, _ isPaused: Bool) -> Int32 {
-        let before = paused
-        if isPaused { paused.insert(pause) } else { paused.remove(pause) }
-        return paused == before ? 0 : ccurl_easy_pause(easy, paused.bits)
+    private func setPaused(_ pauses: CurlPauses) -> Int32 {
+        guard pauses != paused else { return 0 }
+        paused = pauses
+        return ccurl_easy_pause(easy, pauses.bits)
     }
+
+    /// Whether the content of the request has no bytes at the moment, or isn't open.
+    var awaitsContent: Bool { paused.contains(.body) }
 
     /// Whether the peer may be silent because this side paused it.
     var holdsPeer: Bool { paused.holdPeer }
@@ -261,7 +298,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     func receiveLines(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard !isStopped else { return 0 }
         loop.noteActivity(self)
-        saySent()
+        reportSentContent()
         var rest = bytes
         while !rest.isEmpty {
             let count = rest.offset(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? rest.count
@@ -328,7 +365,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         self.connection = connection
         session = ccurl_easy_session(easy)
         if isCancelled { _ = state.stop(.cancelled) }
-        if unsaid != nil { stopwatch.read(at: loop.now) }
+        if unreportedCount != nil { stopwatch.read(at: loop.now) }
         if let distrust = options.refusal(of: easy) {
             _ = state.stop(.distrusted(distrust))
             return false
@@ -338,9 +375,9 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     }
 
     /// Reports that content in one piece was sent, which a response proves.
-    private func saySent() {
-        guard let count = unsaid else { return }
-        unsaid = nil
+    private func reportSentContent() {
+        guard let count = unreportedCount else { return }
+        unreportedCount = nil
         events.append(.sent(Int64(count), of: Int64(count)))
     }
 
@@ -357,15 +394,18 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         case .later:
             paused.insert(.body)
             return Int(CCURL_READFUNC_PAUSE)
-        case .failed, nil:
-            // libcurl calls this "aborted by callback", the same as a cancellation.
+        case .failed(let error):
+            bodyError = error
             _ = state.stop(.bodyFailed)
+            // libcurl calls this "aborted by callback", the same as a cancellation.
+            return Int(CCURL_READFUNC_ABORT)
+        case nil:
             return Int(CCURL_READFUNC_ABORT)
         }
     }
 
     func seekBody(to offset: Int64) -> Bool {
-        body?.seek(to: offset) ?? (offset == 0)
+        offset == 0 && body?.rewind() ?? true
     }
 }
 #endif

@@ -287,38 +287,37 @@ struct CurlTransferState: Sendable {
     }
 
     private func error(of stop: Stop, phase: RequestError.Phase) -> RequestError {
+        func error(
+            _ code: RequestError.Code,
+            _ phase: RequestError.Phase,
+            _ urlCode: URLError.Code,
+            _ reason: String? = nil
+        ) -> RequestError {
+            RequestError(code, phase: phase, reason: reason, underlying: URLError(urlCode))
+        }
         switch stop {
         case .cancelled:
             return RequestError(.cancelled, phase: phase)
         case .timedOut:
-            return RequestError(.timedOut, phase: phase, underlying: URLError(.timedOut))
+            return error(.timedOut, phase, .timedOut)
         case .unconnected:
-            let reason = "no connection was made in time"
-            return RequestError(.timedOut, phase: phase, reason: reason, underlying: URLError(.timedOut))
+            return error(.timedOut, phase, .timedOut, "no connection was made in time")
         case .headTooLarge:
             let reason = "the head of the response is larger than the limit"
-            let underlying = URLError(.dataLengthExceedsMaximum)
-            return RequestError(.headTooLarge, phase: .receiving, reason: reason, underlying: underlying)
+            return error(.headTooLarge, .receiving, .dataLengthExceedsMaximum, reason)
         case .bodyTooLarge:
-            let reason = "more than \(limits.body) bytes"
-            let underlying = URLError(.dataLengthExceedsMaximum)
-            return RequestError(.bodyTooLarge, phase: .receiving, reason: reason, underlying: underlying)
+            return error(.bodyTooLarge, .receiving, .dataLengthExceedsMaximum, "more than \(limits.body) bytes")
         case .badContent(let failure):
-            let underlying = URLError(.cannotDecodeContentData)
-            return RequestError(.badResponse, phase: .receiving, reason: "\(failure)", underlying: underlying)
+            return error(.badResponse, .receiving, .cannotDecodeContentData, "\(failure)")
         case .badFraming(let flaw):
-            let underlying = URLError(.badServerResponse)
-            return RequestError(.badResponse, phase: .receiving, reason: "\(flaw)", underlying: underlying)
+            return error(.badResponse, .receiving, .badServerResponse, "\(flaw)")
         case .bodyFailed:
-            let underlying = InvalidRequest(.body, "isn't as long as announced, or can't be read")
-            return RequestError(.invalidRequest, phase: .sending, underlying: underlying)
+            return RequestError(.invalidRequest, phase: .sending, underlying: CurlBodyPump.wrongLength)
         case .bodyStalled:
-            let reason = "the body of the request gave no bytes"
-            return RequestError(.timedOut, phase: .sending, reason: reason, underlying: URLError(.timedOut))
+            return error(.timedOut, .sending, .timedOut, "the body of the request gave no bytes")
         case .resent:
             let reason = "the connection was closed before a response came"
-            let underlying = URLError(.networkConnectionLost)
-            return RequestError(.connectionLost, phase: phase, reason: reason, underlying: underlying)
+            return error(.connectionLost, phase, .networkConnectionLost, reason)
         case .distrusted(let distrust):
             return RequestError(distrust, phase: .sending)
         case .transportClosed:

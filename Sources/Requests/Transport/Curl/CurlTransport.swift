@@ -12,13 +12,16 @@ import Foundation
 /// supports what `URLSession` can't on Linux: timeouts to the millisecond, back-pressure, ordered headers, bodies of
 /// known length from streams, Unix sockets, every ``TrustPolicy``, and invalid responses without a crash.
 ///
+/// A transport belongs to the process in which it sends its first request. In a fork of that process, its requests end
+/// with an error of code `closed`; make another one there.
+///
 /// Connections are kept and reused. Redirects, cookies, `.netrc` and every protocol but http and https are off: the
 /// library handles these itself, in the same way over every transport.
 ///
 /// The environment variables of libcurl and its TLS library apply, as to every program that uses these: those for
 /// proxies, and `SSLKEYLOGFILE`, which names a file for the keys of all connections. A response without a length that
 /// ends with its connection counts as complete, over TLS as well, even if the server didn't announce the end: many
-/// don't.
+/// don't. So does one whose stream of HTTP/2 the server resets without an error, which libcurl takes for the end.
 ///
 /// Compressed content is decoded by the zlib, brotli and zstd of the system, and the transport asks for the codings
 /// that they support: content of any size in constant memory, of one member or several. Content that ends inside its
@@ -59,7 +62,8 @@ public final class CurlTransport: HTTPTransport {
         public var usesHTTP2 = true
         /// The address of this machine to connect from, if it has several; `nil`, the default, lets the system choose.
         ///
-        /// A request from an address that the machine doesn't have ends with an error of code `cannotConnect`.
+        /// A request from an address that the machine doesn't have ends with an error of code `cannotConnect`, one from
+        /// a text that isn't an address with `unsupported`.
         public var localAddress: String?
         /// The time for which an unused connection is kept; 60 seconds by default.
         ///
@@ -74,11 +78,13 @@ public final class CurlTransport: HTTPTransport {
         /// The addresses of hosts, to connect without a look-up: by name, or by name and port as `host:port`.
         ///
         /// Everything else, such as the certificate, still uses the name. Several addresses are tried in their order,
-        /// those of IPv6 and of IPv4 in parallel (RFC 8305).
+        /// those of IPv6 and of IPv4 in parallel (RFC 8305). A request to a host with no address, or with a text that isn't
+        /// one, ends with an error of code `cannotConnect`. A proxy has addresses too; it may look up the host itself.
         public var addresses: [String: [String]] = [:]
         /// The proxy to use for every host, such as `http://proxy.example:3128`; an empty text disables proxies.
         ///
-        /// `nil`, the default, uses the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`.
+        /// `nil`, the default, uses the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as
+        /// they are when the transport is made.
         public var proxy: String?
         /// The Unix socket to connect to, for every host, and instead of any proxy.
         ///
@@ -101,14 +107,6 @@ public final class CurlTransport: HTTPTransport {
 
         /// Makes a configuration with the defaults.
         public init() {}
-
-        /// Whether requests may go to a proxy, by this configuration or by the environment at the time of reading.
-        var usesProxy: Bool {
-            if let proxy { return !proxy.isEmpty }
-            let environment = ProcessInfo.processInfo.environment
-            let names = ["http_proxy", "https_proxy", "all_proxy", "HTTPS_PROXY", "ALL_PROXY"]
-            return names.contains { environment[$0]?.isEmpty == false }
-        }
 
         var lifetime: CurlSockets.Lifetime {
             var lifetime = CurlSockets.Lifetime()
@@ -215,52 +213,5 @@ extension HTTPTransport where Self == CurlTransport {
 extension CurlTransport {
     /// The shared transport of the process, which is never closed.
     static let shared = CurlTransport()
-}
-
-/// Easy handles that aren't in use: making one costs more than a small request.
-final class CurlHandlePool: Sendable {
-    private struct State {
-        var handles: [OpaquePointer] = []
-        var isClosed = false
-    }
-
-    private static let mostIdle = 256
-    private let state = Locked(State())
-
-    deinit {
-        close()
-    }
-
-    /// A handle without options; `nil` if memory is short.
-    func take() -> OpaquePointer? {
-        state.withLock { UInt(bitPattern: $0.handles.popLast()) }.handle ?? ccurl_easy_new()
-    }
-
-    /// Takes a handle back that is in no multi handle.
-    func put(_ handle: OpaquePointer) {
-        ccurl_easy_reset(handle)
-        let bits = UInt(bitPattern: handle)
-        let isKept = state.withLock { state in
-            guard !state.isClosed, state.handles.count < Self.mostIdle, let handle = bits.handle else { return false }
-            state.handles.append(handle)
-            return true
-        }
-        if !isKept { ccurl_easy_free(handle) }
-    }
-
-    /// Frees all handles, and those that are put back later.
-    func close() {
-        let handles = state.withLock { state in
-            defer { state.handles = [] }
-            state.isClosed = true
-            return state.handles.map { UInt(bitPattern: $0) }
-        }
-        for handle in handles.compactMap(\.handle) { ccurl_easy_free(handle) }
-    }
-}
-
-// A pointer isn't Sendable, but values that pass through a lock have to be; a number is.
-extension UInt {
-    fileprivate var handle: OpaquePointer? { OpaquePointer(bitPattern: self) }
 }
 #endif

@@ -20,6 +20,7 @@ struct CurlTrust: Sendable {
         let password: String
     }
 
+    private let host: String
     let minimumVersion: TrustPolicy.TLSVersion
     private let acceptsAnyCertificate: Bool
     private let includesSystem: Bool
@@ -35,34 +36,24 @@ struct CurlTrust: Sendable {
     static let system = CurlTrust()
 
     private init() {
+        host = ""
         minimumVersion = .tls12
         acceptsAnyCertificate = false
         includesSystem = true
-        authorities = CurlStore.isSupported ? CurlAuthorities(sharing: .system, mark: "") : nil
+        authorities = CurlFeatures.loaded.sharesStores ? CurlAuthorities(sharing: .system, mark: "") : nil
         (pins, identity, rulesOfChain, requiresStaple) = (nil, nil, nil, false)
     }
 
-    private static let sendsIdentities = ccurl_tls_library().map { sendsIdentities(over: String(cString: $0)) } ?? false
-
-    /// Whether libcurl sends client certificates from memory over a TLS library; over others, such as GnuTLS, it accepts
-    /// the option, and sends none.
-    ///
-    /// - Parameter library: The name as libcurl reports it; those in parentheses are built in as well, and not in use.
-    /// - Returns: Whether it sends them.
-    static func sendsIdentities(over library: String) -> Bool {
-        let used = library.split(separator: " ").first { !$0.hasPrefix("(") } ?? ""
-        return ["OpenSSL", "LibreSSL", "BoringSSL", "AWS-LC", "quictls", "wolfSSL", "mbedTLS"].contains {
-            used.hasPrefix($0)
-        }
-    }
-
-    /// - Throws: A ``RequestError`` if this libcurl is too old.
-    init(_ trust: HostTrust, authorities: CurlAuthorities?, version: UInt32) throws(RequestError) {
-        guard trust.identity == nil || version >= 0x074700 else {
-            throw RequestError(.unsupported, phase: .sending, reason: "client certificates need libcurl 7.71")
-        }
-        guard trust.identity == nil || Self.sendsIdentities else {
-            let reason = "client certificates need a libcurl with OpenSSL"
+    /// - Throws: A ``RequestError`` if libcurl doesn't support the requirements.
+    init(
+        _ trust: HostTrust,
+        for host: String,
+        authorities: CurlAuthorities?,
+        _ features: CurlFeatures
+    ) throws(RequestError) {
+        self.host = host
+        guard trust.identity == nil || features.sendsIdentities else {
+            let reason = "client certificates need libcurl 7.71.1 with OpenSSL"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
         }
         minimumVersion = trust.minimumVersion
@@ -71,7 +62,7 @@ struct CurlTrust: Sendable {
         self.authorities = authorities
         // libcurl compares pins with the server's own key only. They are therefore left to it if only that key counts,
         // and if nothing else can be checked.
-        let looksAtChains = Self.looksAtChains(of: trust)
+        let looksAtChains = trust.isChecked(by: features)
         guard looksAtChains || trust.evaluator == nil else {
             let reason = "an evaluator needs libcurl 7.80 with OpenSSL, and certificates that are verified"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
@@ -82,13 +73,14 @@ struct CurlTrust: Sendable {
         identity = trust.identity.map(Identity.init)
     }
 
-    /// Whether the library, not libcurl, checks the chains of a host before requests are sent.
-    static func looksAtChains(of trust: HostTrust) -> Bool {
-        ccurl_shows_chains() && trust.looksAtChains && !trust.acceptsAnyCertificate
-    }
+    /// Whether TLS sessions are stored and resumed.
+    ///
+    /// A resumed session has no chain and no status: the server doesn't send its certificates again. And without
+    /// verification, libcurl from 8.12 on resumes a session with a client certificate for a request without one.
+    var resumesSessions: Bool { rulesOfChain == nil && !requiresStaple && (!acceptsAnyCertificate || identity == nil) }
 
     /// Sets the options; returns 0 if this libcurl accepts them all.
-    func apply(to easy: OpaquePointer) -> Int32 {
+    func apply(to easy: CurlEasy) -> Int32 {
         var failure: Int32 = 0
         func set(_ option: CCurlTextOption, _ value: String?) { failure |= ccurl_easy_set_text(easy, option, value) }
         func set(_ option: CCurlBlobOption, _ value: Data) {
@@ -108,8 +100,7 @@ struct CurlTrust: Sendable {
         }
         if let pins { set(CCURL_PINNEDPUBLICKEY, pins) }
         if requiresStaple { failure |= ccurl_easy_set_long(easy, CCURL_SSL_VERIFYSTATUS, 1) }
-        // A resumed session has no chain and no status: the server doesn't send its certificates again.
-        if rulesOfChain != nil || requiresStaple { failure |= ccurl_easy_set_long(easy, CCURL_SSL_SESSIONID_CACHE, 0) }
+        if !resumesSessions { failure |= ccurl_easy_set_long(easy, CCURL_SSL_SESSIONID_CACHE, 0) }
         if let identity {
             set(CCURL_SSLCERT_BLOB, identity.certificate)
             set(CCURL_SSLCERTTYPE, identity.type)
@@ -122,9 +113,18 @@ struct CurlTrust: Sendable {
         return failure
     }
 
-    /// Returns why the connection of a handle's transfer to a host must not be used; `nil` if it may be.
-    func refusal(of easy: OpaquePointer, for host: String) -> Distrust? {
-        guard let rulesOfChain else { return nil }
+    /// Tells the connections of a handle from those with another number; without effect if connections don't share
+    /// certificates.
+    func setMark(number: Int, of easy: CurlEasy) {
+        if case .store(_, let mark) = authorities { _ = CurlStore.setMark("\(mark)-\(number)", of: easy) }
+    }
+
+    /// Returns why the connection of a handle's transfer must not be used; `nil` if it may be.
+    ///
+    /// Pins are checked once for each connection: all its requests have the same. An evaluator is called for each
+    /// request.
+    func refusal(of easy: CurlEasy) -> Distrust? {
+        guard let rulesOfChain, rulesOfChain.evaluator != nil || !ccurl_easy_is_checked(easy) else { return nil }
         var chain: [Data] = []
         withUnsafeMutablePointer(to: &chain) { chain in
             ccurl_easy_chain(
@@ -136,7 +136,9 @@ struct CurlTrust: Sendable {
                 chain
             )
         }
-        return rulesOfChain.refusal(of: host, chain: chain)
+        let refusal = rulesOfChain.refusal(of: host, chain: chain)
+        if refusal == nil { ccurl_easy_set_checked(easy) }
+        return refusal
     }
 
     /// The number of a version, as the minimum.
@@ -154,6 +156,11 @@ struct CurlTrust: Sendable {
 }
 
 extension HostTrust {
+    /// Whether the library, not libcurl, checks the chains of a host before requests are sent.
+    fileprivate func isChecked(by features: CurlFeatures) -> Bool {
+        features.showsChains && looksAtChains && !acceptsAnyCertificate
+    }
+
     /// A text that differs for different rules of chains.
     fileprivate var mark: String {
         let pins = (pins ?? []).map(\.description).sorted().joined(separator: " ")
@@ -278,19 +285,14 @@ final class CurlTrustCache: Sendable {
     }
 
     /// The shared cache of the process.
-    static let shared = CurlTrustCache(version: ccurl_version())
+    static let shared = CurlTrustCache(.loaded)
     private static let most = 256
 
-    private let version: UInt32
-    private let sharesStores: Bool
+    private let features: CurlFeatures
     private let state = Locked(State())
 
-    /// - Parameters:
-    ///   - version: The version of libcurl.
-    ///   - sharesStores: Whether its connections can share certificates.
-    init(version: UInt32, sharesStores: Bool = CurlStore.isSupported) {
-        self.version = version
-        self.sharesStores = sharesStores
+    init(_ features: CurlFeatures) {
+        self.features = features
     }
 
     /// The requirements for the connection of a request; `nil` for the defaults.
@@ -301,7 +303,7 @@ final class CurlTrustCache: Sendable {
         let key = Key(policy: request.trust, host: host, showsIdentity: !request.hasLeftOrigin)
         if let trust = state.withLock({ $0.trusts[key] }) { return trust }
         guard let trust = request.hostTrust(for: host) else { return nil }
-        let made = try CurlTrust(trust, authorities: authorities(of: trust), version: version)
+        let made = try CurlTrust(trust, for: host, authorities: authorities(of: trust), features)
         state.withLock { state in
             if state.trusts.count >= Self.most { state = State() }
             state.trusts[key] = made
@@ -314,8 +316,8 @@ final class CurlTrustCache: Sendable {
         guard !trust.acceptsAnyCertificate else { return nil }
         // libcurl doesn't know the rules for chains, and would reuse a connection of other requests, whose session may
         // have been resumed: such a session has no chain.
-        let mark = CurlTrust.looksAtChains(of: trust) ? trust.mark : ""
-        guard !sharesStores else {
+        let mark = trust.isChecked(by: features) ? trust.mark : ""
+        guard !features.sharesStores else {
             return CurlAuthorities(sharing: store(of: trust.authorities), mark: mark)
         }
         // If only the system's count, libcurl knows them.

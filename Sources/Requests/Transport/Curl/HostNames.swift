@@ -66,15 +66,16 @@ package final class HostNames: Sendable {
     }
 
     private func startWorker() {
-        let thread = Thread { [self] in
+        let isStarted = WorkerThread.start("Requests.HostNames") { [self] in
             while let name = table.withLock({ $0.next() }) {
                 let found = lookUp(name)
                 let questions = table.withLock { $0.finish(name, found, now: clock()) }
                 for question in questions { question.answer(found) }
             }
         }
-        thread.name = "Requests.HostNames"
-        thread.start()
+        guard !isStarted else { return }
+        let questions = table.withLock { $0.fail() }
+        for question in questions { question.answer(.failure(Failure(reason: "No thread can be started"))) }
     }
 }
 

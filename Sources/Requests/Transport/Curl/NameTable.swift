@@ -106,6 +106,14 @@ struct NameTable: Sendable {
         return underWay.removeValue(forKey: name)?.questions ?? []
     }
 
+    /// Removes a worker that couldn't be started; returns the questions that are left without one.
+    mutating func fail() -> [HostQuestion] {
+        workers -= 1
+        guard workers == 0 else { return [] }
+        defer { (waiting, line) = ([:], FIFO()) }
+        return waiting.values.flatMap(\.questions)
+    }
+
     /// The number of running look-ups without waiting requests, because they were abandoned, or renew known addresses.
     private var abandoned: Int { underWay.values.count { $0.questions.isEmpty } }
 

@@ -27,6 +27,17 @@ enum Usage {
         }
     }
 
+    /// The number of times that threads of transports have gone to sleep.
+    static var switchesOfLoops: Int {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+        return names.reduce(0) { sum, name in
+            let text = (try? String(contentsOfFile: "/proc/self/task/\(name)/status", encoding: .utf8)) ?? ""
+            guard text.hasPrefix("Name:\tRequests.CurlLo") else { return sum }
+            let line = text.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
+            return sum + (line?.split(separator: "\t").last.flatMap { Int($0) } ?? 0)
+        }
+    }
+
     /// Whether freed memory is returned at once: a sanitizer keeps it for a while.
     static let isMemoryExact = dlsym(nil, "__asan_init") == nil && dlsym(nil, "__tsan_init") == nil
 

@@ -181,6 +181,8 @@ class Connection:
             self.answer(stream)
         elif word == "silence":
             pass
+        elif word == "connection":  # the number of the connection
+            self.answer(stream, str(self.peer.getpeername()[1]).encode())
         elif word == "settings":  # a storm of settings, each of which is to be acknowledged
             self.flush()
             self.peer.sendall(frame(4, 0, 0) * 5_000)

@@ -23,7 +23,7 @@ import Testing
         let body = Reader(try #require(try CurlBody(.stream(stream)) { readable.signal() }))
 
         _ = await body.readAll(2, waitingFor: readable)
-        #expect(body.seek(to: 0))
+        #expect(body.rewind())
         #expect(await body.readAll(2, waitingFor: readable) == " failed")
     }
 }
@@ -46,11 +46,14 @@ private final class Signal: Sendable {
 private final class Reader {
     private var body: CurlBody
 
-    init(_ body: CurlBody) { self.body = body }
+    init(_ body: CurlBody) {
+        self.body = body
+        _ = body.open()
+    }
 
     deinit { body.close() }
 
-    func seek(to offset: Int64) -> Bool { body.seek(to: offset) }
+    func rewind() -> Bool { body.rewind() }
 
     /// Returns the text that one read gives, or the name of another outcome.
     func read(upTo count: Int) -> String {

@@ -18,7 +18,10 @@ import Testing
             ("http://127.0.0.1:9/", "http://127.0.0.1:9", nil), ("http://[::1]:9/", "http://[::1]:9", nil),
             ("http://[::1]/", "http://[::1]:80", nil), ("http://127.1/", "http://127.1:80", nil),
             ("http://localhost/", "http://localhost:80", nil), ("http://a.LocalHost:1/", "http://a.localhost:1", nil),
-            ("http://example.com./", "http://example.com.:80", nil), ("http://a%62.test/", "http://a%62.test:80", nil),
+            ("http://Example.com./", "http://example.com:80", "example.com"), ("http://./", "http://.:80", nil),
+            ("http://0x7f.1/", "http://0x7f.1:80", nil), ("http://1.0x7F/", "http://1.0x7f:80", nil),
+            ("http://a.1st/", "http://a.1st:80", "a.1st"), ("http://127.0.0.1./", "http://127.0.0.1.:80", nil),
+            ("http://a%62.test/", "http://a%62.test:80", nil),
             ("", "http://:80", nil), ("http:", "http://:80", nil),
         ] as [(String, String, String?)]
     )

@@ -14,7 +14,7 @@ private final class Mailbox {
     private var value = CurlMailbox()
 
     func put(_ events: [TransferEvent]) -> (schedule: Bool, pause: Bool) { value.put(events) }
-    func take() -> [TransferEvent]? { value.take() }
+    func take() -> ArraySlice<TransferEvent>? { value.take() }
     func release(_ count: Int) -> Bool { value.release(count) }
     func hold(_ isHeld: Bool) { value.hold(isHeld) }
     func takeBack(_ rest: ArraySlice<TransferEvent>) -> Bool { value.takeBack(rest) }
@@ -69,8 +69,26 @@ private final class Mailbox {
         _ = mailbox.put([Self.data(3)])
         mailbox.hold(false)
 
-        let sizes = mailbox.take()?.map { if case .data(let data) = $0 { data.count } else { 0 } }
+        let sizes = [mailbox.take(), mailbox.take()].flatMap { events in
+            (events ?? []).map { if case .data(let data) = $0 { data.count } else { 0 } }
+        }
         #expect(sizes == [2, 3])
+    }
+
+    @Test func timeOfAReceiverThatPausesAfterEachPieceIsLinear() {
+        func time(_ count: Int) -> Duration {
+            ProcessorTime.shortest {
+                let mailbox = Mailbox()
+                _ = mailbox.put((0..<count).map { _ in Self.data(1) })
+                while let events = mailbox.take() {
+                    mailbox.hold(true)
+                    _ = mailbox.takeBack(events.dropFirst())
+                    mailbox.hold(false)
+                }
+            }
+        }
+
+        #expect(time(16_000) < time(2_000) * 24)
     }
 
     @Test func takenContentCountsUntilTheReceiverReleasesIt() {

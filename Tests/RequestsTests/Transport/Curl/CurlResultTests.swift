@@ -81,6 +81,18 @@ import Testing
         #expect(CurlResult(code: 56, text: text).error(phase: .sending)?.code == .cannotConnect)
     }
 
+    /// With OpenSSL 3.0, and with 1.1.1, which has no text for it.
+    @Test(arguments: [
+        "OpenSSL/3.0.19: error:0A000460:SSL routines::tlsv1 alert no application protocol",
+        "error:14094460:SSL routines:ssl3_read_bytes:reason(1120)",
+    ])
+    func serverThatSpeaksOnlyHTTP2IsNotUntrusted(_ text: String) {
+        let error = CurlResult(code: 35, text: text).error(phase: .sending)
+
+        #expect(error?.code == .unsupported)
+        #expect(error?.reason?.contains("the server speaks only HTTP/2") == true)
+    }
+
     @Test func everyCodeIsAnError() {
         for code: Int32 in 1...200 {
             #expect(CurlResult(code: code, text: "").error(phase: .sending)?.underlying is URLError, "code \(code)")

@@ -13,8 +13,8 @@ import Testing
 /// The sockets are real: both ends of a pair.
 @Suite(.bounded) struct CurlSocketsTests {
     /// Handles, of which only the identity counts.
-    private let one = OpaquePointer(bitPattern: 1)!
-    private let other = OpaquePointer(bitPattern: 2)!
+    private let one = CurlEasy(bitPattern: 1)!
+    private let other = CurlEasy(bitPattern: 2)!
 
     /// Two connected sockets, and a set that knows the first as one that libcurl opened.
     private final class Pair {
@@ -42,6 +42,16 @@ import Testing
             for descriptor in [own, peer, poll] + wakeUp { close(descriptor) }
         }
 
+        /// A transfer asks for the socket.
+        func enter(_ easy: CurlEasy) {
+            sockets.watch(own, 1, for: easy)
+            sockets.enter(socket, from: nil)
+        }
+
+        /// A transfer ends; returns whether the next ones need another connection.
+        @discardableResult
+        func end() -> Bool { sockets.transferEnded(on: socket) }
+
         func send(_ text: String) {
             _ = Array(text.utf8).withUnsafeBytes { Glibc.send(peer, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
         }
@@ -65,7 +75,7 @@ import Testing
         let pair = Pair()
         pair.send("a")
 
-        pair.sockets.watch(pair.own, 1, for: one)
+        pair.enter(one)
         #expect(pair.events == [pair.own])
         pair.sockets.watch(pair.own, 4, for: one)
         #expect(pair.events == [])
@@ -87,7 +97,7 @@ import Testing
     /// A paused transfer doesn't ask to read, but still needs the bytes that have arrived.
     @Test func bytesForAPausedTransferStay() {
         let pair = Pair()
-        pair.sockets.watch(pair.own, 1, for: one)
+        pair.enter(one)
         pair.sockets.watch(pair.own, 4, for: one)
         pair.send("content")
 
@@ -97,9 +107,9 @@ import Testing
 
     @Test func unexpectedBytesEndTheConnection() {
         let pair = Pair()
-        pair.sockets.watch(pair.own, 1, for: one)
+        pair.enter(one)
         pair.sockets.watch(pair.own, 4, for: one)
-        pair.sockets.transferEnded(on: pair.socket, for: one)
+        pair.end()
         pair.send("HTTP/1.1 200 OK\r\n\r\n")
 
         #expect(pair.events == [])
@@ -108,9 +118,9 @@ import Testing
 
     @Test func recordsOfTLSAreLeftAlone() {
         let pair = Pair()
-        pair.sockets.watch(pair.own, 1, for: one)
+        pair.enter(one)
         pair.sockets.watch(pair.own, 4, for: one)
-        pair.sockets.transferEnded(on: pair.socket, for: one)
+        pair.end()
         pair.send("\u{17}\u{03}\u{03}")
 
         #expect(pair.events == [])
@@ -119,8 +129,9 @@ import Testing
 
     @Test func socketThatAnotherTransferHasIsNotIdle() {
         let pair = Pair()
-        pair.sockets.watch(pair.own, 1, for: one)
-        pair.sockets.transferEnded(on: pair.socket, for: one)
+        pair.enter(one)
+        pair.enter(one)
+        pair.end()
         pair.send("a")
 
         #expect(pair.events == [pair.own])
@@ -132,9 +143,9 @@ import Testing
     /// A transfer may take a kept connection, send its whole request, and be paused before it asks to read.
     @Test func bytesStayWhereAPausedTransferMayHaveTheConnection() {
         let pair = Pair()
-        pair.sockets.watch(pair.own, 1, for: one)
+        pair.enter(one)
         pair.sockets.watch(pair.own, 4, for: one)
-        pair.sockets.transferEnded(on: pair.socket, for: one)
+        pair.end()
         pair.mayDiscard = false
         pair.send("a")
 
@@ -144,10 +155,10 @@ import Testing
 
     @Test func socketThatAnotherTransferHasPausedIsNotIdle() {
         let pair = Pair()
-        pair.sockets.watch(pair.own, 1, for: one)
-        pair.sockets.watch(pair.own, 1, for: other)
+        pair.enter(one)
+        pair.enter(other)
         pair.sockets.watch(pair.own, 4, for: other)
-        pair.sockets.transferEnded(on: pair.socket, for: one)
+        pair.end()
         pair.send("a")
 
         #expect(pair.events == [])
@@ -156,13 +167,13 @@ import Testing
 
     @Test func socketThatWasClosedIsForgotten() {
         let pair = Pair()
-        pair.sockets.watch(pair.own, 1, for: one)
+        pair.enter(one)
         pair.sockets.closes(pair.own)
         pair.sockets.watch(pair.own, 4, for: one)
         pair.send("a")
 
         #expect(pair.events == [])
-        pair.sockets.transferEnded(on: pair.socket, for: one)
+        pair.end()
         #expect(pair.pending == 1)
     }
 
@@ -178,7 +189,7 @@ import Testing
         pair.sockets.watch(pair.own, 1, for: one)
         pair.sockets.watch(pair.own, 4, for: one)
         #expect(pair.sockets.socket(pair.own) != pair.socket)
-        pair.sockets.transferEnded(on: pair.socket, for: one, host: "a.test")
+        pair.sockets.transferEnded(on: pair.socket, host: "a.test")
 
         #expect(!pair.sockets.hasRetired, "the transfer had the other one")
         #expect(!pair.sockets.hasConnection(to: "a.test"))
@@ -187,10 +198,49 @@ import Testing
     /// Returns a connection whose transfer has ended.
     private func idlePair() -> Pair {
         let pair = Pair()
-        pair.sockets.watch(pair.own, 1, for: one)
+        pair.enter(one)
         pair.sockets.watch(pair.own, 4, for: one)
-        pair.sockets.transferEnded(on: pair.socket, for: one)
+        pair.end()
         return pair
+    }
+
+    /// Over HTTP/2, transfers share a connection, and end in any order.
+    @Test func connectionIsIdleWhateverTransferEndsLast() {
+        let pair = Pair()
+        pair.enter(one)
+        pair.enter(other)
+        pair.end()
+        shutdown(pair.peer, Int32(SHUT_WR))
+        #expect(pair.events == [pair.own], "the other transfer waits for it")
+
+        pair.sockets.watch(pair.own, 4, for: one)
+        pair.end()
+
+        #expect(pair.events == [])
+        #expect(pair.sockets.hasRetired)
+    }
+
+    @Test func connectionThatIsNeverIdleIsReplacedOnce() {
+        let pair = Pair()
+        pair.sockets.lifetime.uses = 2
+        for _ in 0..<4 { pair.enter(one) }
+
+        #expect((0..<3).map { _ in pair.end() } == [false, true, false])
+        pair.sockets.watch(pair.own, 4, for: one)
+        #expect(!pair.sockets.hasRetired)
+        #expect(!pair.end())
+        #expect(pair.sockets.hasRetired)
+    }
+
+    @Test func connectionThatATransferHasLeftIsIdle() {
+        let pair = Pair()
+        pair.enter(one)
+        pair.sockets.enter(nil, from: pair.socket)
+        pair.sockets.watch(pair.own, 4, for: one)
+        shutdown(pair.peer, Int32(SHUT_WR))
+
+        #expect(pair.events == [])
+        #expect(pair.sockets.hasRetired)
     }
 
     @Test func idleConnectionThatThePeerEndsIsRetired() {
@@ -245,11 +295,11 @@ import Testing
 
     @Test func hostIsConnectedToAsLongAsASocketLeadsThere() {
         let pair = Pair()
-        pair.sockets.watch(pair.own, 1, for: one)
+        pair.enter(one)
         pair.sockets.watch(pair.own, 4, for: one)
         #expect(!pair.sockets.hasConnection(to: "a.test"))
 
-        for _ in 0..<2 { pair.sockets.transferEnded(on: pair.socket, for: one, host: "a.test") }
+        for _ in 0..<2 { pair.sockets.transferEnded(on: pair.socket, host: "a.test") }
         #expect(pair.sockets.hasConnection(to: "a.test"))
         pair.sockets.closes(pair.own)
         #expect(!pair.sockets.hasConnection(to: "a.test"))
@@ -258,11 +308,11 @@ import Testing
     @Test func connectionThatIsWornOutIsLeftToAPausedTransfer() {
         let pair = Pair()
         pair.sockets.lifetime.uses = 1
-        pair.sockets.watch(pair.own, 1, for: one)
+        pair.enter(one)
         pair.sockets.watch(pair.own, 4, for: one)
         pair.send("the rest")
 
-        pair.sockets.transferEnded(on: pair.socket, for: one) { _ in false }
+        pair.sockets.transferEnded(on: pair.socket) { _ in false }
         #expect(!pair.sockets.hasRetired)
         #expect(pair.pending == 8)
         _ = pair.sockets.retireIdle(now: 0) { _ in true }

@@ -17,27 +17,61 @@ import Testing
         let identity = try ClientIdentity(pem: CertificateSample.ec.pem + CertificateSample.ecKey)
         let request = try request(trust: .system.presenting(identity))
 
-        let error = #expect(throws: RequestError.self) { try CurlTrustCache(version: 0x0746FF).trust(for: request) }
+        // 7.71.0 reuses a connection with one certificate for another.
+        let old = CurlTrustCache(CurlFeatures(version: 0x074700, tlsLibrary: "OpenSSL/1.1.1"))
+        let error = #expect(throws: RequestError.self) { try old.trust(for: request) }
         #expect(error?.code == .unsupported)
-        #expect(try CurlTrustCache(version: 0x074700).trust(for: request) != nil)
+        let new = CurlTrustCache(CurlFeatures(version: 0x074701, tlsLibrary: "OpenSSL/1.1.1"))
+        #expect(try new.trust(for: request) != nil)
     }
 
     @Test(arguments: [
         ("OpenSSL/3.0.17", true), ("LibreSSL/3.8.2", true), ("BoringSSL", true), ("AWS-LC/1.30.0", true),
         ("mbedTLS/3.5.0", true), ("OpenSSL/3.0.2 (GnuTLS/3.7.3)", true), ("(OpenSSL/3.0.2) GnuTLS/3.7.3", false),
-        ("GnuTLS/3.7.9", false), ("rustls-ffi/0.10.0", false), ("", false),
+        ("GnuTLS/3.7.9", false), ("rustls-ffi/0.10.0", false), ("wolfSSL/5.7.0", false), ("", false),
     ])
     func clientCertificatesNeedALibraryThatSendsThem(library: String, sends: Bool) {
-        #expect(CurlTrust.sendsIdentities(over: library) == sends)
+        #expect(CurlFeatures(version: 0x080900, tlsLibrary: library).sendsIdentities == sends)
+    }
+
+    @Test func wolfSSLSendsClientCertificatesFromVersion8_10() {
+        #expect(CurlFeatures(version: 0x080A00, tlsLibrary: "wolfSSL/5.7.2").sendsIdentities)
+    }
+
+    /// The functions of another TLS library in the process say nothing of libcurl's connections.
+    @Test(.enabled(if: CurlFeatures.loaded.showsChains), arguments: ["GnuTLS/3.7.9", "(OpenSSL/3.0.2) GnuTLS/3.7.3"])
+    func chainsAreReadOnlyIfLibcurlUsesOpenSSL(library: String) throws {
+        let features = CurlFeatures(version: 0x075801, tlsLibrary: library)
+        let pin = PublicKeyPin(try Certificate(pem: CertificateSample.rsa.pem))
+        let request = try request(trust: .system.pinning([pin], forHosts: ["example.com"]))
+
+        #expect(!features.showsChains && !features.sharesStores)
+        #expect(try CurlTrustCache(features).trust(for: request)?.rulesOfChain == nil)
+        #expect(try CurlTrustCache(.loaded).trust(for: request)?.rulesOfChain != nil)
+    }
+
+    /// From 8.12 on, libcurl doesn't tell sessions with a client certificate from those without one, if nothing is
+    /// verified.
+    @Test func sessionWithAClientCertificateIsNotResumedWithoutVerification() throws {
+        let identity = try ClientIdentity(pem: CertificateSample.ec.pem + CertificateSample.ecKey)
+        let hosts = ["example.com"]
+        let insecure = try TrustPolicy.system.insecurelyAcceptingAnyCertificate(forHosts: hosts)
+        func resumes(_ trust: TrustPolicy) throws -> Bool? {
+            try CurlTrustCache(.loaded).trust(for: request(trust: trust))?.resumesSessions
+        }
+
+        #expect(try resumes(insecure.presenting(identity)) == false)
+        #expect(try resumes(insecure) == true)
+        #expect(try resumes(.system.presenting(identity)) == true)
     }
 
     @Test func libraryThatSharesNoCertificatesTakesThemFromAFile() throws {
         let certificate = try Certificate(pem: CertificateSample.rsa.pem)
         let trust = TrustPolicy.only([certificate])
-        let cache = CurlTrustCache(version: 0x074D00, sharesStores: false)
+        let features = CurlFeatures(version: 0x074D00, tlsLibrary: "LibreSSL/3.8.2")
 
-        let authorities = try cache.trust(for: request(trust: trust))?.authorities
-        let again = try CurlTrustCache(version: 0x074D00, sharesStores: false).trust(for: request(trust: trust))
+        let authorities = try CurlTrustCache(features).trust(for: request(trust: trust))?.authorities
+        let again = try CurlTrustCache(features).trust(for: request(trust: trust))
         guard case .file(let path) = authorities, case .file(let other) = again?.authorities else {
             Issue.record("not a file")
             return
@@ -48,7 +82,7 @@ import Testing
         #expect(other == path)
     }
 
-    @Test(.enabled(if: CurlStore.isSupported))
+    @Test(.enabled(if: CurlFeatures.loaded.sharesStores))
     func requestsShareConnectionsOnlyIfTheirRequirementsAreEqual() throws {
         let one = try Certificate(pem: CertificateSample.rsa.pem)
         let two = try Certificate(pem: CertificateSample.ec.pem)
@@ -63,7 +97,7 @@ import Testing
             try .system.evaluating(with: evaluators[1], forHosts: hosts),
         ]
         func marks() throws -> [String] {
-            let cache = CurlTrustCache(version: 0x075801)
+            let cache = CurlTrustCache(.loaded)
             return try policies.map { policy in
                 guard case .store(_, let mark) = try cache.trust(for: request(trust: policy))?.authorities else {
                     throw CocoaError(.featureUnsupported)
@@ -83,7 +117,7 @@ import Testing
     }
 
     @Test func plainRequestsAndTheSystemAskForNothing() throws {
-        let cache = CurlTrustCache(version: 0)
+        let cache = CurlTrustCache(CurlFeatures(version: 0, tlsLibrary: ""))
         let identity = try ClientIdentity(pem: CertificateSample.ec.pem + CertificateSample.ecKey)
 
         #expect(try cache.trust(for: request(trust: .system)) == nil)

@@ -37,6 +37,12 @@ import Testing
             if table.leave(question) { workers += 1 }
         }
 
+        /// Ends a worker that couldn't be started; returns the names of the questions that are left without one.
+        func fail() -> [String] {
+            workers -= 1
+            return table.fail().map(\.name)
+        }
+
         /// Returns the name that a worker looks up next; `nil` ends the worker.
         func next() -> String? {
             let name = table.next()
@@ -106,6 +112,17 @@ import Testing
         #expect(table.next() == "a")
         #expect(table.finish("a", nil) == 1)
         #expect(table.next() == nil)
+    }
+
+    @Test func questionsWithoutAWorkerAreGivenBack() {
+        let table = Table(mostWorkers: 2)
+        _ = table.ask(question("a"))
+        _ = table.ask(question("b"))
+        #expect(table.workers == 2)
+
+        #expect(table.fail() == [], "the other one may answer")
+        #expect(table.fail().sorted() == ["a", "b"])
+        #expect(table.workers == 0)
     }
 
     @Test func failureIsNotRemembered() {

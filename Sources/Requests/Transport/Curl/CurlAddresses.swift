@@ -1,0 +1,27 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import CRequestsCurl
+
+/// The addresses of a host or a proxy, for libcurl to connect to without a look-up.
+struct CurlAddresses: Sendable, Hashable {
+    /// The host and the port, as libcurl looks for them.
+    let place: String
+    private let addresses: [String]
+    /// Whether they are the caller's, and never expire.
+    private let areFixed: Bool
+
+    init(_ addresses: [String], of destination: CurlDestination, areFixed: Bool = false) {
+        place = "\(destination.hostOfAddresses):\(destination.port)"
+        (self.addresses, self.areFixed) = (addresses, areFixed)
+    }
+
+    /// The line that libcurl takes: `host:port:address,address`, after a plus if they expire in a minute.
+    var line: String {
+        let mark = !areFixed && CurlFeatures.loaded.forgetsAddresses ? "+" : ""
+        let texts = addresses.map { $0.contains(":") ? "[\($0)]" : $0 }
+        return "\(mark)\(place):\(texts.joined(separator: ","))"
+    }
+}
+#endif

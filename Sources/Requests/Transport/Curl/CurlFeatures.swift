@@ -1,0 +1,58 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import CRequestsCurl
+
+/// The features of a libcurl that depend on its version and its TLS library.
+struct CurlFeatures: Sendable, Hashable {
+    /// Those of the loaded libcurl.
+    static let loaded = CurlFeatures(
+        version: ccurl_version(),
+        tlsLibrary: ccurl_tls_library().map { String(cString: $0) } ?? ""
+    )
+
+    /// The version, as 0xMMmmpp.
+    let version: UInt32
+    /// The TLS library in use, with its version.
+    private let tlsLibrary: Substring
+
+    /// - Parameters:
+    ///   - version: The version, as 0xMMmmpp.
+    ///   - tlsLibrary: The TLS libraries, as libcurl reports them: those in parentheses are built in as well, and not in
+    ///     use.
+    init(version: UInt32, tlsLibrary: String) {
+        self.version = version
+        self.tlsLibrary = tlsLibrary.split(separator: " ").first { !$0.hasPrefix("(") } ?? ""
+    }
+
+    /// Whether libcurl calls back before it sends a request, so that it can be kept from sending it twice.
+    var asksBeforeSending: Bool { version >= 0x075000 }
+    /// Whether addresses that libcurl is given can expire.
+    var forgetsAddresses: Bool { version >= 0x074B00 }
+    /// Whether libcurl closes a connection on which more than the response has arrived, over TLS too.
+    var checksForInput: Bool { version >= 0x080000 }
+
+    /// Whether the verified chains of certificates can be read.
+    var showsChains: Bool { asksBeforeSending && usesOpenSSL && ccurl_finds_chains() }
+    /// Whether connections can share certificates.
+    var sharesStores: Bool {
+        tlsLibrary.hasPrefix("OpenSSL/") && ccurl_finds_stores() && CurlStore.SystemPaths.current != nil
+    }
+
+    /// Whether libcurl sends client certificates from memory; over other TLS libraries, it accepts the option, and
+    /// sends none.
+    ///
+    /// 7.71.0 didn't compare the certificates of connections.
+    var sendsIdentities: Bool {
+        guard version >= 0x074701 else { return false }
+        if tlsLibrary.hasPrefix("wolfSSL") { return version >= 0x080A00 }
+        return usesOpenSSL || tlsLibrary.hasPrefix("mbedTLS")
+    }
+
+    /// Whether the library is OpenSSL, or a variant with the same functions.
+    private var usesOpenSSL: Bool {
+        ["OpenSSL", "LibreSSL", "BoringSSL", "AWS-LC", "quictls"].contains { tlsLibrary.hasPrefix($0) }
+    }
+}
+#endif

@@ -1,0 +1,84 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+
+/// The proxies of a transport: the one of its configuration, or those of the environment.
+///
+/// The environment is read once. libcurl would read it for each transfer, on the loop's thread, which isn't safe while
+/// the program changes it (`setenv`); and the names of proxies are looked up here, as those of hosts are.
+struct CurlProxies: Sendable {
+    /// A proxy.
+    struct Proxy: Sendable {
+        /// Its address as libcurl takes it, perhaps with a user and a password.
+        let text: String
+        /// The place to connect to.
+        let destination: CurlDestination
+        private let scheme: String
+
+        init(_ text: String) {
+            self.text = text
+            let mark = text.firstRange(of: "://")
+            scheme = mark.map { text[..<$0.lowerBound].lowercased() } ?? "http"
+            let rest = text[(mark?.upperBound ?? text.startIndex)...].split(separator: "@").last ?? ""
+            let authority = rest.prefix { $0 != "/" }
+            // An address of IPv6 has colons of its own, within brackets. The ports are libcurl's defaults.
+            let hasPort = (authority.split(separator: "]").last ?? "").contains(":")
+            let port = hasPort ? "" : scheme == "https" ? ":443" : ":1080"
+            destination = CurlDestination("http://\(authority)\(port)")
+        }
+
+        /// Whether libcurl gives it addresses of hosts, rather than their names.
+        var takesAddresses: Bool { scheme == "socks4" || scheme == "socks5" }
+
+        private static let schemes: Set = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
+
+        /// - Throws: A ``RequestError`` if libcurl doesn't know the scheme.
+        func validate() throws(RequestError) {
+            guard !Self.schemes.contains(scheme) else { return }
+            let reason = "the scheme of the proxy has to be one of \(Self.schemes.sorted().joined(separator: ", "))"
+            throw RequestError(.unsupported, phase: .sending, reason: reason)
+        }
+    }
+
+    private var plain: Proxy?
+    private var secure: Proxy?
+    /// The hosts that are connected to directly: names of hosts and domains, addresses and networks.
+    private var exceptions: [Substring] = []
+
+    init(
+        _ configuration: CurlTransport.Configuration,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) {
+        guard configuration.unixSocketPath?.isEmpty ?? true else { return }
+        if let proxy = configuration.proxy {
+            plain = proxy.isEmpty ? nil : Proxy(proxy)
+            secure = plain
+            return
+        }
+        func first(_ names: String...) -> String? { names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty } }
+        // Not HTTP_PROXY: a server may be started with a header field as this variable (CVE-2016-5385).
+        plain = first("http_proxy", "all_proxy", "ALL_PROXY").map(Proxy.init)
+        secure = first("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY").map(Proxy.init)
+        exceptions = first("no_proxy", "NO_PROXY")?.lowercased().split { ", \t".contains($0) } ?? []
+    }
+
+    /// The proxy for a host; `nil` if it is connected to directly.
+    func proxy(for destination: CurlDestination) -> Proxy? {
+        guard let proxy = destination.isSecure ? secure : plain else { return nil }
+        return exceptions.isEmpty || !isExcepted(destination.host) ? proxy : nil
+    }
+
+    private func isExcepted(_ host: String) -> Bool {
+        if exceptions == ["*"] { return true }
+        if let address = IPAddress(host.hasPrefix("[") ? host.dropFirst().dropLast() : host[...]) {
+            return exceptions.contains { address.matches($0) }
+        }
+        return exceptions.contains { exception in
+            let domain = exception.split(separator: ".").joined(separator: ".")
+            return host == domain || host.hasSuffix(".\(domain)")
+        }
+    }
+}
+#endif

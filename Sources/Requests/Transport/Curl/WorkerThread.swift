@@ -1,0 +1,42 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import CRequestsCurl
+
+/// A thread that runs one closure.
+///
+/// Foundation's doesn't report that the system has no thread left.
+enum WorkerThread {
+    private final class Work: Sendable {
+        let name: String
+        let run: @Sendable () -> Void
+
+        init(_ name: String, _ run: @escaping @Sendable () -> Void) {
+            (self.name, self.run) = (name, run)
+        }
+    }
+
+    /// Starts a thread; returns `false` if the system has no other.
+    ///
+    /// - Parameters:
+    ///   - name: Its name, of which the system keeps 15 characters.
+    ///   - run: Its work.
+    /// - Returns: Whether it runs.
+    static func start(_ name: String, _ run: @escaping @Sendable () -> Void) -> Bool {
+        let work = Unmanaged.passRetained(Work(name, run))
+        let isStarted = ccurl_thread_start(
+            { context in
+                guard let context else { return nil }
+                let work = Unmanaged<Work>.fromOpaque(context).takeRetainedValue()
+                ccurl_thread_set_name(String(work.name.prefix(15)))
+                work.run()
+                return nil
+            },
+            work.toOpaque()
+        )
+        if !isStarted { work.release() }
+        return isStarted
+    }
+}
+#endif
