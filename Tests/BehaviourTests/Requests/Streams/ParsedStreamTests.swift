@@ -138,6 +138,16 @@ import Testing
         #expect(try await values.next() == nil)
     }
 
+    @Test func aSequenceWhoseTransferFailedIsOver() async throws {
+        let transport = InMemoryTransport { _ in .chunked([Data("a\nb".utf8)]).reset(after: 3) }
+        let stream = try await HTTPClient(transport: transport).stream(HTTPRequest(url: home))
+        var lines = stream.lines.makeAsyncIterator()
+
+        #expect(try await lines.next() == "a")
+        await #expect(throws: RequestError.self) { try await lines.next() }
+        #expect(try await lines.next() == nil)
+    }
+
     @Test(arguments: [["1\nx\n3\n"], ["1\nx", "\n3"], ["1\n", "x\n3\n"]])
     func invalidLineDoesNotEndResults(_ chunks: [String]) async {
         let stream = ResponseStream(chunks.map { Data($0.utf8) })
