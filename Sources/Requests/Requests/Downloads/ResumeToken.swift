@@ -72,7 +72,8 @@ public struct ResumeToken: Sendable, Hashable, Codable {
             && !path.split(separator: "/").contains("..") && PartialFile.isName((path as NSString).lastPathComponent)
             && receivedLength >= 0 && manifest.total.map { $0 >= 0 } != false
         guard isSound else {
-            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "no partial file"))
+            let context = DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "no partial file")
+            throw DecodingError.dataCorrupted(context)
         }
     }
 
