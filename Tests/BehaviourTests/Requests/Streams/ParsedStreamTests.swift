@@ -139,11 +139,13 @@ import Testing
     }
 
     @Test func aSequenceWhoseTransferFailedIsOver() async throws {
-        let transport = InMemoryTransport { _ in .chunked([Data("a\nb".utf8)]).reset(after: 3) }
-        let stream = try await HTTPClient(transport: transport).stream(HTTPRequest(url: home))
-        var lines = stream.lines.makeAsyncIterator()
+        let gate = Gate()
+        let response = StubResponse.chunked([Data("a\nbc".utf8)]).held(by: gate, after: 3).reset(after: 3)
+        let client = HTTPClient(transport: InMemoryTransport { _ in response })
+        var lines = try await client.stream(HTTPRequest(url: home)).lines.makeAsyncIterator()
 
         #expect(try await lines.next() == "a")
+        gate.open()
         await #expect(throws: RequestError.self) { try await lines.next() }
         #expect(try await lines.next() == nil)
     }
