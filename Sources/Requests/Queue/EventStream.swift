@@ -27,7 +27,7 @@ public struct EventStream: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = ServerSentEvent
 
-    let makeConnector: @Sendable () -> EventConnector
+    fileprivate let makeConnector: @Sendable () -> EventConnector
 
     /// Makes an iterator with its own connections.
     public func makeAsyncIterator() -> Iterator { Iterator(connector: makeConnector()) }
@@ -64,52 +64,44 @@ extension RequestQueue {
     ) -> EventStream {
         EventStream {
             EventConnector(
-                machine: EventStreamReconnection(
-                    lastEventID: lastEventID,
-                    policy: reconnection,
-                    random: self.environment.random,
-                    now: self.environment.now
-                ),
-                clock: self.environment.clock,
-                deadline: request.resolvedOptions.deadline ?? self.environment.deadline
-            ) { (fields, deadline) async throws(RequestError) -> ResponseStream in
-                let connection = EventConnection(request: request, fields: fields, deadline: deadline)
-                return try await self.stream(connection, session: session)
-            }
+                environment: self.environment,
+                policy: reconnection,
+                deadline: request.resolvedOptions.deadline ?? self.environment.deadline,
+                connect: { (fields, deadline) async throws(RequestError) -> ResponseStream in
+                    try await self.open(StreamedRequest.events(of: request, fields, deadline), session)
+                },
+                lastEventID: lastEventID
+            )
         }
     }
 }
 
-/// Performs the decisions of an ``EventStreamReconnection``, until the next event.
-struct EventConnector {
+/// Connects, reads and reconnects, until the next event (WHATWG HTML, 9.2.3).
+///
+/// A connection that ends, or breaks, is made again after the time that the server asked for. After several connections
+/// in a row without an event, the wait grows, up to a limit. The stream gives up where the standard does, except for
+/// statuses that mean that the server is only busy: a web page would have to reconnect by itself then.
+private struct EventConnector {
+    let environment: RequestEnvironment
+    let policy: ReconnectionPolicy
+    let deadline: Duration?
     /// Sends the request with these fields, and this deadline.
-    typealias Connect = @Sendable ([HTTPField], Duration?) async throws(RequestError) -> ResponseStream
+    let connect: @Sendable (HTTPHeaders, Duration?) async throws(RequestError) -> ResponseStream
 
-    private typealias Action = EventStreamReconnection.Action
-
-    private var machine: EventStreamReconnection
-    private let clock: any Clock<Duration>
-    private let deadline: Duration?
-    private let connect: Connect
-
+    /// The identifier of the last event, which the next connection sends.
+    var lastEventID: String?
+    /// The last reconnection time that the server sent.
+    var retry: Duration?
+    /// The number of connections in a row without a good response.
+    var failures = 0
+    /// The number of connections in a row without an event.
+    var fruitless = 0
     /// The time since the stream began; `nil` before that.
-    private var elapsed: (@Sendable () -> Duration)?
-    private var stream: ResponseStream?
-    private var parser = ServerSentEventParser()
-    private var events: ArraySlice<ServerSentEvent> = []
-    private var isOver = false
-
-    init(
-        machine: EventStreamReconnection,
-        clock: any Clock<Duration>,
-        deadline: Duration?,
-        connect: @escaping Connect
-    ) {
-        self.machine = machine
-        self.clock = clock
-        self.deadline = deadline
-        self.connect = connect
-    }
+    var elapsed: (@Sendable () -> Duration)?
+    var stream: ResponseStream?
+    var parser = ServerSentEventParser()
+    var events: ArraySlice<ServerSentEvent> = []
+    var isOver = false
 
     /// The next event; `nil` at the end.
     mutating func next() async throws(RequestError) -> ServerSentEvent? {
@@ -129,68 +121,91 @@ struct EventConnector {
     }
 
     private mutating func advance() async throws(RequestError) -> ServerSentEvent? {
-        var action = Action.none
-        if elapsed == nil {
-            elapsed = clock.stopwatch()
-            action = machine.handle(.started)
-        }
+        elapsed = elapsed ?? environment.clock.stopwatch()
         while true {
-            switch action {
-            case .connect(let fields):
-                action = try await open(fields)
-            case .read:
-                parser = ServerSentEventParser(lastEventID: machine.lastEventID)
-                action = .none
-            case .none:
-                if let event = events.popFirst() { return event }
-                action = try await read()
-            case .wait(let duration):
+            if let event = events.popFirst() { return event }
+            do throws(RequestError) {
+                if let stream {
+                    try await read(stream)
+                } else {
+                    try await open()
+                }
+            } catch {
+                guard !Task.isCancelled else { throw .cancelledWait }
+                if error.isStatus(.noContent) { return nil }
                 stream = nil
-                try await sleep(duration)
-                action = machine.handle(.waited)
-            case .finish:
-                return nil
-            case .fail(let error):
-                throw error
+                try await wait(after: error)
             }
         }
     }
 
-    private mutating func open(_ fields: [HTTPField]) async throws(RequestError) -> Action {
-        do throws(RequestError) {
-            let stream = try await connect(fields, remaining)
-            self.stream = stream
-            return machine.handle(.responded(stream.head))
-        } catch {
-            guard !Task.isCancelled else { throw .cancelledWait }
-            guard error.code == .unacceptableStatus, let head = error.response else {
-                return machine.handle(.failed(error))
+    /// Makes a connection.
+    ///
+    /// - Throws: The error of the request, or of a response that isn't a stream of events.
+    private mutating func open() async throws(RequestError) {
+        var fields: HTTPHeaders = [.accept(.eventStream), HTTPField(.cacheControl, "no-cache")]
+        if let lastEventID, !lastEventID.isEmpty {
+            // Without it, the server would start from the beginning, and the events would come twice.
+            guard lastEventID.isFieldValue, lastEventID.utf8.count <= Self.longestEventID else {
+                let flaw = InvalidRequest(.headerValue, "of Last-Event-ID is too long, or has a control character")
+                throw RequestError(.invalidRequest, phase: .building, underlying: flaw)
             }
-            let action = machine.handle(.responded(head))
-            // The received error contains the content, too.
-            if case .fail = action { return .fail(error) }
-            return action
+            fields.add(HTTPField(.lastEventID, lastEventID))
         }
+        let new = try await connect(fields, remaining)
+        guard new.status == .ok else {
+            throw RequestError(.unacceptableStatus, phase: .validating, response: new.head)
+        }
+        let type = new.head[.contentType].flatMap { try? MediaType(parsing: $0) }
+        guard type?.essence == MediaType.eventStream.essence else {
+            throw RequestError(.unacceptableContentType, phase: .validating, response: new.head)
+        }
+        (stream, failures) = (new, 0)
+        parser = ServerSentEventParser(lastEventID: lastEventID)
     }
 
-    private mutating func read() async throws(RequestError) -> Action {
-        guard let stream else { return .finish }
+    /// Reads the next chunk.
+    ///
+    /// - Throws: The error that ended the connection, also if it ended properly.
+    private mutating func read(_ stream: ResponseStream) async throws(RequestError) {
         // Events that were complete before the failure come first.
         if let failure = parser.failure {
-            return machine.handle(.failed(RequestError(.bodyTooLarge, phase: .receiving, underlying: failure)))
+            throw RequestError(.bodyTooLarge, phase: .receiving, underlying: failure)
         }
-        do throws(RequestError) {
-            var iterator = stream.makeAsyncIterator()
-            guard let chunk = try await iterator.next() else { return machine.handle(.ended) }
-            events = parser.feed(chunk).map { $0.decoded(by: stream.makeDecoder) }[...]
-            if !events.isEmpty { _ = machine.handle(.received) }
-            machine.lastEventID = parser.lastEventID
-            if let retry = parser.retry { machine.retry = retry }
-            return .none
+        var iterator = stream.makeAsyncIterator()
+        guard let chunk = try await iterator.next() else { throw RequestError(.connectionLost, phase: .receiving) }
+        events = parser.feed(chunk).map { $0.decoded(by: stream.makeDecoder) }[...]
+        if !events.isEmpty { fruitless = 0 }
+        lastEventID = parser.lastEventID
+        retry = parser.retry ?? retry
+    }
+
+    /// Waits for the next connection.
+    ///
+    /// - Throws: The error, if the next connection would have it too, or if there were too many.
+    private mutating func wait(after error: RequestError) async throws(RequestError) {
+        var pause = Duration.zero
+        if error.code == .unacceptableStatus, let status = error.response?.status {
+            guard Self.passing.contains(status) else { throw error }
+            pause = error.retryAfter(from: environment.now()) ?? .zero
+        } else if Self.lasting.contains(error.code) {
+            throw error
+        }
+        failures += 1
+        fruitless += 1
+        if let limit = policy.limit, failures > limit { throw error }
+        // A server may allow to reconnect at once, but not repeatedly without an event.
+        if fruitless > 1 {
+            pause = max(pause, policy.backoff.delay(before: fruitless - 1, random: environment.random))
+        }
+        let duration = max(.zero, min(max(retry ?? policy.wait, pause), policy.maximumWait))
+        let remaining = remaining ?? .longest
+        do {
+            try await environment.clock.sleep(for: min(duration, remaining).clamped)
         } catch {
-            guard !Task.isCancelled else { throw .cancelledWait }
-            return machine.handle(.failed(error))
+            throw .cancelledWait
         }
+        if duration >= remaining { throw RequestError(.deadlineExceeded, phase: .waiting) }
     }
 
     /// The remaining time; `nil` without a deadline.
@@ -199,11 +214,20 @@ struct EventConnector {
         return max(.zero, deadline.clamped - elapsed())
     }
 
-    private func sleep(_ duration: Duration) async throws(RequestError) {
-        let remaining = remaining ?? .longest
-        do { try await clock.sleep(for: min(duration, remaining).clamped) } catch { throw .cancelledWait }
-        if duration >= remaining { throw RequestError(.deadlineExceeded, phase: .waiting) }
-    }
+    /// Statuses of a server that may recover.
+    private static let passing: Set<HTTPStatus> = [
+        .requestTimeout, .tooManyRequests, .internalServerError, .badGateway, .serviceUnavailable, .gatewayTimeout,
+    ]
+
+    /// Failures that the next connection would have too.
+    private static let lasting: Set<RequestError.Code> = [
+        .cancelled, .deadlineExceeded, .untrusted, .invalidRequest, .encoding, .tooManyRedirects, .badRedirect,
+        .redirectRefused, .bodyNotReplayable, .authenticationFailed, .excessiveRefresh, .bodyTooLarge, .closed,
+        .unsupported, .unacceptableContentType, .rejected, .nestingLimitReached,
+    ]
+
+    /// Longer than any server accepts.
+    private static let longestEventID = 1 << 16
 }
 
 extension RequestError {
@@ -211,53 +235,21 @@ extension RequestError {
     fileprivate static var cancelledWait: RequestError {
         RequestError(.cancelled, phase: .waiting, underlying: CancellationError())
     }
+
+    /// Whether a response wasn't accepted because of a status.
+    fileprivate func isStatus(_ status: HTTPStatus) -> Bool {
+        code == .unacceptableStatus && response?.status == status
+    }
 }
 
-/// A request whose stream has events.
-protocol EventSource {}
-
-/// A request for events, for one connection.
-struct EventConnection<Base: NetworkRequest>: StreamRequest, NamedRequestType, EventSource {
-    typealias Success = Void
-    typealias Failure = RequestError
-
-    static var typeName: String { "\(Base.shownTypeName) (events)" }
-
-    let request: Base
-    let fields: [HTTPField]
-    let deadline: Duration?
-
-    var identifier: String { request.identifier }
-    var validHTTPStatusCodes: [Int] { request.validStatusCodes }
-
-    var options: RequestOptions {
-        var options = request.resolvedOptions
-        options.deadline = deadline
+extension StreamedRequest where Kind == EventStream {
+    /// A request for events, for one connection.
+    fileprivate static func events(of request: Base, _ fields: HTTPHeaders, _ deadline: Duration?) -> Self {
+        var streamed = Self(request: request)
+        streamed.fields = fields
+        streamed.options.deadline = deadline
         // The stream decides when to reconnect.
-        options.retry = .never
-        // They are applied below, before the fields of the stream.
-        options.changes = []
-        return options
+        streamed.options.retry = .never
+        return streamed
     }
-
-    func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {
-        request.makeURLRequest(completion: completion)
-    }
-
-    func makeHTTPRequest(
-        in environment: RequestEnvironment,
-        completion: @escaping @Sendable (Result<HTTPRequest, any Error>) -> Void
-    ) {
-        request.makeHTTPRequest(in: environment, changedBy: request.resolvedOptions) { result in
-            completion(
-                result.map { request in
-                    var request = request
-                    for field in fields { request.headers.set(field) }
-                    return request
-                }
-            )
-        }
-    }
-
-    func process(_ stream: ResponseStream) async throws {}
 }

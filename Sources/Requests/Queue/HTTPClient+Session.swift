@@ -82,11 +82,7 @@ extension HTTPClient {
         configuration: URLSessionConfiguration,
         maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount
     ) {
-        self.init(
-            baseURL: baseURL,
-            configuration: configuration,
-            maxConcurrentRequests: maxConcurrentRequests
-        ) { _ in }
+        self.init(baseURL: baseURL, configuration: configuration, maxConcurrentRequests: maxConcurrentRequests) { _ in }
     }
 }
 

@@ -54,9 +54,7 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
         var environment = RequestEnvironment()
         environment.cookies = CookieJar()
         try configure(&environment)
-        environment.revision = EnvironmentRevision()
-        environment.detachedWork = lanes.detachedWork
-        environment.hasOwnLimit = lanes.bounded.isLimited
+        lanes.complete(&environment)
         self.lanes = lanes
         lease = Lease(lanes)
         shared = Locked(environment)
@@ -181,9 +179,7 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
     public func inheriting(_ configure: (inout RequestEnvironment) throws -> Void) rethrows -> HTTPClient {
         var environment = environment
         try configure(&environment)
-        environment.revision = EnvironmentRevision()
-        environment.detachedWork = lanes.detachedWork
-        environment.hasOwnLimit = lanes.bounded.isLimited
+        lanes.complete(&environment)
         return HTTPClient(environment, besides: self)
     }
 
@@ -234,9 +230,7 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
         if isExpected: (RequestEnvironment) -> Bool
     ) -> Bool {
         var environment = environment
-        environment.revision = EnvironmentRevision()
-        environment.detachedWork = lanes.detachedWork
-        environment.hasOwnLimit = lanes.bounded.isLimited
+        lanes.complete(&environment)
         return shared.withLock { present in
             guard isExpected(present) else { return false }
             swap(&present, &environment)
@@ -347,6 +341,13 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
         }
 
         deinit { detachedWork.end() }
+
+        /// Gives a changed environment its own identity, and what it has of the client.
+        func complete(_ environment: inout RequestEnvironment) {
+            environment.revision = EnvironmentRevision()
+            environment.detachedWork = detachedWork
+            environment.hasOwnLimit = bounded.isLimited
+        }
 
         /// The width in the system's range: `OperationQueue` traps on numbers below its default, and runs nothing with
         /// zero.

@@ -144,9 +144,7 @@ extension RequestProviding {
     }
 
     /// Makes a request that gets a resource without decoding it; a decoder can be added later.
-    public func get(_ path: RequestPath) -> APIRequest<Self, Void> {
-        request(at: path, using: .get)
-    }
+    public func get(_ path: RequestPath) -> APIRequest<Self, Void> { request(at: path, using: .get) }
 
     /// Makes a request that posts content, and ignores the content of the answer unless a decoder is added:
     /// ``TypedRequest/decoding(_:)``.
@@ -167,19 +165,13 @@ extension RequestProviding {
     }
 
     /// Makes a request that removes a resource.
-    public func delete(_ path: RequestPath) -> APIRequest<Self, Void> {
-        request(at: path, using: .delete)
-    }
+    public func delete(_ path: RequestPath) -> APIRequest<Self, Void> { request(at: path, using: .delete) }
 
     /// Makes a request for the head of a resource, without its content.
-    public func head(_ path: RequestPath) -> APIRequest<Self, Void> {
-        request(at: path, using: .head)
-    }
+    public func head(_ path: RequestPath) -> APIRequest<Self, Void> { request(at: path, using: .head) }
 
     /// Makes a request for the options that a resource offers.
-    public func options(_ path: RequestPath) -> APIRequest<Self, Void> {
-        request(at: path, using: .options)
-    }
+    public func options(_ path: RequestPath) -> APIRequest<Self, Void> { request(at: path, using: .options) }
 
     /// Makes a request for a path in which each value is one piece.
     private func request(at path: RequestPath, using method: HTTPMethod) -> APIRequest<Self, Void> {

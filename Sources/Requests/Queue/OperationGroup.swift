@@ -49,11 +49,11 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     ///   - name: The name of its type, for display.
     init(
         on parent: some RequestQueue,
-        failsFast: Bool,
-        behind causes: [Operation] = [],
-        exclusive categories: Set<ExclusiveCategory> = [],
-        priority: Operation.QueuePriority?,
-        name: String
+        _ failsFast: Bool = false,
+        behind causes: [Operation],
+        _ categories: Set<ExclusiveCategory>,
+        _ priority: Operation.QueuePriority?,
+        name: String = "OperationGroup<\(Success.self)>"
     ) {
         self.failsFast = failsFast
         gate = OperationGate(behind: causes)
@@ -179,15 +179,18 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     // MARK: The beginning
 
     /// Runs a closure as the task of the group, when its dependencies are finished; its value is that of the group.
-    final func run(after causes: [Operation], _ body: @escaping @Sendable () async throws -> Success) {
+    final func run<each Input: RequestDependency>(
+        _ body: @escaping @Sendable (any RequestQueue, repeat (each Input).Value) async throws -> Success,
+        after operations: repeat each Input
+    ) {
         // Made here, for the task-locals of the caller.
-        let task = RunExecutor.task {
+        let task = RunExecutor.task { [operations = (repeat each operations)] in
             do {
                 try await Suspension.wait { resume in
-                    self.begin(after: causes, resume)
+                    self.begin(after: self.awaited(repeat each operations), resume)
                     return {}
                 }
-                self.endBuilding(with: try await body())
+                self.endBuilding(with: try await body(self, repeat (each operations).valueOfDependency()))
             } catch {
                 // A cancelled task may end before the group has its own result.
                 self.finish(throwing: self.isCancelled ? self.makeCancellation() : error)
@@ -214,7 +217,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     }
 
     /// Records that the group's own members have been added, and its value.
-    final func endBuilding(with value: Success) {
+    final func endBuilding(with value: Success?) {
         self.value.withLock { $0 = value }
         endBuilding()
     }

@@ -12,16 +12,16 @@ import Foundation
 /// ``RequestQueue/pages(_:by:prefetching:session:)`` makes it. Each loop begins with the first page. Leaving the loop,
 /// and cancelling its task, cancels what is under way. `prefix(_:)` bounds the number of pages.
 public struct PageSequence<R: NetworkRequest, Element: Sendable>: AsyncSequence, Sendable {
-    let source: PageSource<R>
+    let makeWalk: @Sendable () -> PageWalk<R>
     let transform: @Sendable (HTTPResponse<R.Success>) -> Element
 
     /// The pages, each with its response: status, header fields, metrics.
     public var responses: PageSequence<R, HTTPResponse<R.Success>> {
-        PageSequence<R, HTTPResponse<R.Success>>(source: source) { $0 }
+        PageSequence<R, HTTPResponse<R.Success>>(makeWalk: makeWalk) { $0 }
     }
 
     /// Begins with the first page.
-    public func makeAsyncIterator() -> Iterator { Iterator(walk: PageWalk(source), transform: transform) }
+    public func makeAsyncIterator() -> Iterator { Iterator(walk: makeWalk(), transform: transform) }
 
     /// Asks for the pages of a ``PageSequence``.
     public struct Iterator: AsyncIteratorProtocol {
@@ -55,9 +55,9 @@ extension RequestQueue {
     ///
     /// - Parameters:
     ///   - request: The request for the first page. Later ones are the same request at another address.
-    ///   - pagination: How the next page is found; by default by the `Link` field of the response (RFC 8288).
+    ///   - pagination: The rule for finding the next page; by default the `Link` field of the response (RFC 8288).
     ///   - prefetches: Whether the next page is fetched while one is being used; false by default.
-    ///   - session: What carries the requests; `nil`, the default, is the queue's transport.
+    ///   - session: The transport; `nil`, the default, is the queue's.
     /// - Returns: The pages.
     public func pages<R: NetworkRequest>(
         _ request: R,
@@ -65,10 +65,13 @@ extension RequestQueue {
         prefetching prefetches: Bool = false,
         session: (any HTTPTransport)? = nil
     ) -> PageSequence<R, R.Success> {
-        let source = PageSource(first: request, pagination: pagination, prefetches: prefetches) { request, target in
-            await self.exchange(request, in: target.map { self.environment(for: request, at: $0) }, session: session)
+        let makeWalk: @Sendable () -> PageWalk<R> = {
+            PageWalk(from: request, by: pagination, prefetching: prefetches) { request, target in
+                let environment = target.map { self.environment(for: request, at: $0) }
+                return await self.exchange(request, in: environment, session: session)
+            }
         }
-        return PageSequence(source: source) { $0.body }
+        return PageSequence(makeWalk: makeWalk) { $0.body }
     }
 }
 
@@ -84,85 +87,56 @@ extension RequestQueue {
     }
 }
 
-/// The source of pages.
-struct PageSource<R: NetworkRequest>: Sendable {
+/// One way through the pages, for one loop.
+final class PageWalk<R: NetworkRequest> {
     /// A page, or its failure, and the address that was asked for it.
     typealias Outcome = (response: Result<HTTPResponse<R.Success>, R.Failure>, asked: URL?)
 
-    let first: R
-    let pagination: Pagination<R>
-    let prefetches: Bool
-    let fetch: @Sendable (R, PageTarget?) async -> Outcome
-}
-
-/// One way through the pages, for one loop.
-final class PageWalk<R: NetworkRequest> {
-    private enum State {
-        /// A page is to be fetched.
-        case due(R, PageTarget?)
-        /// A page is being fetched.
-        case fetching(R, Task<PageSource<R>.Outcome, Never>)
-        /// The page before leads to none.
-        case failed(R.Failure)
-        case over
-    }
-
-    private let source: PageSource<R>
-    private var state: State
+    private let pagination: Pagination<R>
+    private let prefetches: Bool
+    private let fetch: @Sendable (R, PageTarget?) async -> Outcome
+    /// The request for the next page, and the function that gets it; `nil` behind the last one.
+    private var upcoming: (request: R, get: @Sendable () async -> Outcome)?
+    private var ahead: Task<Outcome, Never>?
     private var trail = PageTrail()
 
-    init(_ source: PageSource<R>) {
-        self.source = source
-        state = .due(source.first, nil)
+    init(
+        from first: R,
+        by pagination: Pagination<R>,
+        prefetching prefetches: Bool,
+        _ fetch: @escaping @Sendable (R, PageTarget?) async -> Outcome
+    ) {
+        (self.pagination, self.prefetches, self.fetch) = (pagination, prefetches, fetch)
+        upcoming = (first, { await fetch(first, nil) })
     }
 
-    deinit {
-        if case .fetching(_, let task) = state { task.cancel() }
-    }
+    deinit { ahead?.cancel() }
 
     func next() async throws(R.Failure) -> HTTPResponse<R.Success>? {
-        let present = state
+        guard let (request, get) = upcoming else { return nil }
         // Behind an error there is nothing.
-        state = .over
-        switch present {
-        case .due(let request, let target):
-            return try advance(behind: await source.fetch(request, target), to: request)
-        case .fetching(let request, let task):
-            let outcome = await withTaskCancellationHandler {
-                await task.value
-            } onCancel: {
-                task.cancel()
-            }
-            return try advance(behind: outcome, to: request)
-        case .failed(let error): throw error
-        case .over: return nil
-        }
-    }
-
-    private func advance(
-        behind outcome: PageSource<R>.Outcome,
-        to request: R
-    ) throws(R.Failure) -> HTTPResponse<R.Success> {
-        let page = try outcome.response.get()
-        trail.record(asked: outcome.asked, answered: page.url)
+        upcoming = nil
+        let (response, asked) = await get()
+        let page = try response.get()
+        trail.record(asked: asked, answered: page.url)
         do {
-            state = try next(after: page, of: request)
+            guard let (next, target) = try trail.take(pagination.step(page, request), behind: request, page.head) else {
+                return page
+            }
+            upcoming = (next, prepare(next, target))
         } catch {
-            state = .failed(request.mapError(error))
+            // The page itself comes first.
+            let failure = request.mapError(error)
+            upcoming = (request, { (.failure(failure), nil) })
         }
         return page
     }
 
-    private func next(after page: HTTPResponse<R.Success>, of request: R) throws -> State {
-        let (next, target): (R, PageTarget?)
-        switch try source.pagination.step(page, request) {
-        case .end: return .over
-        case .address(let address): (next, target) = (request, try trail.link(to: address, in: page.head))
-        case .query(let item): (next, target) = (request, try trail.query(item, in: page.head))
-        case .request(let other): (next, target) = (try trail.request(other, after: request, in: page.head), nil)
-        }
-        guard source.prefetches else { return .due(next, target) }
-        return .fetching(next, Task { [source] in await source.fetch(next, target) })
+    private func prepare(_ request: R, _ target: PageTarget?) -> @Sendable () async -> Outcome {
+        guard prefetches else { return { [fetch] in await fetch(request, target) } }
+        let task = Task { [fetch] in await fetch(request, target) }
+        ahead = task
+        return { await withTaskCancellationHandler(operation: { await task.value }, onCancel: { task.cancel() }) }
     }
 }
 
@@ -186,43 +160,39 @@ struct PageTrail {
         }
     }
 
-    /// Goes on to an address that the last page names.
+    /// Takes the step after a page.
     ///
+    /// - Returns: The next request, and its address if that is another; `nil` behind the last page.
     /// - Throws: ``RequestError`` of code `pagingFailed`.
-    mutating func link(to address: String, in head: HTTPResponseHead) throws(RequestError) -> PageTarget {
-        guard !address.isEmpty, let url = URL(reference: address, of: last) else {
-            throw failure("the link “\(address.bareAddress.shortened())” to the next page is no web address", head)
+    mutating func take<R: NetworkRequest>(
+        _ step: Pagination<R>.Step,
+        behind request: R,
+        _ head: HTTPResponseHead
+    ) throws(RequestError) -> (request: R, target: PageTarget?)? {
+        switch step {
+        case .end:
+            return nil
+        case .address(let address):
+            guard !address.isEmpty, let url = URL(reference: address, of: last) else {
+                throw failure("the link “\(address.bareAddress.shortened())” to the next page is no web address", head)
+            }
+            guard visited.insert(Self.key(of: url)).inserted else {
+                throw failure("the link “\(url.redactedDescription)” leads to a page that was there before", head)
+            }
+            if Origin(url) != first { hasLeftOrigin = true }
+            return (request, .link(url, isForeign: hasLeftOrigin))
+        case .query(let item):
+            guard visited.insert("\(item.value ?? "")".hashValue).inserted else {
+                throw failure("the parameter “\(item.name.shortened())” names a page that was there before", head)
+            }
+            return (request, .query(item))
+        case .request(let next):
+            visited.insert(request.identifier.hashValue)
+            guard visited.insert(next.identifier.hashValue).inserted else {
+                throw failure("the request for the next page has the identifier of one that was there before", head)
+            }
+            return (next, nil)
         }
-        guard visited.insert(Self.key(of: url)).inserted else {
-            throw failure("the link “\(url.redactedDescription)” leads to a page that was there before", head)
-        }
-        if Origin(url) != first { hasLeftOrigin = true }
-        return .link(url, isForeign: hasLeftOrigin)
-    }
-
-    /// Goes on to the page that a parameter names.
-    ///
-    /// - Throws: ``RequestError`` of code `pagingFailed`.
-    mutating func query(_ item: Query.Item, in head: HTTPResponseHead) throws(RequestError) -> PageTarget {
-        guard visited.insert("\(item.value ?? "")".hashValue).inserted else {
-            throw failure("the parameter “\(item.name.shortened())” names a page that was there before", head)
-        }
-        return .query(item)
-    }
-
-    /// Goes on to the page that a request asks for.
-    ///
-    /// - Throws: ``RequestError`` of code `pagingFailed`.
-    mutating func request<R: NetworkRequest>(
-        _ next: R,
-        after request: R,
-        in head: HTTPResponseHead
-    ) throws(RequestError) -> R {
-        visited.insert(request.identifier.hashValue)
-        guard visited.insert(next.identifier.hashValue).inserted else {
-            throw failure("the request for the next page has the identifier of one that was there before", head)
-        }
-        return next
     }
 
     private func failure(_ reason: String, _ head: HTTPResponseHead) -> RequestError {

@@ -6,19 +6,10 @@ import Foundation
 /// Observes all operations of a queue, from the first request for their progress.
 final class QueueFollower: Sendable {
     private struct State: Sendable {
-        /// The meter; `nil` before the first request.
-        var meter: QueueMeter?
+        /// Whether the progress was requested: nothing is observed before.
+        var isObserving = false
+        var meter = QueueMeter()
         var bulletin = Bulletin<QueueProgress>()
-
-        mutating func change<Result>(_ change: (inout QueueMeter) -> Result) -> Result? {
-            guard var meter else { return nil }
-            // Moved out, so that there is one meter, and nothing of it is copied.
-            self.meter = nil
-            defer { self.meter = meter }
-            let result = change(&meter)
-            bulletin.post(meter.progress)
-            return result
-        }
     }
 
     private let state = Locked(State())
@@ -30,12 +21,11 @@ final class QueueFollower: Sendable {
 
     /// Observes an operation that is about to be added, if the progress is observed.
     func add(_ operation: Operation) {
-        guard state.withLock({ $0.meter != nil }), let operation = operation as? AnyRequestOperation,
+        guard state.withLock({ $0.isObserving }), let operation = operation as? AnyRequestOperation,
             operation.settings.transport != nil
         else { return }
         let id = ObjectIdentifier(operation)
-        guard state.withLock({ $0.change { $0.add(id) } }) == true else { return }
-        tell()
+        guard change({ $0.add(id) }) else { return }
         let feeds = operation.progressFeeds
         feeds.sent.observe { [self] progress in
             if let progress { change { $0.note(progress, .upload, of: id) } }
@@ -50,7 +40,7 @@ final class QueueFollower: Sendable {
     /// Returns the common progress; the first call begins to observe the present operations.
     func progress(of operations: () -> [Operation]) -> QueueProgress {
         start(operations)
-        return state.withLock { $0.meter?.progress } ?? QueueProgress()
+        return state.withLock { $0.meter.progress }
     }
 
     /// Returns all changes, beginning with the present value.
@@ -58,7 +48,7 @@ final class QueueFollower: Sendable {
         start(operations)
         return AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let id = state.withLock { state in
-                if let meter = state.meter { state.bulletin.post(meter.progress) }
+                state.bulletin.post(state.meter.progress)
                 return state.bulletin.add { progress in
                     if let progress { continuation.yield(progress) } else { continuation.finish() }
                 }
@@ -70,16 +60,21 @@ final class QueueFollower: Sendable {
 
     private func start(_ operations: () -> [Operation]) {
         let isFirst = state.withLock { state in
-            defer { state.meter = state.meter ?? QueueMeter() }
-            return state.meter == nil
+            defer { state.isObserving = true }
+            return !state.isObserving
         }
         guard isFirst else { return }
         for operation in operations() where !operation.isFinished { add(operation) }
     }
 
-    private func change(_ change: @Sendable (inout QueueMeter) -> Void) {
-        state.withLock { _ = $0.change(change) }
+    private func change<Result: Sendable>(_ change: @Sendable (inout QueueMeter) -> Result) -> Result {
+        let result = state.withLock { state in
+            let result = change(&state.meter)
+            state.bulletin.post(state.meter.progress)
+            return result
+        }
         tell()
+        return result
     }
 
     private func tell() {

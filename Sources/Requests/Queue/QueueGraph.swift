@@ -39,17 +39,8 @@ public struct QueueGraph: Sendable, Hashable {
         public var state: State
 
         /// Makes a node.
-        public init(
-            type: String,
-            name: String? = nil,
-            identifier: String? = nil,
-            tag: String? = nil,
-            state: State
-        ) {
-            self.type = type
-            self.name = name
-            self.identifier = identifier
-            self.tag = tag
+        public init(type: String, name: String? = nil, identifier: String? = nil, tag: String? = nil, state: State) {
+            (self.type, self.name, self.identifier, self.tag) = (type, name, identifier, tag)
             self.state = state
         }
     }
@@ -75,9 +66,7 @@ public struct QueueGraph: Sendable, Hashable {
 
         /// Makes an edge; a dependency by default.
         public init(from: Int, to: Int, kind: Kind = .dependency) {
-            self.from = from
-            self.to = to
-            self.kind = kind
+            (self.from, self.to, self.kind) = (from, to, kind)
         }
     }
 
@@ -119,9 +108,9 @@ extension QueueGraph: CustomStringConvertible {
             let names = [node.type, node.name, node.shownIdentifier, node.tag]
             let name = names.compactMap { $0?.shortened() }.filter { !$0.isEmpty }.joined(separator: " ")
             let waits = Edge.Kind.allCases.compactMap { kind in
-                causes[index]?[kind].map { "\(kind.word) \($0.map(String.init).joined(separator: " "))" }
+                causes[index]?[kind].map { "\(kind.sign.word) \($0.map(String.init).joined(separator: " "))" }
             }
-            let state = node.state.rawValue.fitted(to: State.longest)
+            let state = node.state.rawValue.fitted(to: State.executing.rawValue.count)  // The longest.
             return "\(number) \(state) \(([name] + waits).joined(separator: ", "))\n"
         }
         .joined()
@@ -129,25 +118,14 @@ extension QueueGraph: CustomStringConvertible {
 }
 
 extension QueueGraph.Edge.Kind {
-    fileprivate var word: String {
+    /// The word in a text, and the arrow in a flowchart.
+    fileprivate var sign: (word: String, arrow: String) {
         switch self {
-        case .dependency: "after"
-        case .membership: "of"
-        case .exclusivity: "behind"
+        case .dependency: ("after", "-->")
+        case .membership: ("of", "--o")
+        case .exclusivity: ("behind", "-.->")
         }
     }
-
-    fileprivate var arrow: String {
-        switch self {
-        case .dependency: "-->"
-        case .membership: "--o"
-        case .exclusivity: "-.->"
-        }
-    }
-}
-
-extension QueueGraph.State {
-    fileprivate static let longest = allCases.map(\.rawValue.count).max() ?? 0
 }
 
 // MARK: - Mermaid
@@ -175,7 +153,7 @@ extension QueueGraph {
             lines.append("    n\(index)[\"\(node.label)\"]:::\(node.state.rawValue)")
         }
         for edge in edges where nodes.indices.contains(edge.from) && nodes.indices.contains(edge.to) {
-            lines.append("    n\(edge.from) \(edge.kind.arrow) n\(edge.to)")
+            lines.append("    n\(edge.from) \(edge.kind.sign.arrow) n\(edge.to)")
         }
         let states = Set(nodes.map(\.state))
         for state in State.allCases where states.contains(state) {
@@ -239,20 +217,21 @@ extension RequestQueue {
     /// - Complexity: O(n) in the number of operations and dependencies, and O(m log m) in the number of operations of the
     ///   process that wait for their turns in a category.
     public func graph() -> QueueGraph {
-        var found = operations.filter { !($0 is OperationGate) }
+        var found: [Operation] = []
         var indices: [ObjectIdentifier: Int] = [:]
-        for (index, operation) in found.enumerated() { indices[ObjectIdentifier(operation)] = index }
+        func index(of operation: Operation) -> Int {
+            if let index = indices[ObjectIdentifier(operation)] { return index }
+            indices[ObjectIdentifier(operation)] = found.count
+            found.append(operation)
+            return found.count - 1
+        }
+        for operation in operations where !(operation is OperationGate) { _ = index(of: operation) }
         var edges: [QueueGraph.Edge] = []
         let lines = ExclusiveLines()
         var next = 0
         while next < found.count {
             for (cause, kind) in found[next].causes(in: lines) {
-                let index = indices[ObjectIdentifier(cause)] ?? found.count
-                if index == found.count {
-                    indices[ObjectIdentifier(cause)] = index
-                    found.append(cause)
-                }
-                edges.append(QueueGraph.Edge(from: index, to: next, kind: kind))
+                edges.append(QueueGraph.Edge(from: index(of: cause), to: next, kind: kind))
             }
             next += 1
         }
@@ -286,29 +265,17 @@ extension Operation {
 extension QueueGraph.Node {
     fileprivate init(_ operation: Operation) {
         let request = operation as? AnyRequestOperation
-        let type = (operation as? AsynchronousOperation)?.shownType
-        self.init(
-            type: type ?? String(describing: Swift.type(of: operation)),
-            name: operation.name,
-            identifier: request?.identifier,
-            tag: request?.tag,
-            state: request?.stateOfResult ?? QueueGraph.State(operation)
-        )
+        type = (operation as? AsynchronousOperation)?.shownType ?? String(describing: Swift.type(of: operation))
+        (name, identifier, tag) = (operation.name, request?.identifier, request?.tag)
+        state = request?.stateOfResult ?? operation.state
     }
 }
 
-extension QueueGraph.State {
-    fileprivate init(_ operation: Operation) {
-        self =
-            if operation.isCancelled {
-                .cancelled
-            } else if operation.isFinished {
-                .finished
-            } else if operation.isExecuting {
-                .executing
-            } else {
-                operation.isReady ? .ready : .waiting
-            }
+extension Operation {
+    fileprivate var state: QueueGraph.State {
+        if isCancelled { return .cancelled }
+        if isFinished { return .finished }
+        return isExecuting ? .executing : isReady ? .ready : .waiting
     }
 }
 
@@ -316,10 +283,8 @@ extension AnyRequestOperation {
     /// The state, if the result determines it.
     fileprivate var stateOfResult: QueueGraph.State? {
         guard let result = core.withLock({ $0.result }) else { return nil }
-        switch type(of: self).failure(in: result) {
-        case nil: return isFinished ? .finished : .executing
-        case let error as RequestError: return error.code == .cancelled ? .cancelled : .failed
-        case _?: return isCancelled ? .cancelled : .failed
-        }
+        guard let error = type(of: self).failure(in: result) else { return isFinished ? .finished : .executing }
+        let isCancellation = (error as? RequestError).map { $0.code == .cancelled } ?? isCancelled
+        return isCancellation ? .cancelled : .failed
     }
 }

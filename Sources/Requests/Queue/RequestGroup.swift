@@ -51,19 +51,58 @@ open class RequestGroup<R: NetworkRequest>: OperationGroup<[R.Success]>, @unchec
         try members.map { try $0.resultInGroup.get() }
     }
 
-    /// Adds the requests of the group.
-    fileprivate func fill(
-        with requests: [R],
-        _ add: (R) -> R.OperationType
+    convenience init(
+        on parent: some RequestQueue,
+        _ failsFast: Bool,
+        behind causes: [Operation],
+        _ categories: Set<ExclusiveCategory>,
+        _ priority: Operation.QueuePriority?
     ) {
-        let operations = requests.map(add)
+        let name = "RequestGroup<\(R.shownTypeName)>"
+        self.init(on: parent, failsFast, behind: causes, categories, priority, name: name)
+    }
+
+    /// Adds the requests of the group.
+    final func fill(
+        with requests: [R],
+        _ session: (any HTTPTransport)?,
+        _ priority: Operation.QueuePriority?,
+        _ coalescing: Bool,
+        behind dependencies: [Operation] = []
+    ) {
+        let operations = requests.map { add($0, session, priority, coalescing, behind: dependencies) }
         made.withLock { $0 = operations }
+    }
+
+    /// Adds the requests of the group, which are made from the results of other operations, when it begins.
+    final func begin<each Input: RequestDependency>(
+        _ session: (any HTTPTransport)?,
+        _ priority: Operation.QueuePriority?,
+        _ coalescing: Bool,
+        _ make: @escaping @Sendable (repeat (each Input).Value) throws -> [R],
+        after operations: repeat each Input
+    ) {
+        let work = RunScope.carried { [weak self, operations = (repeat each operations)] (_: Void) in
+            guard let self, result == nil else { return }
+            do {
+                fill(with: try make(repeat (each operations).valueOfDependency()), session, priority, coalescing)
+                endBuilding()
+            } catch {
+                finish(throwing: error)
+            }
+        }
+        begin(after: awaited(repeat each operations)) { work(()) }
+    }
+
+    /// Adds a closure that is called once with the results of the members, which have been added.
+    final func addResultsCompletion(on queue: DispatchQueue, _ body: @escaping @Sendable (Results) -> Void) {
+        addCompletion(on: queue) { [members] _ in body(members.map(\.resultInGroup)) }
     }
 }
 
 extension RequestOperation {
     /// The result, for a group that is over; a cancellation, if an operation has no result and will never run.
-    fileprivate final var resultInGroup: Outcome {
+    final var resultInGroup: Outcome {
         result ?? .failure(mapError(makeCancellation()))
     }
 }
@@ -105,32 +144,10 @@ extension RequestQueue {
         exclusive categories: Set<ExclusiveCategory> = [],
         completion: (@Sendable (RequestGroup<R>.Results) -> Void)? = nil
     ) -> RequestGroup<R> {
-        let group = RequestGroup<R>(
-            on: self,
-            failsFast: failingFast,
-            behind: dependencies,
-            exclusive: categories,
-            priority: priority,
-            name: "RequestGroup<\(R.shownTypeName)>"
-        )
-        group.fill(with: requests) {
-            group.addRequest(
-                $0,
-                session: session,
-                dependencies: dependencies,
-                priority: priority,
-                coalescing: coalescing
-            )
-        }
-        if let completion {
-            let operations = group.members
-            group.addCompletion(on: queue(for: completionQueue)) { _ in
-                completion(operations.map(\.resultInGroup))
-            }
-        }
-        group.begin(after: dependencies)
-        group.endBuilding()
-        place(group)
+        let group = RequestGroup<R>(on: self, failingFast, behind: dependencies, categories, priority)
+        group.fill(with: requests, session, priority, coalescing, behind: dependencies)
+        if let completion { group.addResultsCompletion(on: queue(for: completionQueue), completion) }
+        place(group, after: dependencies)
         return group
     }
 
@@ -170,32 +187,10 @@ extension RequestQueue {
         make: @escaping @Sendable (repeat (each Input).Value) throws -> [R],
         completion: (@Sendable (Result<[R.Success], any Error>) -> Void)? = nil
     ) -> RequestGroup<R> {
-        var causes: [Operation] = []
-        repeat causes.append((each operations).awaitedOperation)
-        let group = RequestGroup<R>(
-            on: self,
-            failsFast: failingFast,
-            behind: causes,
-            exclusive: categories,
-            priority: priority,
-            name: "RequestGroup<\(R.shownTypeName)>"
-        )
-        if let completion {
-            group.addCompletion(on: queue(for: completionQueue), completion)
-        }
-        let work = RunScope.carried { [weak group, operations = (repeat each operations)] (_: Void) in
-            guard let group, group.result == nil else { return }
-            do {
-                let requests = try make(repeat (each operations).valueOfDependency())
-                group.fill(with: requests) {
-                    group.addRequest($0, session: session, priority: priority, coalescing: coalescing)
-                }
-                group.endBuilding()
-            } catch {
-                group.finish(throwing: error)
-            }
-        }
-        group.begin(after: causes) { work(()) }
+        let causes = awaited(repeat each operations)
+        let group = RequestGroup<R>(on: self, failingFast, behind: causes, categories, priority)
+        if let completion { group.addCompletion(on: queue(for: completionQueue), completion) }
+        group.begin(session, priority, coalescing, make, after: repeat each operations)
         place(group)
         return group
     }
@@ -226,21 +221,10 @@ extension RequestQueue {
         priority: Operation.QueuePriority? = nil,
         completion: @escaping @Sendable (repeat Result<(each R).Success, (each R).Failure>) -> Void
     ) -> OperationGroup<Void> {
-        let group = OperationGroup<Void>(
-            on: self,
-            failsFast: false,
-            behind: dependencies,
-            priority: priority,
-            name: "OperationGroup"
-        )
-        let operations =
-            (repeat group.addRequest(each requests, session: session, dependencies: dependencies, priority: priority))
-        group.addCompletion(on: queue(for: completionQueue)) { _ in
-            completion(repeat (each operations).resultInGroup)
-        }
-        group.begin(after: dependencies)
-        group.endBuilding(with: ())
-        place(group)
+        let group = OperationGroup<Void>(on: self, behind: dependencies, [], priority, name: "OperationGroup")
+        let members = (repeat group.add(each requests, session, priority, behind: dependencies))
+        group.addCompletion(on: queue(for: completionQueue)) { _ in completion(repeat (each members).resultInGroup) }
+        place(group, after: dependencies, value: ())
         return group
     }
 
@@ -281,24 +265,40 @@ extension RequestQueue {
         body: @escaping @Sendable (any RequestQueue, repeat (each Input).Value) async throws -> Success,
         completion: (@Sendable (Result<Success, any Error>) -> Void)? = nil
     ) -> OperationGroup<Success> {
-        var causes: [Operation] = []
-        repeat causes.append((each operations).awaitedOperation)
-        let group = OperationGroup<Success>(
-            on: self,
-            failsFast: failingFast,
-            behind: causes,
-            exclusive: categories,
-            priority: priority,
-            name: "OperationGroup<\(Success.self)>"
-        )
-        if let completion {
-            group.addCompletion(on: queue(for: completionQueue), completion)
-        }
-        group.run(after: causes) { [operations = (repeat each operations)] in
-            try await body(group, repeat (each operations).valueOfDependency())
-        }
+        let causes = awaited(repeat each operations)
+        let group = OperationGroup<Success>(on: self, failingFast, behind: causes, categories, priority)
+        if let completion { group.addCompletion(on: queue(for: completionQueue), completion) }
+        group.run(body, after: repeat each operations)
         place(group)
         return group
+    }
+}
+
+extension RequestQueue {
+    /// Adds a member, with the settings of its group.
+    func add<R: NetworkRequest>(
+        _ request: R,
+        _ session: (any HTTPTransport)?,
+        _ priority: Operation.QueuePriority?,
+        _ coalescing: Bool = false,
+        behind dependencies: [Operation]
+    ) -> R.OperationType {
+        let operation = makeOperation(for: request, session, coalescing, joinsAtOnce: dependencies.isEmpty)
+        return enqueue(operation, behind: dependencies, priority)
+    }
+
+    /// Adds a group that has its members.
+    func place<Success>(_ group: OperationGroup<Success>, after dependencies: [Operation], value: Success? = nil) {
+        group.begin(after: dependencies)
+        group.endBuilding(with: value)
+        place(group)
+    }
+
+    /// The operations that others are made from.
+    func awaited<each Input: RequestDependency>(_ operations: repeat each Input) -> [Operation] {
+        var awaited: [Operation] = []
+        repeat awaited.append((each operations).awaitedOperation)
+        return awaited
     }
 }
 

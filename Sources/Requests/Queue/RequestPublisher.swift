@@ -11,7 +11,6 @@ struct ResultSubscription: Sendable {
     private enum State: Sendable {
         case idle
         case running(Operation?)
-        case delivering
         case over
     }
 
@@ -26,30 +25,22 @@ struct ResultSubscription: Sendable {
 
     /// Stores the started operation; returns `false` if it is to be cancelled, or has ended.
     mutating func keep(_ operation: Operation) -> Bool {
-        guard case .running = state else { return false }
+        guard isRunning else { return false }
         state = .running(operation)
         return true
     }
 
-    /// Takes the result; returns whether its value is to be delivered.
-    mutating func beginDelivery() -> Bool {
-        guard case .running = state else { return false }
-        state = .delivering
-        return true
+    /// Whether something may be delivered.
+    var isRunning: Bool {
+        if case .running = state { true } else { false }
     }
 
-    /// Ends what ``beginDelivery()`` began; returns whether the completion is to be delivered.
-    mutating func endDelivery() -> Bool {
-        guard case .delivering = state else { return false }
-        state = .over
-        return true
-    }
-
-    /// Ends it; returns the operation to cancel.
-    mutating func cancel() -> Operation? {
+    /// Ends it, with its completion or by a cancellation; returns whether it was running, and the operation, which is
+    /// released outside the lock.
+    mutating func end() -> (wasRunning: Bool, operation: Operation?) {
         defer { state = .over }
-        if case .running(let operation) = state { return operation }
-        return nil
+        guard case .running(let operation) = state else { return (false, nil) }
+        return (true, operation)
     }
 }
 
@@ -107,20 +98,16 @@ private final class RequestSubscription<Success: Sendable, Failure: Error>: Subs
     }
 
     func cancel() {
-        state.withLock { $0.cancel() }?.cancel()
+        state.withLock { $0.end() }.operation?.cancel()
     }
 
     private func deliver(_ result: Result<Success, Failure>) {
-        // The operation is retained until after unlocking: this may be its last reference.
-        let (former, isDue) = state.withLock { state in (state, state.beginDelivery()) }
-        defer { withExtendedLifetime(former) {} }
-        guard isDue else { return }
+        guard state.withLock({ $0.isRunning }) else { return }
+        if case .success(let value) = result { receiveValue(value) }
+        guard state.withLock({ $0.end() }).wasRunning else { return }
         switch result {
-        case .success(let value):
-            receiveValue(value)
-            if state.withLock({ $0.endDelivery() }) { receiveCompletion(.finished) }
-        case .failure(let error):
-            if state.withLock({ $0.endDelivery() }) { receiveCompletion(.failure(error)) }
+        case .success: receiveCompletion(.finished)
+        case .failure(let error): receiveCompletion(.failure(error))
         }
     }
 }

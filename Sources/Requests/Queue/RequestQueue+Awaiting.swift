@@ -21,7 +21,7 @@ extension RequestQueue {
         _ request: R,
         session: (any HTTPTransport)? = nil
     ) async throws(R.Failure) -> R.Success {
-        let result = await run { makeOperation(for: request, session: session) }
+        let result = await run { makeOperation(for: request, session) }
         return try RequestOperation<R>.unboxed(result).get()
     }
 
@@ -48,8 +48,10 @@ extension RequestQueue {
         progressOf direction: TransferDirection = .download,
         progress: (TransferProgress) -> Void
     ) async throws(R.Failure) -> R.Success {
-        var operation: R.OperationType? = makeOperation(for: request, session: session)
-        let (cancellation, outcome) = (Cancellation(of: operation), OneShot<OperationCore.AnyResult>())
+        var operation: R.OperationType? = makeOperation(for: request, session)
+        let outcome = OneShot<OperationCore.AnyResult>()
+        // Without retaining it: one that the queue doesn't run ends when the queue releases it.
+        let cancel: @Sendable () -> Void = { [weak operation] in operation?.cancel() }
         operation?.whenThereIsAResult { outcome.fill($0) }
         let news = operation?.progressUpdates(direction)
         add(&operation)
@@ -58,7 +60,7 @@ extension RequestQueue {
         let result = await withTaskCancellationHandler {
             await outcome.value()
         } onCancel: {
-            cancellation()
+            cancel()
         }
         return try RequestOperation<R>.unboxed(result).get()
     }
@@ -89,12 +91,12 @@ extension RequestQueue {
     ) async -> (response: Result<HTTPResponse<R.Success>, R.Failure>, asked: URL?) {
         var core: Locked<OperationCore>?
         let result = await run {
-            let operation = makeOperation(for: request, in: environment, session: session)
+            let operation = makeOperation(for: request, in: environment, session)
             core = operation.core
             return operation
         }
         let record = core?.withLock { $0.run.record }
-        return (RequestOperation<R>.unboxed(result).response(to: request, record), record?.asked)
+        return (RequestOperation<R>.unboxed(result).response(record, request.mapError), record?.asked)
     }
 
     /// Finds out if a host can be reached, with a request of its own: `HEAD`, without retries, cookies and credentials.
@@ -114,13 +116,16 @@ extension RequestQueue {
         within limit: Duration = .seconds(5),
         session: (any HTTPTransport)? = nil
     ) async -> Bool {
-        var probe = ReachabilityProbe(url: url)
-        probe.options.deadline = limit
+        var probe = HTTPRequest(url: url, method: .head).options {
+            ($0.deadline, $0.retry, $0.redirect, $0.validatesStatus) = (limit, .never, .refuse, false)
+            ($0.usesCookies, $0.isUnauthenticated) = (false, true)
+        }
+        // An answer from a cache, or a policy that forbids to send, would say nothing about the host.
+        probe.cachePolicy = .reloadIgnoringLocalCacheData
         // These may require a credential, which the probe doesn't have, or send it again.
         var bare = environment
         (bare.conditions, bare.interceptors, bare.validators) = ([], [], [])
-        let result = await run { makeOperation(from: .value(probe), in: bare, session) }
-        switch RequestOperation<ReachabilityProbe>.unboxed(result) {
+        switch await exchange(probe, in: bare, session: session).response {
         case .success: return true
         // A refused response is a response; that of a proxy says nothing about the host.
         case .failure(let error): return error.response != nil && error.code != .proxyRefused
@@ -130,14 +135,13 @@ extension RequestQueue {
     /// Runs an operation, and waits for its result.
     private func run(_ makeOperation: () -> AnyRequestOperation) async -> OperationCore.AnyResult {
         var operation: AnyRequestOperation? = makeOperation()
-        let cancellation = Cancellation(of: operation)
         return await withTaskCancellationHandler {
             await withUnsafeContinuation { waiter in
                 operation?.resume(waiter)
                 add(&operation)
             }
-        } onCancel: {
-            cancellation()
+        } onCancel: { [weak operation] in
+            operation?.cancel()
         }
     }
 
@@ -153,60 +157,15 @@ extension RequestQueue {
     }
 }
 
-/// Cancels an operation with the task that waits for it, without retaining the operation.
-struct Cancellation: Sendable {
-    private weak var operation: Operation?
-
-    init(of operation: Operation?) {
-        self.operation = operation
-    }
-
-    func callAsFunction() { operation?.cancel() }
-}
-
 extension Result {
     /// The value together with the head of its response.
-    func response<R: NetworkRequest>(
-        to request: R,
-        _ record: RunRecord?
-    ) -> Result<HTTPResponse<Success>, Failure> where R.Success == Success, R.Failure == Failure {
+    func response(_ record: RunRecord?, _ mapError: (any Error) -> Failure) -> Result<HTTPResponse<Success>, Failure> {
         flatMap { value in
             guard let record, let head = record.head else {
                 let reason = "the operation finished with a value, and without a response"
-                return .failure(request.mapError(RequestError(.badResponse, phase: .validating, reason: reason)))
+                return .failure(mapError(RequestError(.badResponse, phase: .validating, reason: reason)))
             }
             return .success(HTTPResponse(head: head, body: value, history: record.history))
         }
     }
-}
-
-/// A request that checks if a host can be reached.
-private struct ReachabilityProbe: DataRequest {
-    typealias Success = Void
-    typealias Failure = RequestError
-
-    let url: URL
-    var options: RequestOptions
-
-    init(url: URL) {
-        self.url = url
-        options = RequestOptions()
-        options.retry = .never
-        options.redirect = .refuse
-        options.usesCookies = false
-        options.isUnauthenticated = true
-        options.validatesStatus = false
-    }
-
-    var identifier: String { url.absoluteString }
-
-    func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {
-        var request = URLRequest(url: url)
-        request.httpMethod = "HEAD"
-        // An answer from a cache, or a policy that forbids to send, would say nothing about the host.
-        request.cachePolicy = .reloadIgnoringLocalCacheData
-        completion(.success(request))
-    }
-
-    func processData(_ data: Data) throws {}
 }

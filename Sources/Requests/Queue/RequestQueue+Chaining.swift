@@ -37,19 +37,9 @@ extension RequestQueue {
         make: @escaping @Sendable (repeat (each Input).Value) throws -> R,
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType {
-        let source = RequestSource<R>.deferred(mapError: mapError) { [operations = (repeat each operations)] in
-            try make(repeat (each operations).valueOfDependency())
-        }
-        let operation = makeOperation(from: source, session, completionQueue, completion)
-        operation.share(on: sharingIdentity, atStart: true, isAsked: false)
-        var dependencies: [Operation] = []
-        repeat dependencies.append((each operations).awaitedOperation)
-        for dependency in dependencies { operation.addDependency(dependency) }
-        // It counts in the lines, too.
-        if let priority { operation.queuePriority = priority }
-        takePlace(operation, in: categories)
-        place(operation)
-        return operation
+        let operation = makeOperation(session, mapError, make, after: repeat each operations)
+        if let completion { operation.addCompletion(on: queue(for: completionQueue), completion) }
+        return enqueue(operation, exclusive: categories, priority)
     }
 
     /// Runs a request that is made from the results of other operations, and may fail with any error.
@@ -66,16 +56,9 @@ extension RequestQueue {
         make: @escaping @Sendable (repeat (each Input).Value) throws -> R,
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType where R.Failure == any Error {
-        addRequest(
-            after: repeat each operations,
-            session: session,
-            completionQueue: completionQueue,
-            priority: priority,
-            exclusive: categories,
-            mapError: { $0 },
-            make: make,
-            completion: completion
-        )
+        let operation = makeOperation(session, { $0 }, make, after: repeat each operations)
+        if let completion { operation.addCompletion(on: queue(for: completionQueue), completion) }
+        return enqueue(operation, exclusive: categories, priority)
     }
 
     /// Runs a request that is made from the results of other operations, and fails with ``RequestError``.
@@ -92,16 +75,27 @@ extension RequestQueue {
         make: @escaping @Sendable (repeat (each Input).Value) throws -> R,
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType where R.Failure == RequestError {
-        addRequest(
-            after: repeat each operations,
-            session: session,
-            completionQueue: completionQueue,
-            priority: priority,
-            exclusive: categories,
-            mapError: { RequestError($0) },
-            make: make,
-            completion: completion
-        )
+        let operation = makeOperation(session, { RequestError($0) }, make, after: repeat each operations)
+        if let completion { operation.addCompletion(on: queue(for: completionQueue), completion) }
+        return enqueue(operation, exclusive: categories, priority)
+    }
+}
+
+extension RequestQueue {
+    /// Makes the operation of a request that is made from the results of others, behind these.
+    func makeOperation<each Input: RequestDependency, R: NetworkRequest>(
+        _ session: (any HTTPTransport)?,
+        _ mapError: @escaping @Sendable (any Error) -> R.Failure,
+        _ make: @escaping @Sendable (repeat (each Input).Value) throws -> R,
+        after operations: repeat each Input
+    ) -> R.OperationType {
+        let source = RequestSource<R>.deferred(mapError: mapError) { [operations = (repeat each operations)] in
+            try make(repeat (each operations).valueOfDependency())
+        }
+        let operation = makeOperation(from: source, session)
+        operation.share(on: sharingIdentity, atStart: true, isAsked: false)
+        repeat operation.addDependency((each operations).awaitedOperation)
+        return operation
     }
 }
 

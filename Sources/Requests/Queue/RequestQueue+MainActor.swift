@@ -22,15 +22,9 @@ extension RequestQueue {
         coalescing: Bool = false,
         completion: @escaping @MainActor (Result<R.Success, R.Failure>) -> Void
     ) -> R.OperationType {
-        addRequest(
-            request,
-            session: session,
-            completionQueue: DispatchQueue.main,
-            dependencies: dependencies,
-            priority: priority,
-            coalescing: coalescing,
-            completion: completionQueue.isolating(completion)
-        )
+        let operation = makeOperation(for: request, session, coalescing, joinsAtOnce: dependencies.isEmpty)
+        operation.addCompletion(on: completionQueue, completion)
+        return enqueue(operation, behind: dependencies, priority)
     }
 
     /// Runs a request as an operation of this queue, with a completion on the main actor that receives the whole
@@ -47,15 +41,9 @@ extension RequestQueue {
         coalescing: Bool = false,
         completion: @escaping @MainActor (Result<HTTPResponse<R.Success>, R.Failure>) -> Void
     ) -> R.OperationType {
-        send(
-            request,
-            session: session,
-            completionQueue: DispatchQueue.main,
-            dependencies: dependencies,
-            priority: priority,
-            coalescing: coalescing,
-            completion: completionQueue.isolating(completion)
-        )
+        let operation = makeOperation(for: request, session, coalescing, joinsAtOnce: dependencies.isEmpty)
+        operation.addResponseCompletion(on: DispatchQueue.main, completionQueue.isolating(completion))
+        return enqueue(operation, behind: dependencies, priority)
     }
 
     /// Makes the operation of a request without adding it, with a completion on the main actor.
@@ -68,13 +56,9 @@ extension RequestQueue {
         coalescing: Bool = false,
         completion: @escaping @MainActor (Result<R.Success, R.Failure>) -> Void
     ) -> R.OperationType {
-        makeOperation(
-            for: request,
-            session: session,
-            completionQueue: DispatchQueue.main,
-            coalescing: coalescing,
-            completion: completionQueue.isolating(completion)
-        )
+        let operation = makeOperation(for: request, session, coalescing)
+        operation.addCompletion(on: completionQueue, completion)
+        return operation
     }
 
     /// Cancels every request of this queue that isn't finished, and calls a completion on the main actor when none is
@@ -115,16 +99,9 @@ extension RequestQueue {
         make: @escaping @Sendable (repeat (each Input).Value) throws -> R,
         completion: @escaping @MainActor (Result<R.Success, R.Failure>) -> Void
     ) -> R.OperationType {
-        addRequest(
-            after: repeat each operations,
-            session: session,
-            completionQueue: DispatchQueue.main,
-            priority: priority,
-            exclusive: categories,
-            mapError: mapError,
-            make: make,
-            completion: completionQueue.isolating(completion)
-        )
+        let operation = makeOperation(session, mapError, make, after: repeat each operations)
+        operation.addCompletion(on: completionQueue, completion)
+        return enqueue(operation, exclusive: categories, priority)
     }
 
     /// Runs a request that is made from the results of other operations, and may fail with any error, with a completion
@@ -141,16 +118,9 @@ extension RequestQueue {
         make: @escaping @Sendable (repeat (each Input).Value) throws -> R,
         completion: @escaping @MainActor (Result<R.Success, R.Failure>) -> Void
     ) -> R.OperationType where R.Failure == any Error {
-        addRequest(
-            after: repeat each operations,
-            session: session,
-            completionQueue: completionQueue,
-            priority: priority,
-            exclusive: categories,
-            mapError: { $0 },
-            make: make,
-            completion: completion
-        )
+        let operation = makeOperation(session, { $0 }, make, after: repeat each operations)
+        operation.addCompletion(on: completionQueue, completion)
+        return enqueue(operation, exclusive: categories, priority)
     }
 
     /// Runs a request that is made from the results of other operations, and fails with ``RequestError``, with a
@@ -167,16 +137,9 @@ extension RequestQueue {
         make: @escaping @Sendable (repeat (each Input).Value) throws -> R,
         completion: @escaping @MainActor (Result<R.Success, R.Failure>) -> Void
     ) -> R.OperationType where R.Failure == RequestError {
-        addRequest(
-            after: repeat each operations,
-            session: session,
-            completionQueue: completionQueue,
-            priority: priority,
-            exclusive: categories,
-            mapError: { RequestError($0) },
-            make: make,
-            completion: completion
-        )
+        let operation = makeOperation(session, { RequestError($0) }, make, after: repeat each operations)
+        operation.addCompletion(on: completionQueue, completion)
+        return enqueue(operation, exclusive: categories, priority)
     }
 }
 
@@ -198,17 +161,11 @@ extension RequestQueue {
         exclusive categories: Set<ExclusiveCategory> = [],
         completion: @escaping @MainActor (RequestGroup<R>.Results) -> Void
     ) -> RequestGroup<R> {
-        addGroup(
-            requests,
-            session: session,
-            completionQueue: DispatchQueue.main,
-            dependencies: dependencies,
-            priority: priority,
-            coalescing: coalescing,
-            failingFast: failingFast,
-            exclusive: categories,
-            completion: completionQueue.isolating(completion)
-        )
+        let group = RequestGroup<R>(on: self, failingFast, behind: dependencies, categories, priority)
+        group.fill(with: requests, session, priority, coalescing, behind: dependencies)
+        group.addResultsCompletion(on: DispatchQueue.main, completionQueue.isolating(completion))
+        place(group, after: dependencies)
+        return group
     }
 
     /// Runs requests that are made from the results of other operations, in any number, with a completion on the main
@@ -227,17 +184,12 @@ extension RequestQueue {
         make: @escaping @Sendable (repeat (each Input).Value) throws -> [R],
         completion: @escaping @MainActor (Result<[R.Success], any Error>) -> Void
     ) -> RequestGroup<R> {
-        addGroup(
-            after: repeat each operations,
-            session: session,
-            completionQueue: DispatchQueue.main,
-            priority: priority,
-            coalescing: coalescing,
-            failingFast: failingFast,
-            exclusive: categories,
-            make: make,
-            completion: completionQueue.isolating(completion)
-        )
+        let causes = awaited(repeat each operations)
+        let group = RequestGroup<R>(on: self, failingFast, behind: causes, categories, priority)
+        group.addCompletion(on: completionQueue, completion)
+        group.begin(session, priority, coalescing, make, after: repeat each operations)
+        place(group)
+        return group
     }
 
     /// Runs requests of several types, with one completion for all, on the main actor.
@@ -252,14 +204,11 @@ extension RequestQueue {
         priority: Operation.QueuePriority? = nil,
         completion: @escaping @MainActor (repeat Result<(each R).Success, (each R).Failure>) -> Void
     ) -> OperationGroup<Void> {
-        addRequests(
-            repeat each requests,
-            session: session,
-            completionQueue: DispatchQueue.main,
-            dependencies: dependencies,
-            priority: priority,
-            completion: completionQueue.isolating(completion)
-        )
+        let group = OperationGroup<Void>(on: self, behind: dependencies, [], priority, name: "OperationGroup")
+        let members = (repeat group.add(each requests, session, priority, behind: dependencies))
+        group.addCompletion(on: completionQueue) { _ in completion(repeat (each members).resultInGroup) }
+        place(group, after: dependencies, value: ())
+        return group
     }
 
     /// Runs a group of operations of any kind, with a completion on the main actor.
@@ -275,14 +224,11 @@ extension RequestQueue {
         body: @escaping @Sendable (any RequestQueue, repeat (each Input).Value) async throws -> Success,
         completion: @escaping @MainActor (Result<Success, any Error>) -> Void
     ) -> OperationGroup<Success> {
-        addOperationGroup(
-            after: repeat each operations,
-            failingFast: failingFast,
-            exclusive: categories,
-            completionQueue: DispatchQueue.main,
-            priority: priority,
-            body: body,
-            completion: completionQueue.isolating(completion)
-        )
+        let causes = awaited(repeat each operations)
+        let group = OperationGroup<Success>(on: self, failingFast, behind: causes, categories, priority)
+        group.addCompletion(on: completionQueue, completion)
+        group.run(body, after: repeat each operations)
+        place(group)
+        return group
     }
 }

@@ -25,39 +25,54 @@ extension RequestQueue {
         session: (any HTTPTransport)? = nil,
         bufferSize: Int = 256 * 1024
     ) async throws(RequestError) -> ResponseStream {
-        let stream = OneShot<Result<ResponseStream, RequestError>>()
-        let handedOver = HandedOverRequest(request: request, bufferSize: bufferSize, stream: stream)
-        var operation: AnyRequestOperation? = makeOperation(for: handedOver, session: session)
-        let cancellation = Cancellation(of: operation)
-        operation?.whenThereIsAResult { result in
-            guard case .failure(let error) = RequestOperation<HandedOverRequest<R>>.unboxed(result) else { return }
+        var streamed = StreamedRequest<R, ResponseStream>(request: request)
+        streamed.bufferSize = bufferSize
+        return try await open(streamed, session)
+    }
+
+    func open<Base, Kind>(
+        _ request: StreamedRequest<Base, Kind>,
+        _ session: (any HTTPTransport)?
+    ) async throws(RequestError) -> ResponseStream {
+        var operation: AnyRequestOperation? = makeOperation(for: request, session)
+        let cancel: @Sendable () -> Void = { [weak operation] in operation?.cancel() }
+        operation?.whenThereIsAResult { [stream = request.stream] result in
+            guard case .failure(let error) = RequestOperation<StreamedRequest<Base, Kind>>.unboxed(result) else {
+                return
+            }
             stream.fill(.failure(error))
         }
         add(&operation)
         return try await withTaskCancellationHandler {
-            await stream.value()
+            await request.stream.value()
         } onCancel: {
-            cancellation()
+            cancel()
         }.get()
     }
 }
 
-/// Any request, whose stream is passed to the waiting caller.
-private struct HandedOverRequest<Base: NetworkRequest>: StreamRequest, NamedRequestType {
+/// Any request, whose stream is passed to the waiting caller; `Kind` is what the caller makes of it.
+struct StreamedRequest<Base: NetworkRequest, Kind>: StreamRequest, NamedRequestType {
     typealias Success = Void
     typealias Failure = RequestError
 
-    // Connections for events are named by their request alone.
-    static var typeName: String {
-        Base.self is any EventSource.Type ? Base.shownTypeName : "\(Base.shownTypeName) (stream)"
-    }
+    static var typeName: String { "\(Base.shownTypeName) (\(Kind.self == EventStream.self ? "events" : "stream"))" }
 
     let request: Base
-    let bufferSize: Int
-    let stream: OneShot<Result<ResponseStream, RequestError>>
+    /// Fields that replace those of the request.
+    var fields: HTTPHeaders = []
+    var options: RequestOptions
+    var bufferSize = 256 * 1024
+    let stream = OneShot<Result<ResponseStream, RequestError>>()
+
+    init(request: Base) {
+        self.request = request
+        options = request.resolvedOptions
+        // They are applied below, before the fields.
+        options.changes = []
+    }
 
     var identifier: String { request.identifier }
-    var options: RequestOptions { request.resolvedOptions }
     var validHTTPStatusCodes: [Int] { request.validStatusCodes }
 
     func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {
@@ -68,7 +83,9 @@ private struct HandedOverRequest<Base: NetworkRequest>: StreamRequest, NamedRequ
         in environment: RequestEnvironment,
         completion: @escaping @Sendable (Result<HTTPRequest, any Error>) -> Void
     ) {
-        request.makeHTTPRequest(in: environment, completion: completion)
+        request.makeHTTPRequest(in: environment, changedBy: request.resolvedOptions) { [fields] result in
+            completion(result.map { $0.headers(fields) })
+        }
     }
 
     // The operation is finished when the caller is done with the stream.

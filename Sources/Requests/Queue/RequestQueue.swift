@@ -122,9 +122,9 @@ extension RequestQueue {
         coalescing: Bool = false,
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType {
-        let operation = makeOperation(from: .value(request), session, completionQueue, completion)
-        add(operation, dependencies, priority, coalescing: coalescing)
-        return operation
+        let operation = makeOperation(for: request, session, coalescing, joinsAtOnce: dependencies.isEmpty)
+        if let completion { operation.addCompletion(on: queue(for: completionQueue), completion) }
+        return enqueue(operation, behind: dependencies, priority)
     }
 
     /// Runs a request as an operation of this queue, with a completion that receives the whole response.
@@ -159,27 +159,9 @@ extension RequestQueue {
         coalescing: Bool = false,
         completion: @escaping @Sendable (Result<HTTPResponse<R.Success>, R.Failure>) -> Void
     ) -> R.OperationType {
-        let operation = makeOperation(from: .value(request), session, completionQueue, nil)
-        operation.addCompletion(on: queue(for: completionQueue)) { [core = operation.core] outcome in
-            completion(outcome.response(to: request, core.withLock { $0.run.record }))
-        }
-        add(operation, dependencies, priority, coalescing: coalescing)
-        return operation
-    }
-
-    private func add(
-        _ operation: NetworkOperation<some NetworkRequest>,
-        _ dependencies: [Operation],
-        _ priority: Operation.QueuePriority?,
-        coalescing: Bool
-    ) {
-        let plan = operation.plan
-        if coalescing || plan?.options.coalesce == true {
-            // What it waits for may change the answer: then one from before is too old.
-            let waits = !dependencies.isEmpty || plan?.options.exclusivity.isEmpty == false
-            operation.share(on: sharingIdentity, atStart: waits)
-        }
-        enqueue(operation, dependencies: dependencies, priority: priority ?? plan?.options.priority)
+        let operation = makeOperation(for: request, session, coalescing, joinsAtOnce: dependencies.isEmpty)
+        operation.addResponseCompletion(on: queue(for: completionQueue), completion)
+        return enqueue(operation, behind: dependencies, priority)
     }
 
     /// The queue of a completion that names this queue, or none.
@@ -207,34 +189,41 @@ extension RequestQueue {
         coalescing: Bool = false,
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType {
-        let operation = makeOperation(for: request, in: nil, session: session, completionQueue, completion)
-        if coalescing, operation.plan?.options.coalesce != true {
-            operation.share(on: sharingIdentity, atStart: true)
-        }
+        let operation = makeOperation(for: request, session, coalescing)
+        if let completion { operation.addCompletion(on: queue(for: completionQueue), completion) }
         return operation
     }
 
     /// Makes the operation of a request, with what its options say about the queue.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - environment: The environment; `nil` is that of this queue.
+    ///   - session: The transport; `nil` is that of this queue.
+    ///   - coalescing: Whether it shares the transfer of an equal request, also if its options don't ask for that.
+    ///   - joinsAtOnce: Whether that may be one that ends before the operation starts.
+    /// - Returns: The operation, on no queue yet.
     func makeOperation<R: NetworkRequest>(
         for request: R,
-        in environment: RequestEnvironment?,
-        session: (any HTTPTransport)?,
-        _ completionQueue: DispatchQueue? = nil,
-        _ completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
+        in environment: RequestEnvironment? = nil,
+        _ session: (any HTTPTransport)?,
+        _ coalescing: Bool = false,
+        joinsAtOnce: Bool = false
     ) -> R.OperationType {
-        let operation = makeOperation(from: .value(request), in: environment, session, completionQueue, completion)
-        let options = operation.plan?.options
-        if options?.coalesce == true { operation.share(on: sharingIdentity, atStart: true) }
-        if let priority = options?.priority { operation.queuePriority = priority }
+        let operation = makeOperation(from: .value(request), in: environment, session)
+        guard let options = operation.plan?.options else { return operation }
+        if coalescing || options.coalesce {
+            // What it waits for may change the answer: then one from before is too old.
+            operation.share(on: sharingIdentity, atStart: !joinsAtOnce || !options.exclusivity.isEmpty)
+        }
+        if let priority = options.priority { operation.queuePriority = priority }
         return operation
     }
 
     func makeOperation<R: NetworkRequest>(
         from source: RequestSource<R>,
         in environment: RequestEnvironment? = nil,
-        _ session: (any HTTPTransport)?,
-        _ completionQueue: DispatchQueue? = nil,
-        _ completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
+        _ session: (any HTTPTransport)?
     ) -> R.OperationType {
         let operation = R.makeOperation(
             OperationConfiguration(
@@ -245,7 +234,6 @@ extension RequestQueue {
         )
         // Decoding where the operation starts would delay the completions there: on the main queue, for example.
         if underlyingQueue.asOptional != nil { operation.startElsewhere() }
-        if let completion { operation.addCompletion(on: queue(for: completionQueue), completion) }
         return operation
     }
 
@@ -258,10 +246,19 @@ extension RequestQueue {
         return QueueIdentity(queue: client?.laneIdentity ?? self, isClient: client != nil)
     }
 
-    func enqueue(_ operation: Operation, dependencies: [Operation], priority: Operation.QueuePriority?) {
+    /// Adds an operation behind others.
+    func enqueue<Added: Operation>(
+        _ operation: Added,
+        behind dependencies: [Operation] = [],
+        exclusive categories: Set<ExclusiveCategory> = [],
+        _ priority: Operation.QueuePriority?
+    ) -> Added {
         for dependency in dependencies { operation.addDependency(dependency) }
-        if let priority, priority != operation.queuePriority { operation.queuePriority = priority }
+        // It counts in the lines of the categories, too.
+        if let priority { operation.queuePriority = priority }
+        takePlace(operation, in: categories)
         place(operation)
+        return operation
     }
 
     /// Adds an operation, which takes no place in an operation queue if a running operation waits for it.
@@ -379,10 +376,7 @@ extension RequestQueue {
     ///     their completions on the same serial queue. It doesn't wait for operations that are added meanwhile.
     /// - Complexity: O(n) in the number of operations on the queue.
     @_disfavoredOverload
-    public func cancelAllRequests(
-        completionQueue: DispatchQueue? = nil,
-        completion: @escaping @Sendable () -> Void
-    ) {
+    public func cancelAllRequests(completionQueue: DispatchQueue? = nil, completion: @escaping @Sendable () -> Void) {
         let nested = (self as? AnyRequestOperation)?.observer(GroupContents.self)?.nestedOperations
         let operations = (self as? HTTPClient)?.requestsToCancel ?? (nested ?? operations).requests
         for operation in operations { operation.cancel() }

@@ -61,23 +61,17 @@ extension ModifiableRequest {
     }
 
     /// Returns a copy with the options that a closure changes.
-    public func options(_ change: (inout RequestOptions) -> Void) -> Self {
-        modified { change(&$0.options) }
-    }
+    public func options(_ change: (inout RequestOptions) -> Void) -> Self { modified { change(&$0.options) } }
 
     // MARK: Headers
 
     /// Returns a copy with more header fields, each of which replaces those of its name; all others stay.
     ///
     /// A name that occurs twice in `headers` is sent twice.
-    public func headers(_ headers: HTTPHeaders) -> Self {
-        sending { $0.headers.merge(headers) }
-    }
+    public func headers(_ headers: HTTPHeaders) -> Self { sending { $0.headers.merge(headers) } }
 
     /// Returns a copy with other header fields, which replace all former ones.
-    public func replacingHeaders(_ headers: HTTPHeaders) -> Self {
-        sending { $0.headers = headers }
-    }
+    public func replacingHeaders(_ headers: HTTPHeaders) -> Self { sending { $0.headers = headers } }
 
     /// Returns a copy with the fields of a builder, each of which replaces those of its name.
     ///
@@ -90,28 +84,20 @@ extension ModifiableRequest {
     ///
     /// If it is called several times, the later field of a name replaces the earlier. A name that occurs twice in a
     /// builder is sent twice.
-    public func headers(@HeadersBuilder _ headers: () -> HTTPHeaders) -> Self {
-        self.headers(headers())
-    }
+    public func headers(@HeadersBuilder _ headers: () -> HTTPHeaders) -> Self { self.headers(headers()) }
 
     /// Returns a copy with a field that replaces those of its name.
     ///
     /// ```swift
     /// Get<User>("users/1").header("X-Team", "kitchen").header(.acceptLanguage, "de")
     /// ```
-    public func header(_ name: HTTPField.Name, _ value: String) -> Self {
-        settingHeader(HTTPField(name, value))
-    }
+    public func header(_ name: HTTPField.Name, _ value: String) -> Self { settingHeader(HTTPField(name, value)) }
 
     /// Returns a copy with a field that replaces those of its name.
-    public func settingHeader(_ field: HTTPField) -> Self {
-        sending { $0.headers.set(field) }
-    }
+    public func settingHeader(_ field: HTTPField) -> Self { sending { $0.headers.set(field) } }
 
     /// Returns a copy with an additional field, also if there is one of the same name.
-    public func addingHeader(_ field: HTTPField) -> Self {
-        addingHeaders([field])
-    }
+    public func addingHeader(_ field: HTTPField) -> Self { addingHeaders([field]) }
 
     /// Returns a copy with additional fields, also if there are fields of the same names.
     public func addingHeaders(_ fields: HTTPHeaders) -> Self {
@@ -123,19 +109,13 @@ extension ModifiableRequest {
     // MARK: Query
 
     /// Returns a copy with more query parameters, behind the former ones.
-    public func query(_ query: Query) -> Self {
-        sending { $0.query.append(contentsOf: query) }
-    }
+    public func query(_ query: Query) -> Self { sending { $0.query.append(contentsOf: query) } }
 
     /// Returns a copy with the query parameters of a builder, behind the former ones.
-    public func query(@QueryBuilder _ query: () -> Query) -> Self {
-        self.query(query())
-    }
+    public func query(@QueryBuilder _ query: () -> Query) -> Self { self.query(query()) }
 
     /// Returns a copy with more query parameters; another name of `query`.
-    public func queryItems(@QueryBuilder _ query: () -> Query) -> Self {
-        self.query(query())
-    }
+    public func queryItems(@QueryBuilder _ query: () -> Query) -> Self { self.query(query()) }
 
     /// Returns a copy with the properties of a value as query parameters, behind the former ones.
     ///
@@ -169,9 +149,7 @@ extension ModifiableRequest {
     // MARK: Body
 
     /// Returns a copy with other content.
-    public func body(_ body: HTTPBody) -> Self {
-        sending { $0.body = body }
-    }
+    public func body(_ body: HTTPBody) -> Self { sending { $0.body = body } }
 
     /// Returns a copy with a value as JSON.
     ///
@@ -219,14 +197,10 @@ extension ModifiableRequest {
     // MARK: The rest
 
     /// Returns a copy with another method.
-    public func method(_ method: HTTPMethod) -> Self {
-        sending { $0.method = method }
-    }
+    public func method(_ method: HTTPMethod) -> Self { sending { $0.method = method } }
 
     /// Returns a copy with another timeout, the maximum time without data.
-    public func timeout(_ timeout: Duration) -> Self {
-        sending { $0.timeout = timeout }
-    }
+    public func timeout(_ timeout: Duration) -> Self { sending { $0.timeout = timeout } }
 
     /// Returns a copy with a timeout in seconds, the maximum time without data.
     ///
@@ -237,19 +211,13 @@ extension ModifiableRequest {
     }
 
     /// Returns a copy with a cache policy, for the environment's cache and for transports with a cache of their own.
-    public func cachePolicy(_ policy: URLRequest.CachePolicy) -> Self {
-        sending { $0.cachePolicy = policy }
-    }
+    public func cachePolicy(_ policy: URLRequest.CachePolicy) -> Self { sending { $0.cachePolicy = policy } }
 
     /// Returns a copy that may, or may not, use a cellular network.
-    public func allowsCellularAccess(_ allows: Bool) -> Self {
-        sending { $0.allowsCellularAccess = allows }
-    }
+    public func allowsCellularAccess(_ allows: Bool) -> Self { sending { $0.allowsCellularAccess = allows } }
 
     /// Returns a copy whose compressed response is decoded, or left encoded; see ``HTTPRequest/decodesContent``.
-    public func decodesContent(_ decodes: Bool) -> Self {
-        sending { $0.decodesContent = decodes }
-    }
+    public func decodesContent(_ decodes: Bool) -> Self { sending { $0.decodesContent = decodes } }
 
     /// Returns a copy with credentials, which are added to it for every attempt.
     public func authenticated(with provider: AuthenticationProvider) -> Self {

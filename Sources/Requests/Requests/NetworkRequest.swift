@@ -142,13 +142,7 @@ public struct OperationConfiguration<R: NetworkRequest>: Sendable {
 /// ends.
 final class BuildReply: Sendable {
     /// The value; `nil` if the handler was released without a call.
-    private typealias Reply = OneShot<Result<HTTPRequest, any Error>?>
-
-    private let reply: Reply
-
-    private init(_ reply: Reply) {
-        self.reply = reply
-    }
+    private let reply = OneShot<Result<HTTPRequest, any Error>?>()
 
     deinit {
         reply.fill(nil)
@@ -160,34 +154,30 @@ final class BuildReply: Sendable {
     static func wait(
         for make: (@escaping @Sendable (Result<HTTPRequest, any Error>) -> Void) -> Void
     ) async throws -> HTTPRequest {
-        let reply = Reply()
-        begin(make, reply)
+        let reply = begin(make)
         // A reply that is already there, as most are, needs no wait.
         if let known = reply.take() { return try request(in: known) }
-        return try request(
-            in: await withTaskCancellationHandler {
-                await reply.value()
-            } onCancel: {
-                reply.fill(.failure(CancellationError()))
-            }
-        )
+        let late = await withTaskCancellationHandler {
+            await reply.value()
+        } onCancel: {
+            reply.fill(.failure(CancellationError()))
+        }
+        return try request(in: late)
     }
 
     private static func request(in reply: Result<HTTPRequest, any Error>?) throws -> HTTPRequest {
-        guard let reply else {
-            let reason = "`makeURLRequest` released its completion handler without calling it"
-            throw RequestError(.invalidRequest, phase: .building, reason: reason)
-        }
-        return try reply.get()
+        if let reply { return try reply.get() }
+        let reason = "`makeURLRequest` released its completion handler without calling it"
+        throw RequestError(.invalidRequest, phase: .building, reason: reason)
     }
 
     // A function of its own, so that the handler isn't retained while it is waited for.
     @inline(never)
     private static func begin(
-        _ make: (@escaping @Sendable (Result<HTTPRequest, any Error>) -> Void) -> Void,
-        _ reply: Reply
-    ) {
-        let handler = BuildReply(reply)
+        _ make: (@escaping @Sendable (Result<HTTPRequest, any Error>) -> Void) -> Void
+    ) -> OneShot<Result<HTTPRequest, any Error>?> {
+        let handler = BuildReply()
         make { handler.reply.fill($0) }
+        return handler.reply
     }
 }

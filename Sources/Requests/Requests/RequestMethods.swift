@@ -86,7 +86,7 @@ extension TypedRequest where Tag: RequestMethod {
     /// - Parameters:
     ///   - path: The path; by default that of the base URL itself.
     ///   - segments: Segments behind the path, each of which is one segment, whatever it holds.
-    ///   - decoder: What to make of the answer.
+    ///   - decoder: Makes the value of the response.
     public init(
         _ path: RequestPath = "",
         _ segments: any Query.ValueConvertible...,
@@ -95,93 +95,103 @@ extension TypedRequest where Tag: RequestMethod {
         self.init(path, segments, decoder)
     }
 
-    /// Makes a request for the resource at a `URL`, at a list of segments, or wherever a type of yours says.
+    /// Makes a request for the resource at a `URL`, at a list of segments, or at the address of a type of yours.
+    ///
+    /// ```swift
+    /// let owner = try await client.fetch(Get<User>(repo.ownerURL))
+    /// ```
+    ///
+    /// A `URL` is used unchanged. An absolute one bypasses the base URL: it gets what the client has for every request,
+    /// but the client's credentials and query parameters only at the origin of the base URL.
     @_disfavoredOverload
     public init(
         _ path: some RequestPathConvertible,
         _ segments: any Query.ValueConvertible...,
         decoding decoder: ResponseDecoder<Success>
     ) {
-        self.init(path.requestPath, segments, decoder)
+        self.init(path, segments, decoder)
     }
 
     fileprivate init(
-        _ path: RequestPath,
+        _ path: some RequestPathConvertible,
         _ segments: [any Query.ValueConvertible],
         _ decoder: ResponseDecoder<Success>
     ) {
-        self.init(HTTPRequest(Address(path.appending(segments)), method: Tag.method), decoding: decoder)
+        // A `URL` needs no parsing.
+        let url = segments.isEmpty ? path as? URL : nil
+        let address = url.map(Address.url) ?? Address(path.requestPath.appending(segments))
+        self.init(HTTPRequest(address, method: Tag.method), decoding: decoder)
     }
 }
 
 extension TypedRequest where Tag: RequestMethod, Success: Decodable {
-    /// Makes a request whose answer is JSON; `init(_:_:decoding:)` tells about the path.
+    /// Makes a request whose answer is JSON; see `init(_:_:decoding:)`.
     public init(_ path: RequestPath = "", _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .json)
     }
-    /// Makes a request whose answer is JSON; `init(_:_:decoding:)` tells about the path.
+    /// Makes a request whose answer is JSON; see `init(_:_:decoding:)`.
     @_disfavoredOverload
     public init(_ path: some RequestPathConvertible, _ segments: any Query.ValueConvertible...) {
-        self.init(path.requestPath, segments, .json)
+        self.init(path, segments, .json)
     }
 }
 
 extension TypedRequest where Tag: RequestMethod, Success == String {
-    /// Makes a request whose answer is text; `init(_:_:decoding:)` tells about the path.
+    /// Makes a request whose answer is text; see `init(_:_:decoding:)`.
     public init(_ path: RequestPath = "", _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .text)
     }
-    /// Makes a request whose answer is text; `init(_:_:decoding:)` tells about the path.
+    /// Makes a request whose answer is text; see `init(_:_:decoding:)`.
     @_disfavoredOverload
     public init(_ path: some RequestPathConvertible, _ segments: any Query.ValueConvertible...) {
-        self.init(path.requestPath, segments, .text)
+        self.init(path, segments, .text)
     }
 }
 
 extension TypedRequest where Tag: RequestMethod, Success == Data {
-    /// Makes a request whose answer is left as it is; `init(_:_:decoding:)` tells about the path.
+    /// Makes a request whose answer is left as it is; see `init(_:_:decoding:)`.
     public init(_ path: RequestPath = "", _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .data)
     }
-    /// Makes a request whose answer is left as it is; `init(_:_:decoding:)` tells about the path.
+    /// Makes a request whose answer is left as it is; see `init(_:_:decoding:)`.
     @_disfavoredOverload
     public init(_ path: some RequestPathConvertible, _ segments: any Query.ValueConvertible...) {
-        self.init(path.requestPath, segments, .data)
+        self.init(path, segments, .data)
     }
 }
 
 extension TypedRequest where Tag: RequestMethod, Success == Void {
-    /// Makes a request whose answer has no content that matters; `init(_:_:decoding:)` tells about the path.
+    /// Makes a request whose answer has no content that matters; see `init(_:_:decoding:)`.
     public init(_ path: RequestPath = "", _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .none)
     }
-    /// Makes a request whose answer has no content that matters; `init(_:_:decoding:)` tells about the path.
+    /// Makes a request whose answer has no content that matters; see `init(_:_:decoding:)`.
     @_disfavoredOverload
     public init(_ path: some RequestPathConvertible, _ segments: any Query.ValueConvertible...) {
-        self.init(path.requestPath, segments, .none)
+        self.init(path, segments, .none)
     }
 }
 
 extension TypedRequest where Tag: RequestMethod, Success: HTTPDecodableResponse {
-    /// Makes a request whose answer decodes itself; `init(_:_:decoding:)` tells about the path.
+    /// Makes a request whose answer decodes itself; see `init(_:_:decoding:)`.
     public init(_ path: RequestPath = "", _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .custom)
     }
-    /// Makes a request whose answer decodes itself; `init(_:_:decoding:)` tells about the path.
+    /// Makes a request whose answer decodes itself; see `init(_:_:decoding:)`.
     @_disfavoredOverload
     public init(_ path: some RequestPathConvertible, _ segments: any Query.ValueConvertible...) {
-        self.init(path.requestPath, segments, .custom)
+        self.init(path, segments, .custom)
     }
 }
 
 extension TypedRequest where Tag: RequestMethod, Success: Decodable & HTTPDecodableResponse {
-    /// Makes a request whose answer decodes itself; `init(_:_:decoding:)` tells about the path.
+    /// Makes a request whose answer decodes itself; see `init(_:_:decoding:)`.
     public init(_ path: RequestPath = "", _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .custom)
     }
-    /// Makes a request whose answer decodes itself; `init(_:_:decoding:)` tells about the path.
+    /// Makes a request whose answer decodes itself; see `init(_:_:decoding:)`.
     @_disfavoredOverload
     public init(_ path: some RequestPathConvertible, _ segments: any Query.ValueConvertible...) {
-        self.init(path.requestPath, segments, .custom)
+        self.init(path, segments, .custom)
     }
 }

@@ -93,6 +93,16 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
         addCompletion(on: DispatchQueue.main, queue.isolating(body))
     }
 
+    /// Adds a closure that is called once with the value together with its response.
+    final func addResponseCompletion(
+        on queue: DispatchQueue,
+        _ body: @escaping @Sendable (Result<HTTPResponse<R.Success>, R.Failure>) -> Void
+    ) {
+        addCompletion(on: queue) { [core, source] outcome in
+            body(outcome.response(core.withLock { $0.run.record }, source.mapError))
+        }
+    }
+
     /// Ends the operation with a result, unless it has one.
     ///
     /// A plain ``AsynchronousOperation/finish()``, which has no result, is a cancellation. This method is meant for

@@ -24,7 +24,7 @@ import Testing
         _ = subscription.request(isPositive: true)
         _ = subscription.keep(operation)
 
-        let calls = [subscription.beginDelivery(), subscription.endDelivery(), subscription.beginDelivery()]
+        let calls = [subscription.isRunning, subscription.end().wasRunning, subscription.isRunning]
 
         #expect(calls == [true, true, false])
     }
@@ -34,8 +34,8 @@ import Testing
         _ = subscription.request(isPositive: true)
         _ = subscription.keep(operation)
 
-        let cancelled = subscription.cancel()
-        let later = [subscription.beginDelivery(), subscription.endDelivery(), subscription.request(isPositive: true)]
+        let cancelled = subscription.end().operation
+        let later = [subscription.isRunning, subscription.end().wasRunning, subscription.request(isPositive: true)]
 
         #expect(cancelled === operation && later == [false, false, false])
     }
@@ -43,18 +43,18 @@ import Testing
     @Test func aSubscriberThatCancelsAtTheValueReceivesNoCompletion() {
         var subscription = ResultSubscription()
         _ = subscription.request(isPositive: true)
-        _ = subscription.beginDelivery()
+        let isDue = subscription.isRunning
 
-        let cancelled = subscription.cancel()
-        let completes = subscription.endDelivery()
+        let cancelled = subscription.end().operation
+        let completes = subscription.end().wasRunning
 
-        #expect(cancelled == nil && !completes)
+        #expect(isDue && cancelled == nil && !completes)
     }
 
     @Test func anOperationThatCameTooLateIsNotKept() {
         var subscription = ResultSubscription()
         _ = subscription.request(isPositive: true)
-        _ = subscription.cancel()
+        _ = subscription.end()
 
         let isKept = subscription.keep(operation)
 
@@ -64,7 +64,7 @@ import Testing
     @Test func aCancelBeforeAnyDemandStartsNothing() {
         var subscription = ResultSubscription()
 
-        let cancelled = subscription.cancel()
+        let cancelled = subscription.end().operation
         let starts = subscription.request(isPositive: true)
 
         #expect(cancelled == nil && !starts)

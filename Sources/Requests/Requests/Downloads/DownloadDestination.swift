@@ -24,19 +24,13 @@ public struct DownloadDestination: Sendable {
     public var overwrite: Bool
     /// Whether missing folders are created; true by default.
     public var createsIntermediateDirectories: Bool
-    private let place: Place
+    /// The file, if it is known before there is a response.
+    let fixedFile: URL?
+    private let choose: Choice
 
-    private enum Place: Sendable {
-        case file(URL)
-        case directory(URL)
-        case temporary
-        case choice(Choice)
-    }
-
-    private init(_ place: Place, overwrite: Bool, createsIntermediateDirectories: Bool) {
-        self.place = place
-        self.overwrite = overwrite
-        self.createsIntermediateDirectories = createsIntermediateDirectories
+    private init(_ overwrite: Bool, _ createsFolders: Bool, _ fixedFile: URL? = nil, _ choose: @escaping Choice) {
+        (self.overwrite, createsIntermediateDirectories) = (overwrite, createsFolders)
+        (self.fixedFile, self.choose) = (fixedFile, choose)
     }
 
     /// Makes a destination that a closure chooses, when the head of the response was received.
@@ -45,16 +39,8 @@ public struct DownloadDestination: Sendable {
     ///   - overwrite: Whether an existing file is replaced.
     ///   - createsIntermediateDirectories: Whether missing folders are created.
     ///   - choose: Gets a safe name, and returns the URL of a file; an error that it throws fails the download.
-    public init(
-        overwrite: Bool = false,
-        createsIntermediateDirectories: Bool = true,
-        _ choose: @escaping Choice
-    ) {
-        self.init(
-            .choice(choose),
-            overwrite: overwrite,
-            createsIntermediateDirectories: createsIntermediateDirectories
-        )
+    public init(overwrite: Bool = false, createsIntermediateDirectories: Bool = true, _ choose: @escaping Choice) {
+        self.init(overwrite, createsIntermediateDirectories, nil, choose)
     }
 
     /// Returns a destination that is this file.
@@ -63,11 +49,7 @@ public struct DownloadDestination: Sendable {
         overwrite: Bool = false,
         createsIntermediateDirectories: Bool = true
     ) -> DownloadDestination {
-        DownloadDestination(
-            .file(url),
-            overwrite: overwrite,
-            createsIntermediateDirectories: createsIntermediateDirectories
-        )
+        DownloadDestination(overwrite, createsIntermediateDirectories, url) { _, _ in url }
     }
 
     /// Returns a destination in this folder, with the name that the server suggests, made safe.
@@ -76,26 +58,19 @@ public struct DownloadDestination: Sendable {
         overwrite: Bool = false,
         createsIntermediateDirectories: Bool = true
     ) -> DownloadDestination {
-        DownloadDestination(
-            .directory(url),
-            overwrite: overwrite,
-            createsIntermediateDirectories: createsIntermediateDirectories
-        )
+        DownloadDestination(overwrite, createsIntermediateDirectories) { suggestedName, _ in
+            url.appendingPathComponent(suggestedName, isDirectory: false)
+        }
     }
 
     /// A new file in the folder for temporary files, with a unique name that keeps the extension.
     ///
     /// The caller has to remove it.
-    public static let temporary = DownloadDestination(
-        .temporary,
-        overwrite: false,
-        createsIntermediateDirectories: true
-    )
-
-    /// The file, if it is known before there is a response.
-    var fixedFile: URL? {
-        guard case .file(let url) = place else { return nil }
-        return url
+    public static let temporary = DownloadDestination { suggestedName, _ in
+        let folder = FileManager.default.temporaryDirectory
+        let file = folder.appendingPathComponent(UUID().uuidString, isDirectory: false)
+        let pathExtension = (suggestedName as NSString).pathExtension
+        return pathExtension.isEmpty ? file : file.appendingPathExtension(pathExtension)
     }
 
     /// Returns the file for a response.
@@ -107,13 +82,7 @@ public struct DownloadDestination: Sendable {
     /// - Throws: Any error that the closure throws, and ``FileError`` if its result isn't the URL of a file. An
     ///   existing file isn't an error here: see ``check(_:)``.
     func file(suggestedName: String, response: HTTPResponseHead) throws -> URL {
-        let file =
-            switch place {
-            case .file(let url): url
-            case .directory(let url): url.appendingPathComponent(suggestedName, isDirectory: false)
-            case .temporary: Self.temporaryFile(suggestedName)
-            case .choice(let choose): try choose(suggestedName, response)
-            }
+        let file = try choose(suggestedName, response)
         guard file.isFileURL, !file.hasDirectoryPath else {
             throw FileError(.cannotWriteFile, file, "it isn't the URL of a file")
         }
@@ -131,12 +100,5 @@ public struct DownloadDestination: Sendable {
     func isFree(_ file: URL) -> Bool {
         // Checks a link itself: even if its target is missing, it is in the way.
         overwrite || (try? FileManager.default.attributesOfItem(atPath: file.path)) == nil
-    }
-
-    private static func temporaryFile(_ suggestedName: String) -> URL {
-        let folder = FileManager.default.temporaryDirectory
-        let file = folder.appendingPathComponent(UUID().uuidString, isDirectory: false)
-        let pathExtension = (suggestedName as NSString).pathExtension
-        return pathExtension.isEmpty ? file : file.appendingPathExtension(pathExtension)
     }
 }

@@ -158,30 +158,19 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
     }
 
     /// Sends the request again as long as a part of the file is missing: from its beginning, or from where it ends.
-    final override func send(
-        _ request: HTTPRequest,
-        through next: Next
-    ) async throws -> HTTPResponse<ResponseContent> {
+    final override func send(_ request: HTTPRequest, through next: Next) async throws -> HTTPResponse<ResponseContent> {
         var (request, next) = (request, next)
         while true {
             let answer: Result<HTTPResponse<ResponseContent>, any Error>
             do { answer = .success(try await next(request)) } catch { answer = .failure(error) }
-            guard let download = download.withLock({ $0 }), record.last?.isDelivered == true else {
-                return try answer.get()
-            }
-            var error: RequestError?
-            if case .failure(let failure) = answer { error = RequestError(failure) }
-            switch download.review(error) {
-            case (_, let failure?): throw failure
-            case (nil, nil): return try answer.get()
-            case (let reason?, nil):
-                let error = RequestError(.badResponse, phase: .receiving, reason: reason.rawValue)
-                guard request.body.isReplayable, !Task.isCancelled else { throw error }
-                report(.retryScheduled(after: .zero, because: complete(error, in: .receiving)))
-                for name in [HTTPField.Name.range, .ifRange] { request.headers.remove(name) }
-                for field in download.fields(besides: request.headers) { request.headers.set(field) }
-                next = next.because(.retry)
-            }
+            guard let download = download.withLock({ $0 }), record.last?.isDelivered == true,
+                let reason = try download.review(isComplete: (try? answer.get()) != nil)
+            else { return try answer.get() }
+            guard request.body.isReplayable, !Task.isCancelled else { throw reason.error }
+            report(.retryScheduled(after: .zero, because: complete(reason.error, in: .receiving)))
+            for name in [HTTPField.Name.range, .ifRange] { request.headers.remove(name) }
+            for field in download.fields(besides: request.headers) { request.headers.set(field) }
+            next = next.because(.retry)
         }
     }
 

@@ -96,20 +96,19 @@ final class PartialDownload: Sendable {
             return FileReceiver(try startOver(head, knowing: machine), limit: limit)
         case .complete:
             try chooseTarget(for: head)
-            return Discard(
-                besides: state.withLock { state in
-                    state.isComplete = true
-                    return state.file?.length
-                }
-            )
+            let file = state.withLock { state in
+                state.isComplete = true
+                return state.file
+            }
+            return FileReceiver(file, limit: nil)
         case .requestAgain(let reason):
             state.withLock { $0.again = reason }
             flow.cancel()
-            return Discard()
+            return FileReceiver(nil, limit: nil)
         case .passOn:
             return nil
         case .fail(let reason):
-            throw RequestError(.badResponse, phase: .receiving, reason: reason.rawValue)
+            throw reason.error
         }
     }
 
@@ -171,22 +170,22 @@ final class PartialDownload: Sendable {
     }
 
     /// Interprets the end of a transfer.
-    func review(_ error: RequestError?) -> (again: ResumeMachine.Reason?, error: RequestError?) {
-        if let reason = state.withLock({ $0.again }) { return (reason, nil) }
+    ///
+    /// - Parameter isComplete: Whether the transport found no error.
+    /// - Returns: The reason for sending the request again; `nil` if the transfer's own end counts.
+    /// - Throws: The error of a file that isn't whole.
+    func review(isComplete: Bool) throws(RequestError) -> ResumeMachine.Reason? {
+        if let reason = state.withLock({ $0.again }) { return reason }
         let end = state.withLock { state in
-            guard error == nil, !state.isComplete, let file = state.file else { return ResumeMachine.End.complete }
+            guard isComplete, !state.isComplete, let file = state.file else { return ResumeMachine.Decision.complete }
             return state.machine.ended(length: file.length)
         }
         switch end {
-        case .complete: return (nil, nil)
-        case .more: return (.wrongRange, nil)
-        case .short: return (nil, RequestError(.connectionLost, phase: .receiving, reason: "the file isn't whole"))
-        case .stuck:
-            let reason = "the server gives too little at a time"
-            return (nil, RequestError(.badResponse, phase: .receiving, reason: reason))
-        case .excess:
-            drop()
-            return (nil, RequestError(.badResponse, phase: .receiving, reason: "the file is too long"))
+        case .requestAgain(let reason): return reason
+        case .fail(let reason):
+            if reason == .excess { drop() }
+            throw reason.error
+        default: return nil
         }
     }
 
@@ -289,37 +288,25 @@ final class PartialDownload: Sendable {
     }
 }
 
-/// Writes content to a file.
+/// Writes content to a file, or discards it.
 private final class FileReceiver: ContentReceiver {
-    private let file: PartialFile
-    private let limit: Int64
+    private let file: PartialFile?
+    private let limit: Int?
 
-    init(_ file: PartialFile, limit: Int) {
-        self.file = file
-        self.limit = Int64(limit)
+    /// Makes a receiver; without a limit, it discards the content.
+    init(_ file: PartialFile?, limit: Int?) {
+        (self.file, self.limit) = (file, limit)
     }
 
-    var count: Int64? { file.length }
+    var count: Int64? { file?.length }
 
     func receive(_ data: Data) throws {
-        guard Int64(data.count) <= limit - file.length else {
+        guard let file, let limit else { return }
+        guard Int64(data.count) <= Int64(limit) - file.length else {
             throw RequestError(.bodyTooLarge, phase: .receiving, reason: "more than \(limit) bytes")
         }
         do { try file.append(data) } catch { throw RequestError(error) }
     }
 
-    func end(_ error: RequestError?) {}
-}
-
-/// Discards content.
-private final class Discard: ContentReceiver {
-    let count: Int64?
-
-    /// Makes a receiver beside a complete file, or without a file.
-    init(besides count: Int64? = nil) {
-        self.count = count
-    }
-
-    func receive(_ data: Data) {}
     func end(_ error: RequestError?) {}
 }

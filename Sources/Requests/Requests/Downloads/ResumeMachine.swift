@@ -10,7 +10,7 @@ import Foundation
 ///
 /// A request with a `Range` of its own asks for a part, and doesn't use the machine.
 struct ResumeMachine: Sendable {
-    /// The decision about a response.
+    /// The decision about the head or the end of a response.
     enum Decision: Sendable, Hashable {
         /// Truncate the file to this position if it is longer, and append the content.
         case append(at: Int64)
@@ -28,7 +28,7 @@ struct ResumeMachine: Sendable {
         case fail(Reason)
     }
 
-    /// The reason why a response doesn't continue the file.
+    /// The reason why a response doesn't continue or complete the file.
     enum Reason: String, Sendable, Hashable {
         /// It is of another version.
         case changed = "the file changed on the server"
@@ -44,20 +44,17 @@ struct ResumeMachine: Sendable {
         case encoded = "the server sent a part of the encoded file"
         /// It is a part, although the whole was requested.
         case unasked = "the server sent a part where it was asked for the whole"
-    }
-
-    /// The meaning of the end of a response.
-    enum End: Sendable, Hashable {
-        /// The file is complete.
-        case complete
-        /// The server sent less than the rest: send the request again, with the new ``fields``.
-        case more
         /// The connection ended too early: the download can be resumed.
-        case short
+        case short = "the file isn't whole"
         /// There are more bytes than the server announced: none of them can be trusted.
-        case excess
+        case excess = "the file is too long"
         /// The server sends parts so small that the download wouldn't end; it can be resumed later.
-        case stuck
+        case stuck = "the server gives too little at a time"
+
+        /// The error of a download that fails for this reason.
+        var error: RequestError {
+            RequestError(self == .short ? .connectionLost : .badResponse, phase: .receiving, reason: rawValue)
+        }
     }
 
     /// The representation of the file; `nil` if no later request could resume the download.
@@ -139,26 +136,28 @@ struct ResumeMachine: Sendable {
         offset = manifest == nil ? 0 : max(0, length)
     }
 
-    /// Interprets the end of a response in which the transport found no error.
+    /// Decides about the end of a response in which the transport found no error.
+    ///
+    /// If the server sent less than the rest, the request is sent again, with the new ``fields``.
     ///
     /// - Parameter length: The present byte count of the file.
-    /// - Returns: The meaning of the end.
-    mutating func ended(length: Int64) -> End {
+    /// - Returns: The decision: complete, again or failed.
+    mutating func ended(length: Int64) -> Decision {
         guard let end else { return .complete }
         guard length >= end else {
             interrupted(length: length)
-            return .short
+            return .fail(.short)
         }
         guard length == end else {
             _ = requestAgain(.resized)
-            return .excess
+            return .fail(.excess)
         }
         // If the length of the whole is unknown, the next request shows if there is more.
         guard total.map({ end < $0 }) ?? true else { return .complete }
         gained += end - asked
         offset = end
         rounds += 1
-        return rounds <= Self.freeRounds + Int(gained / Self.smallestPart) ? .more : .stuck
+        return rounds <= Self.freeRounds + Int(gained / Self.smallestPart) ? .requestAgain(.wrongRange) : .fail(.stuck)
     }
 
     /// The number of parts without a minimum size, so that a small file may come in a few parts.

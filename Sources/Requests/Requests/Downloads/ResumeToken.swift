@@ -18,13 +18,20 @@ import Foundation
 /// The partial file is there as long as its operation or a token in memory. To have it stay longer, store the token, or
 /// begin a download with it: from then on the file is yours, and ``discard()`` removes it if it isn't needed.
 public struct ResumeToken: Sendable, Hashable, Codable {
-    let manifest: DownloadManifest
-    /// The location of the partial file; in the user's home with `~`, since on some systems an app's home changes.
-    private let path: String
-    private var claim: PartialFileClaim?
-    /// The byte count of the partial file when the token was made.
-    public let receivedLength: Int64
+    /// The stored part, by which tokens are compared.
+    private struct Content: Sendable, Hashable, Codable {
+        let manifest: DownloadManifest
+        /// The location of the partial file; in the user's home with `~`, since on some systems an app's home changes.
+        let path: String
+        let receivedLength: Int64
+    }
 
+    private let content: Content
+    private var claim: PartialFileClaim?
+
+    var manifest: DownloadManifest { content.manifest }
+    /// The byte count of the partial file when the token was made.
+    public var receivedLength: Int64 { content.receivedLength }
     /// The byte count of the whole; `nil` if the server doesn't send it.
     public var totalLength: Int64? { manifest.total }
     /// The time at which the download began.
@@ -37,13 +44,12 @@ public struct ResumeToken: Sendable, Hashable, Codable {
         claim: PartialFileClaim? = nil,
         home: String = NSHomeDirectory()
     ) {
-        self.manifest = manifest
         self.claim = claim
-        receivedLength = length
         let folder = home.hasSuffix("/") ? home : home + "/"
         // In the form in which it is read again: without `..`, which reading refuses.
         let path = file.standardizedFileURL.path
-        self.path = path.hasPrefix(folder) ? "~/" + path.dropFirst(folder.count) : path
+        let place = path.hasPrefix(folder) ? "~/" + path.dropFirst(folder.count) : path
+        content = Content(manifest: manifest, path: place, receivedLength: length)
     }
 
     /// Reads a stored token.
@@ -58,17 +64,16 @@ public struct ResumeToken: Sendable, Hashable, Codable {
     ///
     /// - Throws: `DecodingError` if it is invalid, or names a file that no download made.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        manifest = try container.decode(DownloadManifest.self, forKey: .manifest)
-        path = try container.decode(String.self, forKey: .path)
-        receivedLength = try container.decode(Int64.self, forKey: .receivedLength)
+        content = try Content(from: decoder)
+        let path = content.path
         // A stored token may have been manipulated: since the file is written to, it must not be an arbitrary one.
         let isSound =
             (path.hasPrefix("/") || path.hasPrefix("~/")) && !path.utf8.contains(0)
             && !path.split(separator: "/").contains("..") && PartialFile.isName((path as NSString).lastPathComponent)
             && receivedLength >= 0 && manifest.total.map { $0 >= 0 } != false
         guard isSound else {
-            throw DecodingError.dataCorruptedError(forKey: .path, in: container, debugDescription: "no partial file")
+            let context = DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "no partial file")
+            throw DecodingError.dataCorrupted(context)
         }
     }
 
@@ -77,14 +82,7 @@ public struct ResumeToken: Sendable, Hashable, Codable {
     /// - Throws: An error of the encoder.
     public func encode(to encoder: any Encoder) throws {
         keepFile()
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(manifest, forKey: .manifest)
-        try container.encode(path, forKey: .path)
-        try container.encode(receivedLength, forKey: .receivedLength)
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case manifest, path, receivedLength
+        try content.encode(to: encoder)
     }
 
     /// The token as bytes, for storage; from now on, the partial file stays.
@@ -106,18 +104,17 @@ public struct ResumeToken: Sendable, Hashable, Codable {
 
     /// Whether two tokens are of the same part of the same file.
     public static func == (one: ResumeToken, other: ResumeToken) -> Bool {
-        one.manifest == other.manifest && one.path == other.path && one.receivedLength == other.receivedLength
+        one.content == other.content
     }
 
     /// Hashes the token.
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(manifest)
-        hasher.combine(path)
-        hasher.combine(receivedLength)
+        hasher.combine(content)
     }
 
     /// The location of the partial file.
     func file(home: String = NSHomeDirectory()) -> URL {
+        let path = content.path
         guard path.hasPrefix("~/") else { return URL(fileURLWithPath: path, isDirectory: false) }
         return URL(fileURLWithPath: home, isDirectory: true)
             .appendingPathComponent(String(path.dropFirst(2)), isDirectory: false)

@@ -9,8 +9,9 @@ import Foundation
 /// An element that is larger than 1 MiB ends the sequence with an error of code `bodyTooLarge`, whose underlying error
 /// is an ``RequestError/OversizedElement``.
 public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
-    /// Reads a line, or the end, which is `nil`: returns the completed element, and an error that ends the reading.
-    typealias Reader = (Data?) -> (element: Result<Element, RequestError>?, failure: RequestError?)
+    /// Reads a line, or the end, which is `nil`: returns the completed element, and throws an error that ends the
+    /// reading.
+    typealias Reader = (Data?) throws(RequestError) -> Result<Element, RequestError>?
 
     private let base: ResponseStream
     private let makeReader: @Sendable () -> Reader
@@ -22,10 +23,7 @@ public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
     ) {
         self.init(base) { [core = base.core] in
             let reader = core.reader(makeParser)
-            return { line in
-                let (element, failure) = reader.read(line)
-                return (element.map(transform), failure.map { RequestError($0) })
-            }
+            return { line throws(RequestError) in try reader.read(line).map(transform) }
         }
     }
 
@@ -47,10 +45,7 @@ public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
     public var results: ParsedStream<Result<Element, RequestError>> {
         ParsedStream<Result<Element, RequestError>>(base) { [makeReader] in
             let read = makeReader()
-            return { line in
-                let (element, failure) = read(line)
-                return (element.map { .success($0) }, failure)
-            }
+            return { line throws(RequestError) in try read(line).map { .success($0) } }
         }
     }
 
@@ -64,7 +59,6 @@ public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
         private var base: ResponseStream.Iterator
         private let core: StreamCore
         private let read: Reader
-        private var failure: RequestError?
         private var isAtEnd = false
 
         init(_ base: ResponseStream, _ read: @escaping Reader) {
@@ -79,29 +73,19 @@ public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
         ///   element that can't be decoded; afterwards, this iterator returns `nil`.
         public mutating func next() async throws(RequestError) -> Element? {
             guard !isAtEnd else { return nil }
-            while true {
-                // Elements that were complete before the failure come first.
-                if let failure { throw end(failure) }
-                let line = try await base.nextLine()
-                let element: Result<Element, RequestError>?
-                (element, failure) = read(line)
-                switch element {
-                case .success(let element):
-                    if line == nil { core.keepEnd() }
-                    return element
-                case .failure(let error):
-                    if line == nil { core.keepEnd() }
-                    throw end(error)
-                case nil:
-                    isAtEnd = line == nil && failure == nil
-                    if isAtEnd { return nil }
+            do throws(RequestError) {
+                while let line = try await base.nextLine() {
+                    if let element = try read(line) { return try element.get() }
                 }
+                let last = try read(nil)
+                isAtEnd = last == nil
+                // The element comes first; the end is for the next loop.
+                if last != nil { core.keepEnd() }
+                return try last?.get()
+            } catch {
+                isAtEnd = true
+                throw error
             }
-        }
-
-        private mutating func end(_ error: RequestError) -> RequestError {
-            isAtEnd = true
-            return error
         }
     }
 }

@@ -45,10 +45,10 @@ public final class ResponseStream: AsyncSequence, Sendable {
     /// Returns a stream of the same content: the first of them that is deallocated ends both.
     func handedOver() -> ResponseStream { ResponseStream(head, core, makeDecoder: makeDecoder) }
 
-    /// Returns when the stream has been consumed to its end, or was abandoned.
+    /// Returns when the stream has been consumed to its end, or was abandoned; called once.
     func over() async {
         await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in core.whenOver { continuation.resume() } }
+            await core.isOver.value()
         } onCancel: {
             core.cancel()
         }
@@ -80,57 +80,65 @@ public final class ResponseStream: AsyncSequence, Sendable {
         ///   cancelled task, and `alreadyConsumed` if another loop has the content.
         public mutating func next() async throws(RequestError) -> Data? {
             defer { hasBegun = true }
-            return try await stream.core.nextPiece(isFirst: !hasBegun)
+            return try await stream.core.next(isFirst: !hasBegun)
         }
 
         /// The bytes up to the end of the next line, or the available part of it; `nil` at the end.
         mutating func nextLine() async throws(RequestError) -> Data? {
             defer { hasBegun = true }
-            return try await stream.core.nextLine(isFirst: !hasBegun)
+            return try await stream.core.next(.line, isFirst: !hasBegun)
         }
     }
 }
 
 /// The state that a stream's producer and its consumer share.
-final class StreamCore: Sendable {
-    private typealias Waiter = CheckedContinuation<Result<Data?, RequestError>, Never>
+final class StreamCore: ContentReceiver {
+    typealias Buffer = StreamBuffer<CheckedContinuation<Result<Data?, RequestError>, Never>>
 
     private struct State: Sendable {
-        var buffer: StreamBuffer<Waiter>
+        var buffer: Buffer
+        /// The number of received bytes.
+        var count: Int64 = 0
         var pauses = Level()
-        var isOver = false
-        var observers: [@Sendable () -> Void] = []
-
-        mutating func close() -> [@Sendable () -> Void] {
-            isOver = true
-            defer { observers = [] }
-            return observers
-        }
+        /// The reader of the last iteration over elements.
+        var reader: (any AnyObject & Sendable)?
     }
 
+    /// Filled when the stream has been consumed to its end, or was abandoned.
+    let isOver = OneShot<Void>()
     private let state: Locked<State>
-    private let rest = Locked(StreamRest())
+    private let maximum: Int
     private let setPaused: @Sendable (Bool) -> Void
 
     /// - Parameters:
     ///   - limit: The number of unconsumed bytes above which the transfer pauses.
+    ///   - maximum: The number of bytes above which the stream fails.
     ///   - setPaused: Pauses and resumes the transfer; called by one thread at a time.
-    init(limit: Int, setPaused: @escaping @Sendable (Bool) -> Void) {
-        self.setPaused = setPaused
-        state = Locked(State(buffer: StreamBuffer(limit: limit)))
+    init(limit: Int, maximum: Int = .max, setPaused: @escaping @Sendable (Bool) -> Void) {
+        (self.maximum, self.setPaused) = (maximum, setPaused)
+        state = Locked(State(buffer: Buffer(limit: limit)))
     }
 
     /// Makes the core of a stream that has all its pieces.
     convenience init(of chunks: [Data]) {
         self.init(limit: .max / 4) { _ in }
-        for chunk in chunks { try? put(chunk) }
+        for chunk in chunks { try? receive(chunk) }
         end(nil)
     }
 
     // MARK: Produce
 
-    func put(_ data: Data) throws(RequestError) {
-        perform(try state.withLock { state throws(RequestError) in try state.buffer.put(data) })
+    var count: Int64? { state.withLock { $0.count } }
+
+    func receive(_ data: Data) throws(RequestError) {
+        let due = try state.withLock { state throws(RequestError) in
+            state.count += Int64(data.count)
+            guard state.count <= maximum else {
+                throw RequestError(.bodyTooLarge, phase: .receiving, reason: "more than \(maximum) bytes")
+            }
+            return try state.buffer.put(data)
+        }
+        perform(due)
     }
 
     func end(_ error: RequestError?) {
@@ -139,47 +147,33 @@ final class StreamCore: Sendable {
 
     // MARK: Consume
 
-    func next(isFirst: Bool = false) async throws(RequestError) -> Data? {
-        switch rest.withLock({ $0.take() }) {
-        case .bytes(let data): return data
-        case .end: return nil
-        case nil: break
+    func next(_ portion: Buffer.Portion = .piece, isFirst: Bool = false) async throws(RequestError) -> Data? {
+        if Task.isCancelled { abandon() }
+        if let reply = state.withLock({ $0.buffer.take(portion, isFirst: isFirst) }) {
+            follow(reply)
+            return try reply.get()
         }
-        let result = await withTaskCancellationHandler {
+        let reply = await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
-                perform(state.withLock { $0.buffer.take(waiter, isFirst: isFirst) })
+                perform(state.withLock { $0.buffer.take(portion, isFirst: isFirst, for: waiter) })
             }
         } onCancel: {
             abandon()
         }
-        return try result.get()
-    }
-
-    /// The next piece, without the LF of a CR LF whose CR ended a line that was read before.
-    func nextPiece(isFirst: Bool) async throws(RequestError) -> Data? {
-        guard let piece = try await next(isFirst: isFirst) else { return nil }
-        let bytes = rest.withLock { $0.behindLine(piece) }
-        return bytes.isEmpty ? try await next() : bytes
-    }
-
-    /// The bytes up to the end of the next line, or those of it that are there; the rest of a piece is for the next
-    /// call.
-    func nextLine(isFirst: Bool) async throws(RequestError) -> Data? {
-        guard let piece = try await next(isFirst: isFirst) else { return nil }
-        return rest.withLock { $0.cut(piece) }
+        return try reply.get()
     }
 
     /// Lets the next iteration find the end that this one has read, which came with a last element.
     func keepEnd() {
-        rest.withLock { $0.isAtEnd = true }
+        state.withLock { $0.buffer.keepEnd() }
     }
 
     /// The reader of the last iteration over elements, if it was of the same kind, or else a new one.
     func reader<Parser: StreamParser>(_ makeParser: () -> Parser) -> ElementReader<Parser> {
         let new = ElementReader(makeParser())
-        return rest.withLock { rest in
-            if let known = rest.reader as? ElementReader<Parser> { return known }
-            rest.reader = new
+        return state.withLock { state in
+            if let known = state.reader as? ElementReader<Parser> { return known }
+            state.reader = new
             return new
         }
     }
@@ -187,7 +181,7 @@ final class StreamCore: Sendable {
     /// Abandons the rest of the stream.
     func abandon() {
         perform(state.withLock { $0.buffer.abandon() })
-        close()
+        isOver.fill(())
     }
 
     /// Ends the stream, because the operation is over: what arrived before the transfer ended can still be consumed.
@@ -195,85 +189,21 @@ final class StreamCore: Sendable {
         if !state.withLock({ $0.buffer.hasEnded }) { abandon() }
     }
 
-    /// Calls `body` when the stream has been consumed to its end, or was abandoned; at once, if it already is.
-    func whenOver(_ body: @escaping @Sendable () -> Void) {
-        let isOver = state.withLock { state in
-            if !state.isOver { state.observers.append(body) }
-            return state.isOver
-        }
-        if isOver { body() }
+    private func perform(_ due: Buffer.Due?) {
+        follow(due?.reply)
+        if let (waiter, reply) = due { waiter.resume(returning: reply) }
     }
 
-    private func close() {
-        for observer in state.withLock({ $0.close() }) { observer() }
-    }
-
-    private func perform(_ action: StreamBuffer<Waiter>.Action) {
+    /// Pauses or resumes the transfer, and closes the stream if a reply is its end.
+    private func follow(_ reply: Buffer.Reply?) {
         while let isPaused = state.withLock({ $0.pauses.next($0.buffer.isFull) }) {
             setPaused(isPaused)
             state.withLock { $0.pauses.endPassing() }
         }
-        guard let (waiter, reply) = action.reply else { return }
         switch reply {
-        case .chunk(let data):
-            waiter.resume(returning: .success(data))
-        case .end:
-            close()
-            waiter.resume(returning: .success(nil))
-        case .failure(let error):
-            close()
-            waiter.resume(returning: .failure(error))
+        case .success(nil)?, .failure?: isOver.fill(())
+        case .success(_?)?, nil: break
         }
-    }
-}
-
-/// The state that one iteration over a stream leaves to the next: unread bytes of a piece, and the position.
-private struct StreamRest: Sendable {
-    /// The portion to take before anything else.
-    enum Portion: Sendable {
-        case bytes(Data)
-        case end
-    }
-
-    /// The reader of elements.
-    var reader: (any AnyObject & Sendable)?
-    /// Whether the end is yet to be delivered.
-    var isAtEnd = false
-    private var bytes = Data()
-    private var cutEndsInCarriageReturn = false
-
-    mutating func take() -> Portion? {
-        if !bytes.isEmpty {
-            defer { bytes = Data() }
-            return .bytes(bytes)
-        }
-        defer { isAtEnd = false }
-        return isAtEnd ? .end : nil
-    }
-
-    /// Keeps all of a piece but its first line, and returns that line.
-    ///
-    /// - Complexity: O(n) in the length of the line.
-    mutating func cut(_ piece: Data) -> Data {
-        let length = piece.withUnsafeBytes { piece in
-            guard let end = piece.firstIndex(where: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) else {
-                return piece.count
-            }
-            return end + (piece[end...].starts(with: "\r\n".utf8) ? 2 : 1)
-        }
-        bytes = piece.dropFirst(length)
-        let line = piece.prefix(length)
-        cutEndsInCarriageReturn = line.last == UInt8(ascii: "\r")
-        return line
-    }
-
-    /// A piece for a caller that reads no lines, from its first byte on, whose index is zero.
-    mutating func behindLine(_ piece: Data) -> Data {
-        defer { cutEndsInCarriageReturn = false }
-        guard cutEndsInCarriageReturn, piece.first == UInt8(ascii: "\n") else {
-            return piece.startIndex == 0 ? piece : Data(piece)
-        }
-        return Data(piece.dropFirst())
     }
 }
 
@@ -285,12 +215,15 @@ final class ElementReader<Parser: StreamParser>: Sendable {
         self.parser = Locked(parser)
     }
 
-    /// Reads a line or a part of one, or the end, which is `nil`: returns the completed element, and the error that
-    /// ends the reading.
-    func read(_ line: Data?) -> (element: Parser.Element?, failure: RequestError.OversizedElement?) {
-        parser.withLock { parser in
+    /// Reads a line or a part of one, or the end, which is `nil`, and returns the completed element.
+    ///
+    /// - Throws: An error for an element that is too large, which ends the reading.
+    func read(_ line: Data?) throws(RequestError) -> Parser.Element? {
+        let (element, failure) = parser.withLock { parser in
             let elements = line.map { parser.feed($0) } ?? parser.finish()
             return (elements.first, parser.failure)
         }
+        if element == nil, let failure { throw RequestError(failure) }
+        return element
     }
 }

@@ -127,8 +127,8 @@ struct ServerSentEventParser: StreamParser {
         let name = line.prefix { $0 != UInt8(ascii: ":") }
         var value = line[name.endIndex...].dropFirst()
         if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
-        switch name {
-        case Field.data:
+        switch String(decoding: name, as: UTF8.self) {
+        case "data":
             guard value.count <= limit - data.count else {
                 failure = RequestError.OversizedElement(.event, limit: limit)
                 data = Data()
@@ -137,11 +137,13 @@ struct ServerSentEventParser: StreamParser {
             data.append(value)
             // A line end joins it to the next line; behind the last line it is removed.
             data.append(UInt8(ascii: "\n"))
-        case Field.event: event = String(decoding: value, as: UTF8.self)
-        case Field.id where !value.contains(0):
+        case "event": event = String(decoding: value, as: UTF8.self)
+        case "id" where !value.contains(0):
             id = value.isEmpty ? nil : String(decoding: value, as: UTF8.self)
-        case Field.retry where !value.isEmpty && value.allSatisfy(ASCII.isDigit):
-            retry = .milliseconds(Self.number(value))
+        case "retry" where !value.isEmpty && value.allSatisfy(ASCII.isDigit):
+            // Limited to a time that every clock can wait.
+            let number = Int64(String(decoding: value, as: UTF8.self)) ?? .max
+            retry = .milliseconds(min(number, 1_000_000_000_000))
             eventRetry = retry
         default: break  // A comment, which has no name, or an unknown field.
         }
@@ -158,17 +160,5 @@ struct ServerSentEventParser: StreamParser {
             id: id,
             retry: eventRetry
         )
-    }
-
-    /// The value of digits, limited to a time that every clock can wait.
-    private static func number(_ digits: Data) -> Int64 {
-        digits.reduce(0) { min($0 * 10 + Int64($1 - UInt8(ascii: "0")), 1_000_000_000_000) }
-    }
-
-    private enum Field {
-        static let data = Data("data".utf8)
-        static let event = Data("event".utf8)
-        static let id = Data("id".utf8)
-        static let retry = Data("retry".utf8)
     }
 }

@@ -32,14 +32,6 @@ protocol StreamParser<Element>: Sendable {
 /// A CR ends its line at once, and an LF behind it is skipped when it comes. Otherwise the last line of a server that
 /// ends lines with CR alone would be delayed until the next one.
 struct LineParser: StreamParser {
-    /// The characters that end a line.
-    enum Ending: Sendable {
-        /// LF, CR LF or CR, as in server-sent events (WHATWG HTML, 9.2.5).
-        case any
-        /// LF alone: a CR is a byte like any other.
-        case lineFeed
-    }
-
     private(set) var failure: RequestError.OversizedElement?
     private let limit: Int
     private let endsAtCarriageReturn: Bool
@@ -50,10 +42,11 @@ struct LineParser: StreamParser {
     ///
     /// - Parameters:
     ///   - limit: The maximum byte count of a line, without its end; 1 MiB by default.
-    ///   - ending: The characters that end a line.
-    init(limit: Int = 1 << 20, ending: Ending = .any) {
+    ///   - endsAtCarriageReturn: Whether CR LF and CR end a line too, as in server-sent events (WHATWG HTML, 9.2.5), or
+    ///     LF alone, and a CR is a byte like any other.
+    init(limit: Int = 1 << 20, endsAtCarriageReturn: Bool = true) {
         self.limit = max(0, limit)
-        endsAtCarriageReturn = ending == .any
+        self.endsAtCarriageReturn = endsAtCarriageReturn
     }
 
     mutating func feed(_ bytes: some Collection<UInt8>) -> [Data] {
@@ -70,33 +63,23 @@ struct LineParser: StreamParser {
     private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) -> [Data] {
         guard failure == nil else { return [] }
         var lines: [Data] = []
-        var start = 0
-        var index = 0
-        if lastWasCarriageReturn, !bytes.isEmpty {
-            lastWasCarriageReturn = false
-            if bytes[0] == UInt8(ascii: "\n") { (start, index) = (1, 1) }
-        }
-        while index < bytes.count {
-            let byte = bytes[index]
-            let isCarriageReturn = endsAtCarriageReturn && byte == UInt8(ascii: "\r")
-            guard byte == UInt8(ascii: "\n") || isCarriageReturn else {
-                index += 1
-                continue
+        var rest = bytes[...]
+        let endsAtCarriageReturn = endsAtCarriageReturn
+        while true {
+            if lastWasCarriageReturn, let first = rest.first {
+                lastWasCarriageReturn = false
+                if first == UInt8(ascii: "\n") { rest = rest.dropFirst() }
             }
-            guard take(bytes[start..<index]) else { return lines }
+            let end = rest.firstIndex { byte in
+                byte == UInt8(ascii: "\n") || endsAtCarriageReturn && byte == UInt8(ascii: "\r")
+            }
+            guard let end, take(rest[..<end]) else { break }
             lines.append(pending)
             pending = Data()
-            index += 1
-            if isCarriageReturn {
-                if index == bytes.count {
-                    lastWasCarriageReturn = true
-                } else if bytes[index] == UInt8(ascii: "\n") {
-                    index += 1
-                }
-            }
-            start = index
+            lastWasCarriageReturn = rest[end] == UInt8(ascii: "\r")
+            rest = rest[(end + 1)...]
         }
-        _ = take(bytes[start...])
+        if failure == nil { _ = take(rest) }
         return lines
     }
 
@@ -127,7 +110,7 @@ struct JSONLinesParser: StreamParser {
     ///
     /// - Parameter limit: The maximum byte count of a line; 1 MiB by default.
     init(limit: Int = 1 << 20) {
-        lines = LineParser(limit: limit, ending: .lineFeed)
+        lines = LineParser(limit: limit, endsAtCarriageReturn: false)
     }
 
     mutating func feed(_ bytes: some Collection<UInt8>) -> [Data] {

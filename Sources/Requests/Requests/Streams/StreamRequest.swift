@@ -43,9 +43,7 @@ extension StreamRequest {
 open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Sendable {
     /// The stream, for the consumer; `nil` if there is none.
     private let stream = OneShot<Consumption?>()
-    /// Whether the consumer has begun.
-    private let hasBegun = Locked(false)
-    private let consumer: Locked<(core: StreamCore?, task: Task<Void, Never>?)>
+    private let consumer: Locked<(hasBegun: Bool, core: StreamCore?, task: Task<Void, Never>)>
 
     private struct Consumption: Sendable {
         let operation: StreamOperation
@@ -59,7 +57,7 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
         let task = Task { [stream] in
             if let consumption = await stream.value() { await consumption.operation.consume(consumption) }
         }
-        consumer = Locked((nil, task))
+        consumer = Locked((false, nil, task))
         super.init(configuration)
     }
 
@@ -74,9 +72,10 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
         flow: FlowControl
     ) throws -> (any ContentReceiver)? {
         guard let request else { return nil }
-        let core = StreamCore(limit: request.bufferSize) { flow.set(.buffer, $0) }
+        let maximum = plan?.options.maximumBodySize ?? .max
+        let core = StreamCore(limit: request.bufferSize, maximum: maximum) { flow.set(.buffer, $0) }
         try begin(ResponseStream(head, core, makeDecoder: environment.makeDecoder), core, request)
-        return StreamReceiver(core, limit: plan?.options.maximumBodySize ?? .max)
+        return core
     }
 
     final override func conclude(
@@ -86,12 +85,8 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
         // A response that was answered without a transfer, or changed by a validator.
         guard case .data(let content) = response.body, mayTryAgain, let request else { return }
         do {
-            let stream = ResponseStream(
-                response.head,
-                StreamCore(of: [content]),
-                makeDecoder: environment.makeDecoder
-            )
-            try begin(stream, nil, request)
+            let core = StreamCore(of: [content])
+            try begin(ResponseStream(response.head, core, makeDecoder: environment.makeDecoder), nil, request)
         } catch {
             throw RunFailure(error, in: .receiving)
         }
@@ -101,15 +96,15 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
     ///
     /// - Throws: An error if it already consumes one: an interceptor has sent the request more than once.
     private func begin(_ stream: ResponseStream, _ core: StreamCore?, _ request: R) throws(RequestError) {
-        let isFirst = hasBegun.withLock { hasBegun in
-            defer { hasBegun = true }
-            return !hasBegun
+        let isFirst = consumer.withLock { consumer in
+            guard !consumer.hasBegun else { return false }
+            (consumer.hasBegun, consumer.core) = (true, core)
+            return true
         }
         guard isFirst else {
             let reason = "the request was sent again while its stream was being consumed"
             throw RequestError(.unsupported, phase: .receiving, reason: reason)
         }
-        consumer.withLock { $0.core = core }
         // A result that came meanwhile found no stream to end, and the consumer's task is cancelled: its error comes
         // first.
         if result != nil { endConsumption() }
@@ -132,9 +127,9 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
     /// The consumer gets the error of the operation. If the operation was cancelled, the consumer's task is cancelled
     /// too.
     private func endConsumption() {
-        let (core, task) = consumer.withLock { $0 }
+        let (_, core, task) = consumer.withLock { $0 }
         if let failure = failure as? RequestError, failure.code != .cancelled { core?.end(failure) }
-        task?.cancel()
+        task.cancel()
     }
 
     override func didDeliver() {
@@ -144,32 +139,5 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
     }
 
     // Consumed content can't be taken back.
-    final override var mayTryAgain: Bool { !hasBegun.withLock { $0 } }
-}
-
-/// Passes content to a stream, and fails the stream with the transfer.
-private final class StreamReceiver: ContentReceiver {
-    private let core: StreamCore
-    private let limit: Int64
-    private let received = Locked<Int64>(0)
-
-    init(_ core: StreamCore, limit: Int) {
-        self.core = core
-        self.limit = Int64(limit)
-    }
-
-    var count: Int64? { received.withLock { $0 } }
-
-    func receive(_ data: Data) throws {
-        let count = received.withLock { received in
-            received += Int64(data.count)
-            return received
-        }
-        guard count <= limit else {
-            throw RequestError(.bodyTooLarge, phase: .receiving, reason: "more than \(limit) bytes")
-        }
-        try core.put(data)
-    }
-
-    func end(_ error: RequestError?) { core.end(error) }
+    final override var mayTryAgain: Bool { !consumer.withLock { $0.hasBegun } }
 }

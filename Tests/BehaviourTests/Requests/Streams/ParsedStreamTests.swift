@@ -138,6 +138,18 @@ import Testing
         #expect(try await values.next() == nil)
     }
 
+    @Test func aSequenceWhoseTransferFailedIsOver() async throws {
+        let gate = Gate()
+        let response = StubResponse.chunked([Data("a\nbc".utf8)]).held(by: gate, after: 3).reset(after: 3)
+        let client = HTTPClient(transport: InMemoryTransport { _ in response })
+        var lines = try await client.stream(HTTPRequest(url: home)).lines.makeAsyncIterator()
+
+        #expect(try await lines.next() == "a")
+        gate.open()
+        await #expect(throws: RequestError.self) { try await lines.next() }
+        #expect(try await lines.next() == nil)
+    }
+
     @Test(arguments: [["1\nx\n3\n"], ["1\nx", "\n3"], ["1\n", "x\n3\n"]])
     func invalidLineDoesNotEndResults(_ chunks: [String]) async {
         let stream = ResponseStream(chunks.map { Data($0.utf8) })

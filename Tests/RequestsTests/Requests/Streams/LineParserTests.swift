@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func aCarriageReturnIsAByteWhereOnlyLineFeedsCount() {
-        var parser = LineParser(ending: .lineFeed)
+        var parser = LineParser(endsAtCarriageReturn: false)
 
         #expect(parser.feed("a\rb\r\nc".utf8) == [Data("a\rb\r".utf8)])
         #expect(parser.finish() == [Data("c".utf8)])

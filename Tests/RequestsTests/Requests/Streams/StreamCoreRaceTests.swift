@@ -15,7 +15,7 @@ import Testing
             let known = Locked(false)
             let core = StreamCore(limit: 1) { isPaused in known.withLock { $0 = isPaused } }
 
-            async let put: Void = core.put(Data("ab".utf8))
+            async let put: Void = core.receive(Data("ab".utf8))
             async let taken = core.next()
 
             #expect(try await taken == Data("ab".utf8))
