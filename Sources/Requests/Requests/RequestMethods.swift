@@ -119,7 +119,7 @@ extension TypedRequest where Tag: RequestMethod {
     ) {
         // A `URL` needs no parsing.
         let url = segments.isEmpty ? path as? URL : nil
-        let address = url.map(Address.url) ?? Address(path.requestPath.appending(segments))
+        let address = url.map { Address($0) } ?? Address(path.requestPath.appending(segments))
         self.init(HTTPRequest(address, method: Tag.method), decoding: decoder)
     }
 }
