@@ -48,7 +48,7 @@ extension Measurement {
                 return try MediaType(parsing: text).rawValue.utf8.count
             },
             grows("request", count) { () -> Int in
-                var request = HTTPRequest("https://example.com/\(names)")
+                var request = HTTPRequest("https://example.com/\(raw: names.joined(separator: "/"))")
                 request.query = Query(names.map { Query.Item($0, value: "a b") })
                 for name in names { request.headers.add("value", for: HTTPField.Name(name)) }
                 return try request.toURLRequest().url?.absoluteString.utf8.count ?? 0
