@@ -18,9 +18,11 @@ import Testing
             $0.rateLimiter = limiter
             $0.baseURL = server
         }
+        let joined = Recorder<Void>()
         func start(_ path: String, _ priority: Operation.QueuePriority = .normal) -> Operation {
             let operation = queue.makeOperation(for: HTTPRequest("\(raw: path)"), coalescing: true)
             operation.queuePriority = priority
+            operation.addMonitor(.events { event, _ in if case .operationJoined = event { joined.record(()) } })
             operation.start()
             return operation
         }
@@ -28,9 +30,11 @@ import Testing
         let normal = start("normal")
         try await clock.waitForSleepers(1)
         let (calm, urgent) = (start("shared", .veryLow), start("shared", .veryHigh))
+        await joined.first(4)
         try await eventually { limiter.count == 2 }
 
         clock.advance(by: .seconds(1))
+        try await eventually { transport.requests.count == 2 }
         try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(1))
 

@@ -201,7 +201,6 @@ struct CoalescingLink: Interceptor {
             // Earlier tries were made for this operation as well, which only came too late to observe them.
             turn.operation.record { $0.spend(transfer.number) }
         }
-        if let leader = transfer.monitored { turn.operation.report(.joined(leader)) }
         return try await transfer.answer(to: request, for: turn, at: next)
     }
 }

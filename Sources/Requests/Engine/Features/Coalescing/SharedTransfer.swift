@@ -63,7 +63,7 @@ final class SharedTransfer: HTTPTransport {
     /// The retry policy of that try.
     let retry: RetryPolicy
     /// The shared operation for monitors; `nil` without monitors.
-    let monitored: MonitoredOperation?
+    private let monitored: MonitoredOperation?
     private let ended: @Sendable (SharedTransfer) -> Void
     private let state = Locked(State())
 
@@ -139,6 +139,7 @@ final class SharedTransfer: HTTPTransport {
             let former = state.withLock { $0.waiting.removeValue(forKey: id) }
             withExtendedLifetime(former) {}
         }
+        if let monitored { turn.operation.report(.joined(monitored)) }
         let transfer = Transfer(request, because: next.cause, heads: next.heads, for: turn, isShared: true)
         var answer = try await transfer.answer(over: self, for: turn)
         // One of the operations stores the answer.
