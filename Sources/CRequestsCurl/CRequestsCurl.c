@@ -648,7 +648,7 @@ int ccurl_easy_prepare(CCurlEasy *easy, const CCurlCallbacks *callbacks, void *c
     curl.easy_setopt(easy, OPT_PREREQFUNCTION, callbacks->sending);
     curl.easy_setopt(easy, OPT_PREREQDATA, context);
     curl.easy_setopt(easy, (int)CCURL_QUICK_EXIT, 1L);
-    // The maximum tells a connection to a proxy from one to a host.
+    // The maximum separates a connection to a proxy from one to a host.
     long proxy_version = openssl.has_stores ? TLS_1_2 | AT_MOST_TLS_1_3 : TLS_1_2;
     curl.easy_setopt(easy, (int)CCURL_PROXY_SSLVERSION, proxy_version);
     return failure;

@@ -62,7 +62,7 @@ struct CredentialSpace: Sendable {
     ///
     /// For `Basic` it is the path of the request up to its last slash, and everything below (RFC 7617, 2.2). For
     /// `Digest`, and for proxies, it is everything: a `domain` of a challenge (RFC 7616, 3.3) is ignored, since an
-    /// answer outside of it only tells the same server who the user is.
+    /// answer outside of it only identifies the user to the same server.
     init(_ id: ID, of challenge: AuthenticationChallenge, to url: URL, answer: Answer, generation: Int) {
         self.id = id
         self.answer = answer

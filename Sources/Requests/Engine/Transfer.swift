@@ -111,7 +111,7 @@ final class Transfer: Sendable {
             }
             report(.began(number: begun.number), to: begun.observers)
         }
-        // The features that were just told may have cancelled it, and so may any other thread. Without features,
+        // The features that were just notified may have cancelled it, and so may any other thread. Without features,
         // nothing of a user's has run since `begin` found that there is no result.
         let isWanted = begun.observers.isEmpty || owner.operation.core.withLock { $0.lifecycle.isRunning }
         let isSent =

@@ -226,7 +226,7 @@ final class PartialFile: Sendable {
         for file: URL? = nil,
         _ call: (_ descriptor: Int32, _ length: inout Int64) throws(FileError) -> Int32
     ) throws(FileError) {
-        // Before the state says so, and until the descriptor is closed, so that nobody who waits misses it.
+        // Before the state says so, and until the descriptor is closed, so that no waiting thread misses it.
         uses.enter()
         defer { uses.leave() }
         let (found, start) = state.withLock { ($0.use(), $0.length) }

@@ -25,8 +25,8 @@ struct ArchiveReader {
         let start = entry["startedDateTime"]?.text.flatMap(Date.init(timestamp:)) ?? Date(timeIntervalSince1970: 0)
         var exchange = Exchange(request: try readRequest(), metrics: Metrics(start: start))
         // Browsers omit large content and content in files, and write its size.
-        let told = exchange.request.body.isEmpty ? request["bodySize"]?.wholeNumber.map(Self.clamped) : nil
-        exchange.requestBodySize += missing(in: request["postData"]) ?? told ?? 0
+        let statedSize = exchange.request.body.isEmpty ? request["bodySize"]?.wholeNumber.map(Self.clamped) : nil
+        exchange.requestBodySize += missing(in: request["postData"]) ?? statedSize ?? 0
         exchange.response = try readResponse()
         exchange.error = error(hasResponse: exchange.response != nil)
         return exchange

@@ -42,7 +42,7 @@ extension QueryEncoder {
         }
 
         private func begin(_ content: Node.Content) {
-            // A subclass goes on where its superclass stopped.
+            // A subclass continues where its superclass stopped.
             guard node.content == .nothing || node.content == content else {
                 return session.fail("is encoded both as a list and as an object", at: codingPath)
             }

@@ -113,7 +113,7 @@ struct CurlTrust: Sendable {
         return failure
     }
 
-    /// Tells the connections of a handle from those with another number; without effect if connections don't share
+    /// Separates the connections of a handle from those with another number; without effect if connections don't share
     /// certificates.
     func setMark(number: Int, of easy: CurlEasy) {
         if case .store(_, let mark) = authorities { _ = CurlStore.setMark("\(mark)-\(number)", of: easy) }
