@@ -13,9 +13,20 @@ extension Redaction {
     ///
     /// - Complexity: O(n).
     package static func content(_ content: Data, type: String?) -> Data {
-        let mediaType = type.flatMap { try? MediaType(parsing: $0) }
-        let isParsed = mediaType?.isMultipart ?? false || mediaType?.isJSON ?? false || content.beginsAsJSON
-        return redacted(content, mediaType, json: credentials) { isParsed && namesCredential($0) } ?? Data()
+        let type = type.flatMap { try? MediaType(parsing: $0) }
+        let isMultipart = type?.essence.hasPrefix("multipart/") ?? false
+        let mayBeJSON = type?.isJSON ?? false || content.beginsAsJSON
+        if mayBeJSON, let lines = jsonLines(content) {
+            guard !isMultipart else { return namesCredential(content) ? Data() : content }
+            return joined(lines.map { line in line.value.flatMap(credentials)?.serialized ?? line.text })
+        }
+        var content = content
+        if type?.essence == MediaType.urlEncodedForm.essence {
+            let text = String(decoding: content, as: UTF8.self)
+            let redacted = pairs(text[...], separatedBy: "&")
+            if redacted != text { content = Data(redacted.utf8) }
+        }
+        return (isMultipart || mayBeJSON) && namesCredential(content, besideNumbers: !isMultipart) ? Data() : content
     }
 
     /// Returns content of a message with header fields, like ``content(_:type:)``; empty if it is encoded.
@@ -32,83 +43,122 @@ extension Redaction {
 
     /// Returns content for display in a message; `nil` if it names a secret, and can't be parsed.
     ///
-    /// Content of any type is read as JSON if it is JSON: a message is often about content without a type, or with a
-    /// wrong one. All names count here, since a message isn't replayed. In a text, a name that isn't a credential for
-    /// certain, such as `code`, counts only before a colon or an equals sign.
+    /// Its type is ignored: a message is often about content without a type, or with a wrong one. All names count here,
+    /// since a message isn't replayed. Common words, such as `code`, count only as names: in a multipart form, in
+    /// quotes before a colon or behind `name=`, and before an equals sign.
     ///
     /// - Complexity: O(n).
     package static func shown(_ content: Data, type: String?) -> Data? {
         let type = type.flatMap { try? MediaType(parsing: $0) }
-        return redacted(content, type, json: json) { namesSecret(in: $0, isForm: type?.isMultipart ?? false) }
-    }
-
-    /// Content without the secrets in its JSON or its form; `nil` if content of another format has a secret.
-    private static func redacted(
-        _ content: Data,
-        _ type: MediaType?,
-        json: (JSONValue) -> JSONValue,
-        isSecret: (Data) -> Bool
-    ) -> Data? {
-        // A text in quotes may have any format again.
-        if type?.isMultipart != true, content.first != UInt8(ascii: "\""),
-            let value = try? JSONDecoder().decode(JSONValue.self, from: content)
-        {
-            let redacted = json(value)
-            return redacted == value ? content : redacted.serialized
+        if type?.essence == MediaType.urlEncodedForm.essence, !content.beginsAsJSON {
+            return Data(pairs(Substring(decoding: content, as: UTF8.self), separatedBy: "&").utf8)
         }
-        guard type?.essence == MediaType.urlEncodedForm.essence else { return isSecret(content) ? nil : content }
-        let text = String(decoding: content, as: UTF8.self)
-        let redacted = pairs(text[...], separatedBy: "&")
-        let form = redacted == text ? content : Data(redacted.utf8)
-        return content.beginsAsJSON && isSecret(form) ? nil : form
+        let isForm = type?.essence.hasPrefix("multipart/") ?? false
+        guard !isForm, let lines = jsonLines(content) else {
+            return namesSecret(inText: content, isForm: isForm) ? nil : content
+        }
+        let shown = lines.map { line -> Data? in
+            // A text may contain any format again, such as a form in quotes.
+            if case .string(let text) = line.value, namesSecret(inText: text.utf8, isForm: false) { return nil }
+            guard let value = line.value else { return line.text }
+            let redacted = json(value)
+            return redacted == value ? line.text : redacted.serialized
+        }
+        return shown.contains(nil) ? nil : joined(shown.compactMap(\.self))
     }
 
-    /// Whether content that can't be parsed names a credential between quotes, and not a mere number as its value.
-    private static func namesCredential(_ content: Data) -> Bool {
+    /// Content that is one value of JSON, or one a line; `nil` if it is something else.
+    ///
+    /// Empty lines have no value.
+    private static func jsonLines(_ content: Data) -> [(text: Data, value: JSONValue?)]? {
+        func value(_ text: Data) -> JSONValue? { try? JSONDecoder().decode(JSONValue.self, from: text) }
+        if let value = value(content) { return [(content, value)] }
+        var lines: [(Data, JSONValue?)] = []
+        for line in content.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map({ Data($0) }) {
+            let isEmpty = line.allSatisfy { $0 <= UInt8(ascii: " ") }
+            let value = isEmpty ? nil : value(line)
+            guard isEmpty || value != nil else { return nil }
+            lines.append((line, value))
+        }
+        return lines
+    }
+
+    private static func joined(_ lines: [Data]) -> Data { Data(lines.joined(separator: [UInt8(ascii: "\n")])) }
+
+    /// Whether content that can't be parsed names a credential between quotes, also beside a number that may be a code.
+    private static func namesCredential(_ content: Data, besideNumbers: Bool = false) -> Bool {
         let pieces = content.split(separator: UInt8(ascii: "\"")).map { String(decoding: $0, as: UTF8.self) }
         return pieces.indices.contains { index in
             guard SecretName.isCredential(pieces[index]) else { return false }
-            let value = pieces[(index + 1)...].first?.utf8.first { !": ".utf8.contains($0) }
-            return SecretName.isCode(pieces[index]) || value.map(ASCII.isDigit) != true
+            let isLast = index + 1 == pieces.endIndex
+            return !besideNumbers || isLast || SecretName.isCode(pieces[index]) || !pieces[index + 1].beginsWithNumber
         }
     }
 
-    /// Whether a text names a secret; in a form each word may be a name.
-    private static func namesSecret(in text: Data, isForm: Bool) -> Bool {
-        let isForm = isForm || text.range(of: Data("name=\"".utf8)) != nil
-        return text.split { !ASCIISet.word.contains($0) }.contains { word in
-            let name = String(decoding: word, as: UTF8.self)
-            guard !SecretName.isCredential(name) else { return true }
-            guard namesSecret(name) else { return false }
-            let next = text[word.endIndex...].first { !"\\\"'] ".utf8.contains($0) }
-            return isForm || next == UInt8(ascii: "=") || next == UInt8(ascii: ":")
+    /// Whether one of the words of a text names a secret; in a form each word may be a name.
+    private static func namesSecret(inText text: some Collection<UInt8>, isForm: Bool) -> Bool {
+        let pieces = text.split(omittingEmptySubsequences: false) { "\"'".utf8.contains($0) }
+        return pieces.indices.contains { index in
+            let behind = index + 1 < pieces.endIndex ? pieces[index + 1].first { $0 > UInt8(ascii: " ") } : nil
+            // `name=` is followed by a name.
+            let isName =
+                isForm || behind == UInt8(ascii: ":")
+                || index > 0 && pieces[index - 1].suffix(5).map(ASCII.lowercased).elementsEqual("name=".utf8)
+            return pieces[index].split(whereSeparator: { !ASCIISet.word.contains($0) }).contains { word in
+                let name = String(decoding: word, as: UTF8.self)
+                guard !SecretName.isCredential(name) else { return true }
+                guard namesSecret(name) else { return false }
+                let next = pieces[index][word.endIndex...].first { $0 != UInt8(ascii: "]") }
+                return isName || next == UInt8(ascii: "=") || !SecretName.isCommonWord(name)
+            }
         }
     }
 
-    /// The value without the texts of credentials; a number stays one, so that it is still decoded.
-    private static func credentials(_ value: JSONValue) -> JSONValue {
-        replacing(in: value) { name, member in
-            SecretName.isCredential(name) ? hidden(member, isCode: SecretName.isCode(name)) : Optional.none
-        }
-    }
-
-    private static func hidden(_ value: JSONValue, isCode: Bool) -> JSONValue {
+    /// The value without credentials; `nil` if it has no credentials.
+    private static func credentials(_ value: JSONValue) -> JSONValue? {
         switch value {
-        case .integer(1...) where isCode: 0
-        case .string: "REDACTED"
-        case .array(let elements): .array(elements.map { hidden($0, isCode: isCode) })
-        default: credentials(value)
+        case .array(let elements):
+            let redacted = elements.map { credentials($0) }
+            return redacted.contains { $0 != nil } ? .array(zip(redacted, elements).map { $0 ?? $1 }) : nil
+        case .object(let members):
+            let redacted = members.compactMap { name, member -> (String, JSONValue)? in
+                let hidden =
+                    SecretName.isCredential(name) ? hidden(member, isCode: SecretName.isCode(name)) : nil
+                return (hidden ?? credentials(member)).map { (name, $0) }
+            }
+            return redacted.isEmpty ? nil : .object(members.merging(redacted) { $1 })
+        default: return nil
         }
     }
-}
 
-extension MediaType {
-    fileprivate var isMultipart: Bool { type.equalsIgnoringASCIICase("multipart") }
+    /// The value of a credential without its texts; `nil` if it has no text.
+    ///
+    /// A number stays one, so that it is still decoded.
+    private static func hidden(_ value: JSONValue, isCode: Bool) -> JSONValue? {
+        switch value {
+        case .integer(1...) where isCode: return 0
+        case .string(let text): return text == "REDACTED" ? nil : "REDACTED"
+        case .array(let elements):
+            let redacted = elements.map { hidden($0, isCode: isCode) ?? credentials($0) }
+            return redacted.contains { $0 != nil } ? .array(zip(redacted, elements).map { $0 ?? $1 }) : nil
+        default: return nil
+        }
+    }
 }
 
 extension ASCIISet {
     /// The characters of a name.
     fileprivate static let word = alphanumerics + "_-"
+}
+
+extension String {
+    /// Whether a colon and a number come first, as behind a name in JSON.
+    fileprivate var beginsWithNumber: Bool {
+        let text = utf8.drop { $0 <= UInt8(ascii: " ") }
+        guard text.first == UInt8(ascii: ":") else { return false }
+        let value = Substring(text.dropFirst().prefix { !",}]".utf8.contains($0) })
+        return Double(value.trimmingCharacters(in: .whitespacesAndNewlines)) != nil
+    }
 }
 
 extension Data {

@@ -92,29 +92,50 @@ package enum Redaction {
 
     /// An address's scheme with its colon and slashes, which may be missing, and the rest without user and password.
     ///
-    /// The rest is `nil` if there is still an at sign behind a colon that doesn't precede a port: it may end a password
-    /// that contains a delimiter.
-    private static func split(_ address: String) -> (scheme: Substring, rest: Substring.UTF8View?) {
-        let text = withoutUser(address)
-        let start = AddressParts(text)?.authority.startIndex ?? text.startIndex
-        let rest = text.utf8[start...]
-        guard let at = rest.lastIndex(of: UInt8(ascii: "@")),
-            let colon = rest[..<at].firstIndex(of: UInt8(ascii: ":"))
-        else { return (text[..<start], rest) }
-        let port = rest[colon...].dropFirst().prefix { !"/?#".utf8.contains($0) }
-        return (text[..<start], !port.isEmpty && port.allSatisfy(ASCII.isDigit) ? rest : nil)
+    /// The rest is `nil` if an at sign may end a password that contains a delimiter, and so ends anywhere.
+    private static func split(_ address: String) -> (scheme: String, rest: Substring.UTF8View?) {
+        let name = address.utf8.prefix { ASCIISet.scheme.contains($0) || $0 == UInt8(ascii: ":") }
+        var rest = address.utf8[...]
+        guard name.isEmpty || name.last == UInt8(ascii: ":"), rest[name.endIndex...].starts(with: "//".utf8) else {
+            let colon = rest.firstIndex(of: UInt8(ascii: ":")) ?? rest.endIndex
+            return ("", rest[colon...].contains(UInt8(ascii: "@")) ? nil : rest)
+        }
+        rest = rest[rest.index(name.endIndex, offsetBy: 2)...]
+        let scheme = String(address[..<rest.startIndex])
+        let authority = rest.prefix { !"/?#".utf8.contains($0) }
+        if let at = authority.lastIndex(of: UInt8(ascii: "@")) {
+            rest = rest[rest.index(after: at)...]
+            return (scheme, rest.prefix { !"?#".utf8.contains($0) }.contains(UInt8(ascii: "@")) ? nil : rest)
+        }
+        guard authority.first != UInt8(ascii: "["), let colon = authority.firstIndex(of: UInt8(ascii: ":")) else {
+            return (scheme, rest)
+        }
+        let port = authority[authority.index(after: colon)...]
+        guard !port.isEmpty, port.allSatisfy(ASCII.isDigit) else {
+            return (scheme, rest.contains(UInt8(ascii: "@")) ? nil : rest)
+        }
+        // Directly behind what looks like a port, a query may belong to a password as well; behind a path it is too far
+        // away. A segment that begins with the sign is a name, as of a user or a package.
+        let behind = rest[authority.endIndex...]
+        let path = behind.first == UInt8(ascii: "/") ? behind.prefix { !"?#".utf8.contains($0) } : behind
+        guard let at = path.lastIndex(of: UInt8(ascii: "@")) else { return (scheme, rest) }
+        return (scheme, path[..<at].last == UInt8(ascii: "/") ? rest : nil)
     }
 
     /// A text of `name=value` pairs without the values of those that are secrets by their name.
-    package static func pairs(_ text: Substring, separatedBy separators: String, depth: Int = 0) -> String {
+    package static func pairs(_ text: Substring, separatedBy separators: String) -> String {
+        pairs(text, separatedBy: separators, depth: 0)
+    }
+
+    private static func pairs(_ text: Substring, separatedBy separators: String, depth: Int) -> String {
         var result = ""
         var rest = text.utf8
         while !rest.isEmpty {
             let pair = rest.prefix { !separators.utf8.contains($0) }
             let name = Substring(pair.prefix { $0 != UInt8(ascii: "=") })
+            let isSecret = name.endIndex < pair.endIndex && namesSecret(name)
             let hasValue = name.endIndex < pair.endIndex
-            let value = hasValue ? Substring(pair[name.endIndex...].dropFirst()) : name
-            if hasValue && namesSecret(name) || holdsSecret(value, depth) {
+            if isSecret || holdsSecret(hasValue ? Substring(pair[name.endIndex...].dropFirst()) : name, depth) {
                 result += hasValue ? "\(name)=REDACTED" : "REDACTED"
             } else {
                 result += String(Substring(pair))
@@ -137,22 +158,12 @@ package enum Redaction {
 
     /// JSON without the values of members that are secrets by their name.
     static func json(_ value: JSONValue) -> JSONValue {
-        replacing(in: value) { name, _ in namesSecret(name) ? "REDACTED" : Optional.none }
-    }
-
-    /// JSON with other values for some members, at every level.
-    static func replacing(
-        in value: JSONValue,
-        _ replacement: (_ name: String, _ value: JSONValue) -> JSONValue?
-    ) -> JSONValue {
         switch value {
-        case .array(let elements): return .array(elements.map { replacing(in: $0, replacement) })
-        case .object(var members):
-            for (name, member) in members {
-                members[name] = replacement(name, member) ?? replacing(in: member, replacement)
-            }
-            return .object(members)
-        default: return value
+        case .array(let elements):
+            .array(elements.map(json))
+        case .object(let members):
+            .object(Dictionary(members.map { ($0, namesSecret($0) ? "REDACTED" : json($1)) }) { first, _ in first })
+        default: value
         }
     }
 

@@ -28,6 +28,9 @@ package enum SecretName {
         return letters == "otp" || letters.hasSuffix("passcode")
     }
 
+    /// Whether a name that matches is also a common word of a text.
+    static func isCommonWord(_ name: some StringProtocol) -> Bool { commonWords.contains(name.lowercased()) }
+
     private static func letters(of name: some StringProtocol) -> String {
         // Some letters beyond ASCII have a lower case in ASCII.
         if name.utf8.contains(where: { $0 >= 0x80 }) { return name.lowercased().filter(\.isASCIILetter) }
@@ -50,6 +53,9 @@ package enum SecretName {
             "samlresponse", "sessid", "passwords", "secrets", "apikeys",
         ]
     private static let names: Set = ["code", "sid", "pin", "dpop", "idtokenhint"]
+    private static let commonWords: Set = [
+        "code", "key", "pin", "pass", "session", "cookie", "signature", "assertion",
+    ]
 }
 
 extension Character {

@@ -60,18 +60,23 @@ import Testing
         #expect(Redaction.value(of: field) == shown && field.description == "\(name): \(shown)")
     }
 
-    /// An address with a password that has a delimiter, and the part that may be shown.
+    /// An address with a password that looks like a port, and the part that may be shown.
     @Test(
         arguments: [
-            ("https://bob:a/456@host/", "https://…"), ("https://:a/456@host/a", "https://…"),
-            ("https://bob:a?456@host/", "https://…"), ("https://bob:a#456@host/", "https://…"),
+            ("https://bob:123/456@host/", "https://…"), ("https://bob:123/45/6@host/a", "https://…"),
+            ("https://bob:123?456@host/", "https://…"), ("https://bob:123#456@host/", "https://…"),
             ("https://host:123/@scope/package", "https://host:123/@scope/package"),
             ("https://host:123/a?mail=ada@b.example", "https://host:123/a"),
             ("https://host/ada@b.example", "https://host/ada@b.example"),
-            ("https://[::1]:80/a", "https://[::1]:80/a"),
+            ("https://[::1]:80/a@b", "https://[::1]:80/a@b"),
         ]
     )
-    func noPasswordWithADelimiterIsShown(_ address: String, _ shown: String) {
+    func noPasswordThatLooksLikeAPortIsShown(_ address: String, _ shown: String) throws {
+        let request = HTTPRequest("\(raw: address)")
+        let error = RequestError(.timedOut, phase: .sending, request: request)
+
+        #expect("\(request)" == "GET \(shown)")
+        #expect("\(error)" == "timedOut while sending for GET \(shown)")
         #expect(InvalidRequest(.url, "is wrong", excerpt: address).excerpt == shown)
         #expect(Redaction.shownAddress(address).contains("456") == shown.contains("456"))
     }
