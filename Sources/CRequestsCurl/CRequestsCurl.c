@@ -232,6 +232,7 @@ static struct {
     void *(*cipher)(void *);
     const char *(*cipher_name)(void *);
     void (*thread_stop)(void);
+    int (*session_index)(long, void *, void *, void *, void *);
     int (*new_index)(int kind, long, void *, void *, void *, void *);
     int (*set_data)(void *, int index, void *);
     void *(*get_data)(void *, int index);
@@ -260,6 +261,8 @@ enum {
     DATA_OF_SESSION = 0,
 };
 
+static void find_stores(void *library);
+
 static void find_openssl(void *library) {
     // A look-up by the handle of a library also searches those that it is linked to.
     openssl.get_chain = (void *(*)(void *))dlsym(library, "SSL_get0_verified_chain");
@@ -271,13 +274,20 @@ static void find_openssl(void *library) {
     openssl.cipher = (void *(*)(void *))dlsym(library, "SSL_get_current_cipher");
     openssl.cipher_name = (const char *(*)(void *))dlsym(library, "SSL_CIPHER_standard_name");
     openssl.thread_stop = (void (*)(void))dlsym(library, "OPENSSL_thread_stop");
+    // A function in the libraries that descend from OpenSSL, and a macro there: theirs takes other arguments below it.
+    openssl.session_index = (int (*)(long, void *, void *, void *, void *))dlsym(library, "SSL_get_ex_new_index");
     openssl.new_index = (int (*)(int, long, void *, void *, void *, void *))dlsym(library, "CRYPTO_get_ex_new_index");
     openssl.set_data = (int (*)(void *, int, void *))dlsym(library, "SSL_set_ex_data");
     openssl.get_data = (void *(*)(void *, int))dlsym(library, "SSL_get_ex_data");
-    openssl.is_there = openssl.get_chain && openssl.count && openssl.certificate && openssl.encode && openssl.release &&
-        openssl.new_index && openssl.set_data && openssl.get_data;
-    if (openssl.is_there) openssl.index = openssl.new_index(DATA_OF_SESSION, 0, NULL, NULL, NULL, NULL);
+    openssl.is_there = openssl.get_chain && openssl.count && openssl.certificate && openssl.encode && openssl.release;
+    openssl.index = -1;
+    if (!openssl.is_there || !openssl.set_data || !openssl.get_data) return find_stores(library);
+    if (openssl.session_index) openssl.index = openssl.session_index(0, NULL, NULL, NULL, NULL);
+    else if (openssl.new_index) openssl.index = openssl.new_index(DATA_OF_SESSION, 0, NULL, NULL, NULL, NULL);
+    find_stores(library);
+}
 
+static void find_stores(void *library) {
     openssl.store_new = (void *(*)(void))dlsym(library, "X509_STORE_new");
     openssl.store_free = (void (*)(void *))dlsym(library, "X509_STORE_free");
     openssl.store_retain = (int (*)(void *))dlsym(library, "X509_STORE_up_ref");
@@ -755,12 +765,12 @@ void ccurl_easy_chain(
 
 bool ccurl_easy_is_checked(CCurlEasy *easy) {
     void *session = session_of(easy);
-    return session != NULL && openssl.get_data(session, openssl.index) != NULL;
+    return session != NULL && openssl.index >= 0 && openssl.get_data(session, openssl.index) != NULL;
 }
 
 void ccurl_easy_set_checked(CCurlEasy *easy) {
     void *session = session_of(easy);
-    if (session != NULL) openssl.set_data(session, openssl.index, &openssl);
+    if (session != NULL && openssl.index >= 0) openssl.set_data(session, openssl.index, &openssl);
 }
 
 void ccurl_easy_send_once(CCurlEasy *easy) {

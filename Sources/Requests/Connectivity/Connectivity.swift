@@ -115,7 +115,7 @@ public final class Connectivity: Sendable {
     /// - Parameters:
     ///   - limit: The maximum wait; `nil`, the default, sets no limit.
     ///   - clock: The clock of the limit.
-    /// - Returns: Whether there is a network; `false` also if the task is cancelled.
+    /// - Returns: Whether there is a network; `false` also if the task is cancelled while it waits.
     public func wait(atMost limit: Duration? = nil, clock: any Clock<Duration> = ContinuousClock()) async -> Bool {
         // Also if the limit is zero, and the first update comes after it.
         if isConnected { return true }

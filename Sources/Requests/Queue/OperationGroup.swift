@@ -95,7 +95,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     /// by and by when they are finished, except plain operations, which it keeps to its end.
     ///
     /// - Complexity: O(1) as long as nothing depends on the group, else O(n) in the operation's dependencies that
-    ///   aren't members.
+    ///   aren't members. Releasing finished members, once they are the most, takes O(n) for each of them.
     public final func addOperation(_ operation: Operation) {
         // It is or was a member.
         guard !operation.isFinished, !contents.ids.contains(ObjectIdentifier(operation)) else { return }

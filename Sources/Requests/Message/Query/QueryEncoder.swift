@@ -51,7 +51,7 @@ public struct QueryEncoder: Sendable {
 
     /// Writes a value whose properties, or keys, are the names of the query.
     ///
-    /// - Throws: ``InvalidRequest`` for a value that has no names at its top level: encode an object or a dictionary, such as a number or a list; for one
+    /// - Throws: ``InvalidRequest`` for a value that has no names at its top level, such as a number or a list; for one
     ///   that is nested more than 128 deep; for a number or a date that can't be written. Also any error that the value
     ///   itself throws. An empty value isn't an error, nor is an empty list, which writes nothing.
     /// - Complexity: O(n) in the size of the query.

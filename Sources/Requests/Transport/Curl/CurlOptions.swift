@@ -81,7 +81,11 @@ final class CurlOptions {
         switch body.content {
         case .data(let whole) where whole.count <= largestPiece: data = whole
         case .file(let url):
-            guard try CurlBody.sizeOfFile(url) <= largestFile, let read = try? Data(contentsOf: url) else { return nil }
+            // A file that has changed since is left to the pump, which refuses it.
+            let size = Int(try CurlBody.sizeOfFile(url))
+            guard size <= largestFile, let file = try? FileHandle(forReadingFrom: url) else { return nil }
+            let read = size > 0 ? try? file.read(upToCount: size) : Data()
+            guard let read, read.count == size else { return nil }
             data = read
         default: return nil
         }

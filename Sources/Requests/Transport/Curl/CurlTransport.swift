@@ -13,7 +13,7 @@ import Foundation
 /// known length from streams, Unix sockets, every ``TrustPolicy``, and invalid responses without a crash.
 ///
 /// A transport belongs to the process in which it sends its first request. In a fork of that process, its requests end
-/// with an error of code `closed`; make another one there.
+/// with an error of code `closed`. A fork that sends requests of its own has to start a program first (`exec`).
 ///
 /// Connections are kept and reused. Redirects, cookies, `.netrc` and every protocol but http and https are off: the
 /// library handles these itself, in the same way over every transport.
