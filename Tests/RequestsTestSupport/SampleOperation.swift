@@ -33,7 +33,7 @@ package struct SampleOperation {
 
     package func begin(
         _ number: Int,
-        _ cause: Attempt.Cause = .initial,
+        _ cause: TransferRecord.Cause = .initial,
         _ request: HTTPRequest = SampleOperation.request
     ) -> MonitoredAttempt {
         let attempt = MonitoredAttempt(number: number, cause: cause, request: request)
@@ -50,7 +50,7 @@ package struct SampleOperation {
     ) {
         let head = status.map { HTTPResponseHead(status: $0, headers: headers, url: attempt.request.url) }
         if let head { report(.responseStarted(head, attempt)) }
-        let record = Attempt(
+        let record = TransferRecord(
             cause: attempt.cause,
             request: attempt.request,
             response: head,

@@ -59,11 +59,11 @@ public final class CredentialInterceptor: HopAuthenticating {
     func authenticate(
         _ request: HTTPRequest,
         context: InterceptorContext,
-        send: (HTTPRequest, Attempt.Cause?) async throws -> HTTPResponse<ResponseContent>
+        send: (HTTPRequest, TransferRecord.Cause?) async throws -> HTTPResponse<ResponseContent>
     ) async throws -> HTTPResponse<ResponseContent> {
         var hop = Hop(request: request, context: context, askers: askers(of: request, in: context))
         var outgoing = prepared(&hop)
-        var cause: Attempt.Cause?
+        var cause: TransferRecord.Cause?
         while true {
             do {
                 let answer = try await send(outgoing, cause)

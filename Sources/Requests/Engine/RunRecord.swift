@@ -92,7 +92,7 @@ struct RunRecord: Sendable {
     var content: Data { last?.content ?? Data() }
 
     /// The transfers, as values.
-    var attempts: [Attempt] { transfers.map(\.attempt) }
+    var attempts: [TransferRecord] { transfers.map(\.attempt) }
 
     /// The transfers, which become values when they are asked for.
     var history: AttemptHistory {

@@ -17,7 +17,7 @@ final class Transfer: Sendable {
     let flow = FlowControl()
     /// Whether it waits for the transfer of another operation, which several share, rather than using the transport.
     let isShared: Bool
-    private let cause: Attempt.Cause
+    private let cause: TransferRecord.Cause
     private let limits: (head: Int, content: Int)
     /// Whether the content is collected in memory.
     let keepsContent: Bool
@@ -34,7 +34,7 @@ final class Transfer: Sendable {
     @inline(never)
     init(
         _ request: HTTPRequest,
-        because cause: Attempt.Cause,
+        because cause: TransferRecord.Cause,
         heads: HeadObserver?,
         for owner: Try,
         isShared: Bool = false
@@ -349,9 +349,9 @@ final class Transfer: Sendable {
 
 extension Transfer: AttemptRecorder {
     /// The attempt of this transfer, with its response.
-    var attempt: Attempt {
+    var attempt: TransferRecord {
         let (head, error, metrics) = state.withLock { ($0.head, $0.error, $0.metrics) }
-        return Attempt(cause: cause, request: request, response: head, error: error, metrics: metrics)
+        return TransferRecord(cause: cause, request: request, response: head, error: error, metrics: metrics)
     }
 }
 

@@ -16,7 +16,7 @@ public struct Next: Sendable {
     /// The number of links before it.
     private(set) var index = 0
     /// The cause of requests that are sent from here.
-    private(set) var cause: Attempt.Cause
+    private(set) var cause: TransferRecord.Cause
     /// The closures that are called with the heads of responses, innermost first.
     private(set) var heads: HeadObserver?
     /// The run of the interceptor that may send from here; `nil` for the library's own links, which keep the rules.
@@ -33,7 +33,7 @@ public struct Next: Sendable {
     }
 
     /// Makes the beginning of a chain.
-    init(_ run: any InterceptedRun, because cause: Attempt.Cause, heads: HeadObserver? = nil) {
+    init(_ run: any InterceptedRun, because cause: TransferRecord.Cause, heads: HeadObserver? = nil) {
         self.run = run
         self.cause = cause
         self.heads = heads
@@ -56,7 +56,7 @@ public struct Next: Sendable {
     }
 
     /// Returns the same, for requests with another cause.
-    func because(_ cause: Attempt.Cause) -> Next {
+    func because(_ cause: TransferRecord.Cause) -> Next {
         var next = self
         next.cause = cause
         return next

@@ -65,7 +65,7 @@ extension ScopedInterceptor: HopAuthenticating where Base: HopAuthenticating {
     func authenticate(
         _ request: HTTPRequest,
         context: InterceptorContext,
-        send: (HTTPRequest, Attempt.Cause?) async throws -> HTTPResponse<ResponseContent>
+        send: (HTTPRequest, TransferRecord.Cause?) async throws -> HTTPResponse<ResponseContent>
     ) async throws -> HTTPResponse<ResponseContent> {
         guard includes(request) else { return try await send(request, nil) }
         return try await base.authenticate(request, context: context, send: send)

@@ -107,7 +107,7 @@ struct EventLines {
         }
     }
 
-    private static func text(of record: Attempt) -> String {
+    private static func text(of record: TransferRecord) -> String {
         let time = record.metrics?.duration.map { ", \($0.inWords)" } ?? ""
         if let error = record.error { return "failed\(time): \(error.summary)" }
         return "ended: \(record.response?.status.description ?? "no answer")\(time)"

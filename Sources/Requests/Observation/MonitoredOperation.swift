@@ -123,7 +123,7 @@ public enum MonitoredEvent: Sendable {
     /// Transports that don't see these fields, such as a `URLSession`, report none.
     case trailersReceived(HTTPHeaders, MonitoredAttempt)
     /// The attempt has ended; the record has its response or error, and its metrics.
-    case attemptEnded(MonitoredAttempt, Attempt)
+    case attemptEnded(MonitoredAttempt, TransferRecord)
     /// The operation will retry after a delay, unless it is cancelled before.
     case retryScheduled(after: Duration, because: RequestError)
     /// The operation waits for a credential, which is refreshed, or which a server's challenge asks for.
@@ -141,12 +141,12 @@ public struct MonitoredAttempt: Sendable {
     /// The number of the attempt in the operation, from 1; followed redirects and retries count.
     public let number: Int
     /// The cause of the attempt.
-    public let cause: Attempt.Cause
+    public let cause: TransferRecord.Cause
     /// The request as it is sent: complete, with its secrets.
     public let request: HTTPRequest
 
     /// Makes a description of an attempt.
-    public init(number: Int, cause: Attempt.Cause, request: HTTPRequest) {
+    public init(number: Int, cause: TransferRecord.Cause, request: HTTPRequest) {
         self.number = number
         self.cause = cause
         self.request = request

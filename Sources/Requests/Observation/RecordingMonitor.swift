@@ -114,10 +114,10 @@ extension RequestTimeline.Transfer {
         self.operation = operation
         number = attempt.number
         start = time
-        record = Attempt(cause: attempt.cause, request: request)
+        record = TransferRecord(cause: attempt.cause, request: request)
     }
 
-    fileprivate mutating func end(with record: Attempt, of operation: MonitoredOperation, at time: Duration) {
+    fileprivate mutating func end(with record: TransferRecord, of operation: MonitoredOperation, at time: Duration) {
         self.operation = operation
         end = time
         self.record.response = record.response ?? self.record.response

@@ -37,7 +37,7 @@ public struct RequestTimeline: Sendable {
         /// The time at which it ended; `nil` before its end.
         public internal(set) var end: Duration?
         /// The request and its outcome, without contents, and without credentials that are added later.
-        public internal(set) var record: Attempt
+        public internal(set) var record: TransferRecord
 
         /// What was measured, limited to the observed period; for a transfer that isn't over, only its duration.
         func metrics(until now: Duration) -> Metrics {

@@ -12,7 +12,7 @@ public struct HTTPResponse<Body> {
     /// The attempts up to this response: the first one, redirects and retries, in their order.
     ///
     /// Of more than 100, it has the first one and the last 99.
-    public var attempts: [Attempt] { history.attempts }
+    public var attempts: [TransferRecord] { history.attempts }
     /// The source of the ``attempts``.
     private(set) var history: AttemptHistory
     /// Makes the JSON decoder if the caller has none: that of the environment.
@@ -25,7 +25,7 @@ public struct HTTPResponse<Body> {
     var isCut = false
 
     /// Makes a response.
-    public init(head: HTTPResponseHead, body: Body, attempts: [Attempt] = []) {
+    public init(head: HTTPResponseHead, body: Body, attempts: [TransferRecord] = []) {
         self.init(head: head, body: body, history: AttemptHistory(attempts))
     }
 

@@ -129,7 +129,7 @@ extension Metrics: CustomStringConvertible {
 ///
 /// An operation has one for its first request, one for every followed redirect, one for every retry, and one for every
 /// further request that an interceptor sends by ``Next``.
-public struct Attempt: Sendable {
+public struct TransferRecord: Sendable {
     /// The cause of an attempt.
     public enum Cause: Sendable, Hashable {
         /// It is the first.
@@ -179,17 +179,17 @@ public struct Attempt: Sendable {
 
 /// An object that has made an attempt, and knows its outcome.
 protocol AttemptRecorder: AnyObject, Sendable {
-    var attempt: Attempt { get }
+    var attempt: TransferRecord { get }
 }
 
 /// The attempts of a response: values, or recorders that make one on demand.
 ///
 /// An attempt is large, and is seldom read.
 struct AttemptHistory: Sendable {
-    private let values: [Attempt]
+    private let values: [TransferRecord]
     private let recorder: (any AttemptRecorder)?
 
-    init(_ attempts: [Attempt] = []) {
+    init(_ attempts: [TransferRecord] = []) {
         values = attempts
         recorder = nil
     }
@@ -200,11 +200,11 @@ struct AttemptHistory: Sendable {
     }
 
     var isEmpty: Bool { recorder == nil && values.isEmpty }
-    var attempts: [Attempt] { recorder.map { [$0.attempt] } ?? values }
-    var last: Attempt? { recorder?.attempt ?? values.last }
+    var attempts: [TransferRecord] { recorder.map { [$0.attempt] } ?? values }
+    var last: TransferRecord? { recorder?.attempt ?? values.last }
 }
 
-extension Attempt: CustomStringConvertible {
+extension TransferRecord: CustomStringConvertible {
     /// The request and its outcome, in a line without secrets.
     public var description: String {
         let outcome = error.map { $0.summary } ?? response.map { "\($0.status)" } ?? "no answer"

@@ -40,7 +40,7 @@ public struct RequestError: Error, Sendable {
         var request: HTTPRequest?
         var response: HTTPResponseHead?
         var body: Data
-        var attempts: [Attempt]
+        var attempts: [TransferRecord]
         var underlying: (any Error)?
         var wasNotSent = false
         var interceptor: String?
@@ -64,7 +64,7 @@ public struct RequestError: Error, Sendable {
         request: HTTPRequest? = nil,
         response: HTTPResponseHead? = nil,
         body: Data = Data(),
-        attempts: [Attempt] = [],
+        attempts: [TransferRecord] = [],
         underlying: (any Error)? = nil
     ) {
         let details = Details(
@@ -128,7 +128,7 @@ public struct RequestError: Error, Sendable {
     /// The attempts so far: the first one, redirects and retries.
     ///
     /// Of more than 100, it has the first one and the last 99.
-    public var attempts: [Attempt] { details.value.attempts }
+    public var attempts: [TransferRecord] { details.value.attempts }
     /// The error behind this one, such as a `URLError` or a `DecodingError`.
     public var underlying: (any Error)? { details.value.underlying }
 
@@ -156,7 +156,7 @@ public struct RequestError: Error, Sendable {
         request: HTTPRequest?,
         response: HTTPResponseHead?,
         body: Data,
-        attempts: [Attempt],
+        attempts: [TransferRecord],
         wasNotSent: Bool = false
     ) -> RequestError {
         changed(phase: phase) { details in

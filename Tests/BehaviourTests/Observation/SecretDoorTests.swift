@@ -234,7 +234,7 @@ import Testing
             ValidationContext(request: request), attempt, MonitoredEvent.attemptStarted(attempt),
             MonitoredEvent.responseStarted(head, attempt), MonitoredEvent.operationEnded(.failure(error)),
             MonitoredOutcome.failure(error), HTTPResponse(head: head, body: Data(Self.marker.utf8)),
-            Attempt(cause: .initial, request: request, response: head, error: error),
+            TransferRecord(cause: .initial, request: request, response: head, error: error),
             ReceivedRequest(url: url, method: .post, headers: headers, body: Data(Self.marker.utf8)),
             AuthenticationProvider.basicAuth(username: "a", password: Self.marker),
             ["password": Self.marker] as JSONValue.Fields,

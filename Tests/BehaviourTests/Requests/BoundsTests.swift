@@ -77,7 +77,7 @@ import Testing
         let request = HTTPRequest(url: url, headers: [.authorization: "SECRET"])
         let texts = [
             "\(head)", "\(HTTPResponse(head: head, body: 1))", "\(TransportRequest(request))",
-            "\(Attempt(cause: .initial, request: request, response: head))",
+            "\(TransferRecord(cause: .initial, request: request, response: head))",
         ]
         for text in texts {
             #expect(text.contains("example.com/a") && !text.contains("SECRET") && !text.contains("pw"))

@@ -240,7 +240,7 @@ struct MonitorLedger: Sendable {
     }
 
     mutating func beginAttempt(
-        _ record: Attempt,
+        _ record: TransferRecord,
         as transfer: ObjectIdentifier,
         number: Int
     ) -> [MonitoredEvent] {
@@ -269,7 +269,7 @@ struct MonitorLedger: Sendable {
         return [.trailersReceived(fields, open.attempt)]
     }
 
-    mutating func endAttempt(_ record: Attempt, as transfer: ObjectIdentifier) -> [MonitoredEvent] {
+    mutating func endAttempt(_ record: TransferRecord, as transfer: ObjectIdentifier) -> [MonitoredEvent] {
         guard let index = open.firstIndex(where: { $0.transfer == transfer }) else { return [] }
         return [.attemptEnded(open.remove(at: index).attempt, record)]
     }
@@ -278,7 +278,7 @@ struct MonitorLedger: Sendable {
         defer { open = [] }
         return open.map { open in
             let (attempt, head) = (open.attempt, open.head)
-            let record = Attempt(cause: attempt.cause, request: attempt.request, response: head, error: error)
+            let record = TransferRecord(cause: attempt.cause, request: attempt.request, response: head, error: error)
             return .attemptEnded(attempt, record)
         }
     }
