@@ -95,10 +95,10 @@ struct RunRecord: Sendable {
     var attempts: [TransferRecord] { transfers.map(\.attempt) }
 
     /// The transfers, which become values when they are asked for.
-    var history: AttemptHistory {
+    var history: TransferHistory {
         // A single one, as nearly all are, needs no list.
-        guard let only = first, others.isEmpty else { return AttemptHistory(attempts) }
-        return AttemptHistory(only)
+        guard let only = first, others.isEmpty else { return TransferHistory(attempts) }
+        return TransferHistory(only)
     }
 }
 

@@ -330,7 +330,7 @@ final class Transfer: Sendable {
         } else if let head = end.head {
             let content = receiver.map { .delivered($0.count ?? 0) } ?? ResponseContent.data(end.content)
             // For a single transfer, the run needn't be asked for the history.
-            let history = end.isOnly ? AttemptHistory(self) : owner.operation.record.history
+            let history = end.isOnly ? TransferHistory(self) : owner.operation.record.history
             var response = HTTPResponse(head: head, body: content, history: history)
             response.isCut = isCut
             answer = .success(response)

@@ -14,7 +14,7 @@ public struct HTTPResponse<Body> {
     /// Of more than 100, it has the first one and the last 99.
     public var attempts: [TransferRecord] { history.attempts }
     /// The source of the ``attempts``.
-    private(set) var history: AttemptHistory
+    private(set) var history: TransferHistory
     /// Makes the JSON decoder if the caller has none: that of the environment.
     var makeDecoder: (@Sendable () -> JSONDecoder)?
     /// The request that the response answers, if that isn't the operation's own: redirects have led to it.
@@ -26,10 +26,10 @@ public struct HTTPResponse<Body> {
 
     /// Makes a response.
     public init(head: HTTPResponseHead, body: Body, attempts: [TransferRecord] = []) {
-        self.init(head: head, body: body, history: AttemptHistory(attempts))
+        self.init(head: head, body: body, history: TransferHistory(attempts))
     }
 
-    init(head: HTTPResponseHead, body: Body, history: AttemptHistory) {
+    init(head: HTTPResponseHead, body: Body, history: TransferHistory) {
         self.head = head
         self.body = body
         self.history = history

@@ -185,7 +185,7 @@ protocol AttemptRecorder: AnyObject, Sendable {
 /// The attempts of a response: values, or recorders that make one on demand.
 ///
 /// An attempt is large, and is seldom read.
-struct AttemptHistory: Sendable {
+struct TransferHistory: Sendable {
     private let values: [TransferRecord]
     private let recorder: (any AttemptRecorder)?
 
