@@ -21,7 +21,7 @@ package struct SampleOperation {
         self.watch = watch
     }
 
-    package func report(_ event: MonitoredEvent) { monitor.eventOccurred(event, of: operation) }
+    package func report(_ event: OperationEvent) { monitor.eventOccurred(event, of: operation) }
     package func make() { report(.operationCreated) }
     package func start() { report(.operationStarted) }
     package func end(_ outcome: MonitoredOutcome = .success) { report(.operationEnded(outcome)) }

@@ -73,7 +73,7 @@ public struct ConsoleMonitor: EventMonitor {
     }
 
     /// Prints the event.
-    public func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation) {
+    public func eventOccurred(_ event: OperationEvent, of operation: MonitoredOperation) {
         let time = now.map { $0().timestamp + " " } ?? ""
         for line in EventLines(event, of: operation, level: level, showsCURL: showsCURL).lines { write(time + line) }
     }

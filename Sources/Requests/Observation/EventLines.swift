@@ -15,7 +15,7 @@ struct EventLines {
     private static let mostRead = 64 * 1024
 
     init(
-        _ event: MonitoredEvent,
+        _ event: OperationEvent,
         of operation: MonitoredOperation,
         level: ConsoleMonitor.Level,
         showsCURL: Bool = false

@@ -14,7 +14,7 @@ import Foundation
 /// struct FailureCounter: EventMonitor {
 ///     let counter: Counter
 ///
-///     func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation) {
+///     func eventOccurred(_ event: OperationEvent, of operation: MonitoredOperation) {
 ///         if case .operationEnded(.failure(let error)) = event { counter.increment(label: error.shortDescription) }
 ///     }
 /// }
@@ -57,7 +57,7 @@ import Foundation
 /// Whatever it shows or sends elsewhere, it has to redact, as the ready-made ones do.
 public protocol EventMonitor: Sendable {
     /// Receives an event.
-    func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation)
+    func eventOccurred(_ event: OperationEvent, of operation: MonitoredOperation)
 }
 
 /// A monitor that is a closure, called for every event.
@@ -68,15 +68,15 @@ public protocol EventMonitor: Sendable {
 /// })
 /// ```
 public struct ClosureMonitor: EventMonitor {
-    private let receive: @Sendable (MonitoredEvent, MonitoredOperation) -> Void
+    private let receive: @Sendable (OperationEvent, MonitoredOperation) -> Void
 
     /// Makes a monitor; the closure is called as the method of ``EventMonitor`` is.
-    public init(_ receive: @escaping @Sendable (MonitoredEvent, MonitoredOperation) -> Void) {
+    public init(_ receive: @escaping @Sendable (OperationEvent, MonitoredOperation) -> Void) {
         self.receive = receive
     }
 
     /// Calls the closure.
-    public func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation) {
+    public func eventOccurred(_ event: OperationEvent, of operation: MonitoredOperation) {
         receive(event, operation)
     }
 }
@@ -84,7 +84,7 @@ public struct ClosureMonitor: EventMonitor {
 extension EventMonitor where Self == ClosureMonitor {
     /// A monitor that is a closure, called for every event.
     public static func events(
-        _ receive: @escaping @Sendable (MonitoredEvent, MonitoredOperation) -> Void
+        _ receive: @escaping @Sendable (OperationEvent, MonitoredOperation) -> Void
     ) -> ClosureMonitor {
         ClosureMonitor(receive)
     }
@@ -97,7 +97,7 @@ extension EventMonitor where Self == ClosureMonitor {
     /// - Returns: The monitor.
     public static func events(
         on queue: MainQueue,
-        _ receive: @escaping @MainActor (MonitoredEvent, MonitoredOperation) -> Void
+        _ receive: @escaping @MainActor (OperationEvent, MonitoredOperation) -> Void
     ) -> ClosureMonitor {
         ClosureMonitor(queue.isolating(receive)).delivering(on: .main)
     }

@@ -101,7 +101,7 @@ extension MonitoredOperation: CustomStringConvertible {
 }
 
 /// An event of an operation, as an ``EventMonitor`` receives it.
-public enum MonitoredEvent: Sendable {
+public enum OperationEvent: Sendable {
     /// An operation was made; it may wait in its queue for long, or never start.
     case operationCreated
     /// The queue has started the operation.

@@ -81,7 +81,7 @@ public final class RecordingMonitor: EventMonitor {
     }
 
     /// Records the event.
-    public func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation) {
+    public func eventOccurred(_ event: OperationEvent, of operation: MonitoredOperation) {
         let date = now()
         switch event {
         case .attemptStarted(let attempt):

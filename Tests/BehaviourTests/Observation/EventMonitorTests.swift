@@ -83,7 +83,7 @@ import Testing
     }
 }
 
-extension MonitoredEvent {
+extension OperationEvent {
     fileprivate var name: String {
         switch self {
         case .operationCreated: "made"

@@ -11,7 +11,7 @@ import Testing
 @Suite(.bounded) struct OperationEventsTests {
     private let request = HTTPRequest(url: home)
 
-    private func text(_ event: MonitoredEvent) -> String {
+    private func text(_ event: OperationEvent) -> String {
         switch event {
         case .attemptStarted(let attempt): "attempt \(attempt.number)"
         case .responseStarted(let head, _): "\(head.status.code)"
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    fileprivate func texts(_ events: AsyncStream<MonitoredEvent>) async -> [String] {
+    fileprivate func texts(_ events: AsyncStream<OperationEvent>) async -> [String] {
         var texts: [String] = []
         for await event in events { texts.append(text(event)) }
         return texts

@@ -231,8 +231,8 @@ import Testing
 
         let values: [Any] = [
             InterceptorContext(identifier: "a", attempt: 1, baseURL: url, request: request),
-            ValidationContext(request: request), attempt, MonitoredEvent.attemptStarted(attempt),
-            MonitoredEvent.responseStarted(head, attempt), MonitoredEvent.operationEnded(.failure(error)),
+            ValidationContext(request: request), attempt, OperationEvent.attemptStarted(attempt),
+            OperationEvent.responseStarted(head, attempt), OperationEvent.operationEnded(.failure(error)),
             MonitoredOutcome.failure(error), HTTPResponse(head: head, body: Data(Self.marker.utf8)),
             TransferRecord(cause: .initial, request: request, response: head, error: error),
             ReceivedRequest(url: url, method: .post, headers: headers, body: Data(Self.marker.utf8)),

@@ -58,7 +58,7 @@ import Testing
         final class Latecomer: EventMonitor {
             let come = Locked<@Sendable () -> Void>({})
 
-            func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation) {
+            func eventOccurred(_ event: OperationEvent, of operation: MonitoredOperation) {
                 if case .operationEnded = event { come.withLock { $0 }() }
             }
         }

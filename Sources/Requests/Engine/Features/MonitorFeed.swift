@@ -16,7 +16,7 @@ final class MonitorFeed: Sendable {
         var pending: [Report] = []
         var isReporting = false
 
-        mutating func enqueue(_ events: [MonitoredEvent], for monitors: [any EventMonitor]) {
+        mutating func enqueue(_ events: [OperationEvent], for monitors: [any EventMonitor]) {
             guard !monitors.isEmpty else { return }
             for event in events { pending.append(Report(event: event, operation: operation, monitors: monitors)) }
         }
@@ -24,7 +24,7 @@ final class MonitorFeed: Sendable {
 
     /// An event to be reported.
     private struct Report: Sendable {
-        let event: MonitoredEvent
+        let event: OperationEvent
         let operation: MonitoredOperation
         let monitors: [any EventMonitor]
     }
@@ -56,11 +56,11 @@ final class MonitorFeed: Sendable {
     /// The operation, as the monitors know it.
     var operation: MonitoredOperation { state.withLock { $0.operation } }
 
-    func report(_ event: MonitoredEvent) {
+    func report(_ event: OperationEvent) {
         report { $0.handle(event) }
     }
 
-    private func report(_ handle: @Sendable (inout MonitorLedger) -> [MonitoredEvent]) {
+    private func report(_ handle: @Sendable (inout MonitorLedger) -> [OperationEvent]) {
         change { $0.enqueue(handle(&$0.ledger), for: $0.monitors) }
     }
 
@@ -135,7 +135,7 @@ extension AnyRequestOperation {
     /// see all events, ask an operation of `makeOperation(for:)` before you add it.
     ///
     /// Each call makes a sequence of its own.
-    public final var events: AsyncStream<MonitoredEvent> {
+    public final var events: AsyncStream<OperationEvent> {
         AsyncStream { continuation in
             addMonitor(
                 .events { event, _ in
@@ -189,8 +189,8 @@ struct MonitorLedger: Sendable {
     private var hasEnded: Bool { outcome != nil }
 
     /// The events for a new monitor: the present state.
-    var present: [MonitoredEvent] {
-        var events = [MonitoredEvent.operationCreated]
+    var present: [OperationEvent] {
+        var events = [OperationEvent.operationCreated]
         if hasStarted { events.append(.operationStarted) }
         if let step { events.append(.authenticationStarted(step)) }
         for open in open {
@@ -202,7 +202,7 @@ struct MonitorLedger: Sendable {
     }
 
     /// Returns the events to report for an event.
-    mutating func handle(_ event: MonitoredEvent) -> [MonitoredEvent] {
+    mutating func handle(_ event: OperationEvent) -> [OperationEvent] {
         guard !hasEnded else { return [] }
         switch event {
         case .operationEnded(let outcome):
@@ -221,7 +221,7 @@ struct MonitorLedger: Sendable {
         }
     }
 
-    mutating func handle(_ report: AuthenticationReport) -> [MonitoredEvent] {
+    mutating func handle(_ report: AuthenticationReport) -> [OperationEvent] {
         guard !hasEnded else { return [] }
         switch report {
         case .started(let next):
@@ -233,7 +233,7 @@ struct MonitorLedger: Sendable {
     }
 
     /// Ends the waiting if there is any.
-    private mutating func endStep(isGranted: Bool = false) -> [MonitoredEvent] {
+    private mutating func endStep(isGranted: Bool = false) -> [OperationEvent] {
         guard let step else { return [] }
         self.step = nil
         return [.authenticationEnded(step, isGranted: isGranted)]
@@ -243,7 +243,7 @@ struct MonitorLedger: Sendable {
         _ record: TransferRecord,
         as transfer: ObjectIdentifier,
         number: Int
-    ) -> [MonitoredEvent] {
+    ) -> [OperationEvent] {
         // A monitor that comes late may be told by both sides.
         guard !hasEnded, !open.contains(where: { $0.transfer == transfer }) else { return [] }
         let attempt = MonitoredAttempt(number: number, cause: record.cause, request: record.request)
@@ -251,7 +251,7 @@ struct MonitorLedger: Sendable {
         return endStep() + [.attemptStarted(attempt)]
     }
 
-    mutating func respond(_ head: HTTPResponseHead, to transfer: ObjectIdentifier) -> [MonitoredEvent] {
+    mutating func respond(_ head: HTTPResponseHead, to transfer: ObjectIdentifier) -> [OperationEvent] {
         guard !hasEnded, let index = open.firstIndex(where: { $0.transfer == transfer }), open[index].head == nil else {
             return []
         }
@@ -259,22 +259,22 @@ struct MonitorLedger: Sendable {
         return [.responseStarted(head, open[index].attempt)]
     }
 
-    mutating func receive(informational head: HTTPResponseHead, to transfer: ObjectIdentifier) -> [MonitoredEvent] {
+    mutating func receive(informational head: HTTPResponseHead, to transfer: ObjectIdentifier) -> [OperationEvent] {
         guard !hasEnded, let open = open.first(where: { $0.transfer == transfer }), open.head == nil else { return [] }
         return [.informationalResponseReceived(head, open.attempt)]
     }
 
-    mutating func receive(trailers fields: HTTPHeaders, to transfer: ObjectIdentifier) -> [MonitoredEvent] {
+    mutating func receive(trailers fields: HTTPHeaders, to transfer: ObjectIdentifier) -> [OperationEvent] {
         guard !hasEnded, let open = open.first(where: { $0.transfer == transfer }), open.head != nil else { return [] }
         return [.trailersReceived(fields, open.attempt)]
     }
 
-    mutating func endAttempt(_ record: TransferRecord, as transfer: ObjectIdentifier) -> [MonitoredEvent] {
+    mutating func endAttempt(_ record: TransferRecord, as transfer: ObjectIdentifier) -> [OperationEvent] {
         guard let index = open.firstIndex(where: { $0.transfer == transfer }) else { return [] }
         return [.attemptEnded(open.remove(at: index).attempt, record)]
     }
 
-    private mutating func close(error: RequestError?) -> [MonitoredEvent] {
+    private mutating func close(error: RequestError?) -> [OperationEvent] {
         defer { open = [] }
         return open.map { open in
             let (attempt, head) = (open.attempt, open.head)
