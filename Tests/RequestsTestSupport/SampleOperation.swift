@@ -6,7 +6,7 @@ import Requests
 
 /// An operation whose events are sent to monitors by hand.
 package struct SampleOperation {
-    package var operation: MonitoredOperation
+    package var operation: OperationInfo
     package let monitor: any EventMonitor
     package let watch: ManualDate
 
@@ -16,7 +16,7 @@ package struct SampleOperation {
         monitor: any EventMonitor,
         watch: ManualDate = ManualDate(SampleOperation.start)
     ) {
-        operation = MonitoredOperation(id: id, identifier: "id", tag: tag, requestType: "GetUser")
+        operation = OperationInfo(id: id, identifier: "id", tag: tag, requestType: "GetUser")
         self.monitor = monitor
         self.watch = watch
     }

@@ -364,5 +364,5 @@ extension Try {
     }
 
     /// The operation as monitors know it; `nil` without monitors.
-    var monitored: MonitoredOperation? { operation.observer(MonitorFeed.self)?.operation }
+    var monitored: OperationInfo? { operation.observer(MonitorFeed.self)?.operation }
 }

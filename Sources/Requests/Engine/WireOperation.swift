@@ -25,7 +25,7 @@ final class WireOperation: AnyRequestOperation, @unchecked Sendable {
     init(
         _ request: HTTPRequest,
         _ settings: RunSettings,
-        as monitored: MonitoredOperation?,
+        as monitored: OperationInfo?,
         urgency: (@Sendable () -> Int)? = nil
     ) {
         self.request = request
@@ -50,7 +50,7 @@ final class WireOperation: AnyRequestOperation, @unchecked Sendable {
             scope: settings.scope,
             isOnBehalf: true
         )
-        let name = MonitoredOperation(identifier: "nested: \(request)", requestType: "HTTPRequest (nested)")
+        let name = OperationInfo(identifier: "nested: \(request)", requestType: "HTTPRequest (nested)")
         self.init(request, settings, as: environment.monitors.isEmpty ? nil : name)
     }
 

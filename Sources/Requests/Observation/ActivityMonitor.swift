@@ -30,7 +30,7 @@ public final class ActivityMonitor: EventMonitor {
     public var count: Int { state.withLock { $0.operations.count } }
 
     /// Counts the operation from its creation to its end.
-    public func eventOccurred(_ event: OperationEvent, of operation: MonitoredOperation) {
+    public func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {
         var change: Bool?
         switch event {
         case .operationCreated: change = state.withLock { $0.change { $0.operations.insert(operation.id) } }

@@ -22,7 +22,7 @@ import Foundation
 /// #7 succeeded
 /// ```
 ///
-/// The number is ``MonitoredOperation/id``, and behind the point that of the attempt. Header values, address parameters
+/// The number is ``OperationInfo/id``, and behind the point that of the attempt. Header values, address parameters
 /// and members of forms and JSON that are secrets by their name are redacted. Texts from a server or a user are shown
 /// in one line, with control characters escaped, so that they can't forge a line or control a terminal.
 public struct ConsoleMonitor: EventMonitor {
@@ -73,7 +73,7 @@ public struct ConsoleMonitor: EventMonitor {
     }
 
     /// Prints the event.
-    public func eventOccurred(_ event: OperationEvent, of operation: MonitoredOperation) {
+    public func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {
         let time = now.map { $0().timestamp + " " } ?? ""
         for line in EventLines(event, of: operation, level: level, showsCURL: showsCURL).lines { write(time + line) }
     }

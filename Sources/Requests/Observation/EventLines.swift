@@ -16,7 +16,7 @@ struct EventLines {
 
     init(
         _ event: OperationEvent,
-        of operation: MonitoredOperation,
+        of operation: OperationInfo,
         level: ConsoleMonitor.Level,
         showsCURL: Bool = false
     ) {

@@ -14,7 +14,7 @@ import Foundation
 /// struct FailureCounter: EventMonitor {
 ///     let counter: Counter
 ///
-///     func eventOccurred(_ event: OperationEvent, of operation: MonitoredOperation) {
+///     func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {
 ///         if case .operationEnded(.failure(let error)) = event { counter.increment(label: error.shortDescription) }
 ///     }
 /// }
@@ -57,7 +57,7 @@ import Foundation
 /// Whatever it shows or sends elsewhere, it has to redact, as the ready-made ones do.
 public protocol EventMonitor: Sendable {
     /// Receives an event.
-    func eventOccurred(_ event: OperationEvent, of operation: MonitoredOperation)
+    func eventOccurred(_ event: OperationEvent, of operation: OperationInfo)
 }
 
 /// A monitor that is a closure, called for every event.
@@ -68,15 +68,15 @@ public protocol EventMonitor: Sendable {
 /// })
 /// ```
 public struct ClosureMonitor: EventMonitor {
-    private let receive: @Sendable (OperationEvent, MonitoredOperation) -> Void
+    private let receive: @Sendable (OperationEvent, OperationInfo) -> Void
 
     /// Makes a monitor; the closure is called as the method of ``EventMonitor`` is.
-    public init(_ receive: @escaping @Sendable (OperationEvent, MonitoredOperation) -> Void) {
+    public init(_ receive: @escaping @Sendable (OperationEvent, OperationInfo) -> Void) {
         self.receive = receive
     }
 
     /// Calls the closure.
-    public func eventOccurred(_ event: OperationEvent, of operation: MonitoredOperation) {
+    public func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {
         receive(event, operation)
     }
 }
@@ -84,7 +84,7 @@ public struct ClosureMonitor: EventMonitor {
 extension EventMonitor where Self == ClosureMonitor {
     /// A monitor that is a closure, called for every event.
     public static func events(
-        _ receive: @escaping @Sendable (OperationEvent, MonitoredOperation) -> Void
+        _ receive: @escaping @Sendable (OperationEvent, OperationInfo) -> Void
     ) -> ClosureMonitor {
         ClosureMonitor(receive)
     }
@@ -97,7 +97,7 @@ extension EventMonitor where Self == ClosureMonitor {
     /// - Returns: The monitor.
     public static func events(
         on queue: MainQueue,
-        _ receive: @escaping @MainActor (OperationEvent, MonitoredOperation) -> Void
+        _ receive: @escaping @MainActor (OperationEvent, OperationInfo) -> Void
     ) -> ClosureMonitor {
         ClosureMonitor(queue.isolating(receive)).delivering(on: .main)
     }
@@ -117,7 +117,7 @@ extension EventMonitor {
 extension EventMonitor where Self == ClosureMonitor {
     /// Posts a notification when an operation starts and when it ends, for code that has no other way to observe it.
     ///
-    /// The object of a notification is the ``MonitoredOperation``; the end has its ``MonitoredOutcome`` in `userInfo`, with
+    /// The object of a notification is the ``OperationInfo``; the end has its ``MonitoredOutcome`` in `userInfo`, with
     /// the key ``MonitoredOutcome/userInfoKey``. Notifications are posted on the threads of the pipeline: observe them on a
     /// queue of yours. An operation that never starts posts its end alone.
     ///
@@ -143,8 +143,8 @@ extension MonitoredOutcome {
 }
 
 extension Notification.Name {
-    /// An operation started; the object is its ``MonitoredOperation``.
+    /// An operation started; the object is its ``OperationInfo``.
     public static let requestOperationStarted = Notification.Name("Requests.operationStarted")
-    /// An operation ended; the object is its ``MonitoredOperation``.
+    /// An operation ended; the object is its ``OperationInfo``.
     public static let requestOperationEnded = Notification.Name("Requests.operationEnded")
 }

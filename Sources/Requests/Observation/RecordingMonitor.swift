@@ -36,7 +36,7 @@ public final class RecordingMonitor: EventMonitor {
 
         mutating func change(
             _ attempt: MonitoredAttempt,
-            of operation: MonitoredOperation,
+            of operation: OperationInfo,
             _ change: (inout RequestTimeline.Transfer) -> Void
         ) {
             let index = transfers.lastIndex { $0.operation == operation && $0.number == attempt.number }
@@ -81,7 +81,7 @@ public final class RecordingMonitor: EventMonitor {
     }
 
     /// Records the event.
-    public func eventOccurred(_ event: OperationEvent, of operation: MonitoredOperation) {
+    public func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {
         let date = now()
         switch event {
         case .attemptStarted(let attempt):
@@ -106,7 +106,7 @@ public final class RecordingMonitor: EventMonitor {
 }
 
 extension RequestTimeline.Transfer {
-    fileprivate init(_ attempt: MonitoredAttempt, of operation: MonitoredOperation, at time: Duration) {
+    fileprivate init(_ attempt: MonitoredAttempt, of operation: OperationInfo, at time: Duration) {
         var request = attempt.request
         contentLength = request.body.length
         request.body = .none
@@ -117,7 +117,7 @@ extension RequestTimeline.Transfer {
         record = TransferRecord(cause: attempt.cause, request: request)
     }
 
-    fileprivate mutating func end(with record: TransferRecord, of operation: MonitoredOperation, at time: Duration) {
+    fileprivate mutating func end(with record: TransferRecord, of operation: OperationInfo, at time: Duration) {
         self.operation = operation
         end = time
         self.record.response = record.response ?? self.record.response

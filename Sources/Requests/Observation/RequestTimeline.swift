@@ -27,7 +27,7 @@ public struct RequestTimeline: Sendable {
     /// One request that was passed to the transport.
     public struct Transfer: Sendable {
         /// The operation that sent it.
-        public internal(set) var operation: MonitoredOperation
+        public internal(set) var operation: OperationInfo
         /// The number of the transfer in the operation, from 1.
         public let number: Int
         /// The byte count of the request's content, if it was known.
@@ -61,7 +61,7 @@ extension RequestTimeline {
     /// . queue  ? name lookup  + connect  * TLS  > request  = wait  < response  - not known
     /// ```
     ///
-    /// `#1.2` is the second transfer of the operation whose ``MonitoredOperation/id`` is 1. All bars have the same
+    /// `#1.2` is the second transfer of the operation whose ``OperationInfo/id`` is 1. All bars have the same
     /// scale, from the first beginning to the last end; the last line is a legend. Bars of unfinished transfers reach to
     /// the end.
     ///

@@ -63,7 +63,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         add(contents)
         let monitors = parent.environment.monitors
         if !monitors.isEmpty {
-            let feed = MonitorFeed(monitors, operation: MonitoredOperation(requestType: name))
+            let feed = MonitorFeed(monitors, operation: OperationInfo(requestType: name))
             feed.report(.operationCreated)
             add(feed)
         }

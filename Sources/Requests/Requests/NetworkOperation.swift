@@ -23,7 +23,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         )
         let monitors = environment.monitors.followed(by: plan?.options.monitors ?? [])
         guard !monitors.isEmpty else { return }
-        let feed = MonitorFeed(monitors, operation: MonitoredOperation(requestType: R.shownTypeName))
+        let feed = MonitorFeed(monitors, operation: OperationInfo(requestType: R.shownTypeName))
         if let request, let plan { feed.identify(by: { request.identifier }, plan.options) }
         feed.report(.operationCreated)
         add(feed)

@@ -125,7 +125,7 @@ import Testing
     private struct LateServer: EventMonitor {
         let transport: ManualTransport
 
-        func eventOccurred(_ event: OperationEvent, of operation: MonitoredOperation) {
+        func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {
             guard case .operationEnded = event else { return }
             for transfer in transport.transfers {
                 transfer.receive(.data(Data("whole".utf8)))

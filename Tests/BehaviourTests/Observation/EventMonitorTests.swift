@@ -46,7 +46,7 @@ import Testing
         let posted = Recorder<String>()
         for name in [Notification.Name.requestOperationStarted, .requestOperationEnded] {
             _ = center.addObserver(forName: name, object: nil, queue: nil) { notification in
-                let operation = notification.object as? MonitoredOperation
+                let operation = notification.object as? OperationInfo
                 let outcome = notification.userInfo?[MonitoredOutcome.userInfoKey] as? MonitoredOutcome
                 posted.record("\(name.rawValue) \(operation?.id ?? 0) \(outcome.map { "\($0)" } ?? "")")
             }
@@ -58,8 +58,8 @@ import Testing
     }
 
     @Test func operationsHaveNumbersOfTheirOwn() {
-        let first = MonitoredOperation(requestType: "A")
-        var second = MonitoredOperation(requestType: "B")
+        let first = OperationInfo(requestType: "A")
+        var second = OperationInfo(requestType: "B")
         #expect(first.id < second.id && first != second)
 
         let before = second

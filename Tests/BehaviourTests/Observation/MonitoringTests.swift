@@ -15,7 +15,7 @@ import Testing
         /// One element for each operation that has ended.
         let ends = Recorder<Void>()
 
-        func eventOccurred(_ event: OperationEvent, of operation: MonitoredOperation) {
+        func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {
             let text =
                 switch event {
                 case .operationCreated: "made"

@@ -133,7 +133,7 @@ import Testing
 
     @Test func aMonitorOfOneOperationHearsOfNoOther() async {
         let queue = TestQueue()
-        let heard = Recorder<MonitoredOperation>()
+        let heard = Recorder<OperationInfo>()
         let operation = queue.makeOperation(for: TextRequest(identifier: "watched"))
         operation.addMonitor(
             .events { event, operation in

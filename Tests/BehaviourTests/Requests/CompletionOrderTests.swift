@@ -58,7 +58,7 @@ import Testing
         final class Latecomer: EventMonitor {
             let come = Locked<@Sendable () -> Void>({})
 
-            func eventOccurred(_ event: OperationEvent, of operation: MonitoredOperation) {
+            func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {
                 if case .operationEnded = event { come.withLock { $0 }() }
             }
         }

@@ -11,7 +11,7 @@ import Foundation
 final class MonitorFeed: Sendable {
     private struct State: Sendable {
         var ledger = MonitorLedger()
-        var operation: MonitoredOperation
+        var operation: OperationInfo
         var monitors: [any EventMonitor]
         var pending: [Report] = []
         var isReporting = false
@@ -25,13 +25,13 @@ final class MonitorFeed: Sendable {
     /// An event to be reported.
     private struct Report: Sendable {
         let event: OperationEvent
-        let operation: MonitoredOperation
+        let operation: OperationInfo
         let monitors: [any EventMonitor]
     }
 
     private let state: Locked<State>
 
-    init(_ monitors: [any EventMonitor] = [], operation: MonitoredOperation) {
+    init(_ monitors: [any EventMonitor] = [], operation: OperationInfo) {
         state = Locked(State(operation: operation, monitors: monitors))
     }
 
@@ -54,7 +54,7 @@ final class MonitorFeed: Sendable {
     }
 
     /// The operation, as the monitors know it.
-    var operation: MonitoredOperation { state.withLock { $0.operation } }
+    var operation: OperationInfo { state.withLock { $0.operation } }
 
     func report(_ event: OperationEvent) {
         report { $0.handle(event) }
@@ -158,7 +158,7 @@ extension AnyRequestOperation {
     /// The feed of the monitors, which is made now if there is none.
     private var monitorFeed: MonitorFeed {
         if let feed = observer(MonitorFeed.self) { return feed }
-        let feed = MonitorFeed(operation: MonitoredOperation(requestType: shownType))
+        let feed = MonitorFeed(operation: OperationInfo(requestType: shownType))
         if let plan, let request = anyRequest { feed.identify(by: { request.identifier }, plan.options) }
         let isAdded = add(feed) {
             if isExecuting { feed.report(.operationStarted) }

@@ -26,7 +26,7 @@ enum OperationReport: Sendable {
     /// The wait for a credential has begun or ended.
     case authentication(AuthenticationReport)
     /// The operation waits for the transfer of another one.
-    case joined(MonitoredOperation)
+    case joined(OperationInfo)
     /// There is a result, and no completion has been called.
     case settled(MonitoredOutcome)
     /// The completions were enqueued.

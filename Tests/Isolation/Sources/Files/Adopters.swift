@@ -67,7 +67,7 @@ enum KitchenAPI: RequestProviding {
 }
 
 struct QuietMonitor: EventMonitor {
-    func eventOccurred(_ event: OperationEvent, of operation: MonitoredOperation) {}
+    func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {}
 }
 
 func useAdopters() async throws {

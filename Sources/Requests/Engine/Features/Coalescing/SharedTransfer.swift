@@ -63,7 +63,7 @@ final class SharedTransfer: HTTPTransport {
     /// The retry policy of that try.
     let retry: RetryPolicy
     /// The shared operation for monitors; `nil` without monitors.
-    private let monitored: MonitoredOperation?
+    private let monitored: OperationInfo?
     private let ended: @Sendable (SharedTransfer) -> Void
     private let state = Locked(State())
 

@@ -4,7 +4,7 @@
 /// An operation, as an ``EventMonitor`` sees it.
 ///
 /// Two are equal if their ``id`` is: they are the same operation, about which more may be known later.
-public struct MonitoredOperation: Sendable, Identifiable {
+public struct OperationInfo: Sendable, Identifiable {
     /// A unique number in this process; later operations have larger ones.
     public let id: UInt64
     /// The identifier of the request; empty before there is a request.
@@ -50,8 +50,8 @@ public struct MonitoredOperation: Sendable, Identifiable {
     }
 
     /// Another operation, of the same request.
-    func another() -> MonitoredOperation {
-        var other = MonitoredOperation(tag: tag, requestType: requestType)
+    func another() -> OperationInfo {
+        var other = OperationInfo(tag: tag, requestType: requestType)
         (other.text, other.lazyIdentifier, other.userInfo) = (text, lazyIdentifier, userInfo)
         return other
     }
@@ -80,9 +80,9 @@ private struct LazyText: Sendable {
     }
 }
 
-extension MonitoredOperation: Hashable {
+extension OperationInfo: Hashable {
     /// Whether both are the same operation.
-    public static func == (lhs: MonitoredOperation, rhs: MonitoredOperation) -> Bool {
+    public static func == (lhs: OperationInfo, rhs: OperationInfo) -> Bool {
         lhs.id == rhs.id
     }
 
@@ -92,7 +92,7 @@ extension MonitoredOperation: Hashable {
     }
 }
 
-extension MonitoredOperation: CustomStringConvertible {
+extension OperationInfo: CustomStringConvertible {
     /// The number, the type and the tag, such as `#3 GetUser “profile”`, in one line without secrets.
     public var description: String {
         let name = tag.map { " “\($0.shortened())”" } ?? ""
@@ -107,7 +107,7 @@ public enum OperationEvent: Sendable {
     /// The queue has started the operation.
     case operationStarted
     /// The operation waits for the result of this one, which does the work for all that share it.
-    case operationJoined(MonitoredOperation)
+    case operationJoined(OperationInfo)
     /// A request is about to be passed to the transport; it isn't if the operation is cancelled before the monitor
     /// returns.
     case attemptStarted(MonitoredAttempt)
