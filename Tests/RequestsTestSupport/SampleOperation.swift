@@ -35,14 +35,14 @@ package struct SampleOperation {
         _ number: Int,
         _ cause: TransferRecord.Cause = .initial,
         _ request: HTTPRequest = SampleOperation.request
-    ) -> MonitoredAttempt {
-        let attempt = MonitoredAttempt(number: number, cause: cause, request: request)
+    ) -> TransferInfo {
+        let attempt = TransferInfo(number: number, cause: cause, request: request)
         report(.attemptStarted(attempt))
         return attempt
     }
 
     package func end(
-        _ attempt: MonitoredAttempt,
+        _ attempt: TransferInfo,
         _ status: HTTPStatus? = .ok,
         headers: HTTPHeaders = [],
         error: RequestError.Code? = nil,

@@ -58,7 +58,7 @@ struct EventLines {
         lines.append("\(prefix) \(text.shortened(to: Self.mostText))")
     }
 
-    private mutating func add(_ attempt: MonitoredAttempt, to prefix: String) {
+    private mutating func add(_ attempt: TransferInfo, to prefix: String) {
         let request = attempt.request
         let address = Redaction.shownAddress(request.url.absoluteString)
         let cause = attempt.cause == .initial ? "" : " (\(attempt.cause))"

@@ -110,20 +110,20 @@ public enum OperationEvent: Sendable {
     case operationJoined(OperationInfo)
     /// A request is about to be passed to the transport; it isn't if the operation is cancelled before the monitor
     /// returns.
-    case attemptStarted(MonitoredAttempt)
+    case attemptStarted(TransferInfo)
     /// The head of the final response was received, and its content follows.
-    case responseStarted(HTTPResponseHead, MonitoredAttempt)
+    case responseStarted(HTTPResponseHead, TransferInfo)
     /// A response before the final one was received, such as 103 (Early Hints) with links to resources that will be
     /// needed.
     ///
     /// Transports that don't see such responses, such as a `URLSession`, report none.
-    case informationalResponseReceived(HTTPResponseHead, MonitoredAttempt)
+    case informationalResponseReceived(HTTPResponseHead, TransferInfo)
     /// The content of the response is complete, and is followed by fields (RFC 9110, 6.5), such as a checksum.
     ///
     /// Transports that don't see these fields, such as a `URLSession`, report none.
-    case trailersReceived(HTTPHeaders, MonitoredAttempt)
+    case trailersReceived(HTTPHeaders, TransferInfo)
     /// The attempt has ended; the record has its response or error, and its metrics.
-    case attemptEnded(MonitoredAttempt, TransferRecord)
+    case attemptEnded(TransferInfo, TransferRecord)
     /// The operation will retry after a delay, unless it is cancelled before.
     case retryScheduled(after: Duration, because: RequestError)
     /// The operation waits for a credential, which is refreshed, or which a server's challenge asks for.
@@ -137,7 +137,7 @@ public enum OperationEvent: Sendable {
 }
 
 /// One request of an operation that goes to the transport, as an ``EventMonitor`` sees it.
-public struct MonitoredAttempt: Sendable {
+public struct TransferInfo: Sendable {
     /// The number of the attempt in the operation, from 1; followed redirects and retries count.
     public let number: Int
     /// The cause of the attempt.
@@ -153,7 +153,7 @@ public struct MonitoredAttempt: Sendable {
     }
 }
 
-extension MonitoredAttempt: CustomStringConvertible, CustomReflectable {
+extension TransferInfo: CustomStringConvertible, CustomReflectable {
     /// The number, the cause and the request, without secrets.
     public var description: String { "attempt \(number) (\(cause)): \(request)" }
 

@@ -227,7 +227,7 @@ import Testing
         let request = HTTPRequest(url: url, method: .post, headers: headers, body: .form(["password": Self.marker]))
         let head = HTTPResponseHead(status: .found, headers: headers, url: url)
         let error = RequestError(.timedOut, phase: .sending, request: request, response: head)
-        let attempt = MonitoredAttempt(number: 1, cause: .initial, request: request)
+        let attempt = TransferInfo(number: 1, cause: .initial, request: request)
 
         let values: [Any] = [
             InterceptorContext(identifier: "a", attempt: 1, baseURL: url, request: request),

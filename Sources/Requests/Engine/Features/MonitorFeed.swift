@@ -175,7 +175,7 @@ extension AnyRequestOperation {
 struct MonitorLedger: Sendable {
     private struct OpenAttempt: Sendable {
         let transfer: ObjectIdentifier
-        let attempt: MonitoredAttempt
+        let attempt: TransferInfo
         var head: HTTPResponseHead?
     }
 
@@ -246,7 +246,7 @@ struct MonitorLedger: Sendable {
     ) -> [OperationEvent] {
         // A monitor that comes late may be told by both sides.
         guard !hasEnded, !open.contains(where: { $0.transfer == transfer }) else { return [] }
-        let attempt = MonitoredAttempt(number: number, cause: record.cause, request: record.request)
+        let attempt = TransferInfo(number: number, cause: record.cause, request: record.request)
         open.append(OpenAttempt(transfer: transfer, attempt: attempt))
         return endStep() + [.attemptStarted(attempt)]
     }
