@@ -24,7 +24,7 @@ package struct SampleOperation {
     package func report(_ event: OperationEvent) { monitor.eventOccurred(event, of: operation) }
     package func make() { report(.operationCreated) }
     package func start() { report(.operationStarted) }
-    package func end(_ outcome: MonitoredOutcome = .success) { report(.operationEnded(outcome)) }
+    package func end(_ outcome: OperationOutcome = .success) { report(.operationEnded(outcome)) }
 
     package func retry(after delay: Duration = .milliseconds(50), because code: RequestError.Code = .unacceptableStatus)
     {

@@ -94,7 +94,7 @@ struct EventLines {
         lines.append("\(prefix) \(shown.shortened(to: Self.mostText))")
     }
 
-    private mutating func add(_ outcome: MonitoredOutcome, to prefix: String) {
+    private mutating func add(_ outcome: OperationOutcome, to prefix: String) {
         switch outcome {
         case .success:
             add(prefix, "succeeded")

@@ -133,7 +133,7 @@ public enum OperationEvent: Sendable {
     /// The operation has stopped waiting; if no credential is granted, it was refused, or the operation was cancelled.
     case authenticationEnded(AuthenticationStep, isGranted: Bool)
     /// The operation has its result.
-    case operationEnded(MonitoredOutcome)
+    case operationEnded(OperationOutcome)
 }
 
 /// One request of an operation that goes to the transport, as an ``EventMonitor`` sees it.
@@ -162,7 +162,7 @@ extension TransferInfo: CustomStringConvertible, CustomReflectable {
 }
 
 /// The result of an operation, as an ``EventMonitor`` sees it.
-public enum MonitoredOutcome: Sendable {
+public enum OperationOutcome: Sendable {
     /// It has a value.
     case success
     /// It failed; an error of another type than the library's is the underlying one.
@@ -185,7 +185,7 @@ public enum MonitoredOutcome: Sendable {
     }
 }
 
-extension MonitoredOutcome: CustomStringConvertible {
+extension OperationOutcome: CustomStringConvertible {
     /// The outcome in a line, without secrets.
     public var description: String {
         switch self {

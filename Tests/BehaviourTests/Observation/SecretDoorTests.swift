@@ -233,7 +233,7 @@ import Testing
             InterceptorContext(identifier: "a", attempt: 1, baseURL: url, request: request),
             ValidationContext(request: request), attempt, OperationEvent.attemptStarted(attempt),
             OperationEvent.responseStarted(head, attempt), OperationEvent.operationEnded(.failure(error)),
-            MonitoredOutcome.failure(error), HTTPResponse(head: head, body: Data(Self.marker.utf8)),
+            OperationOutcome.failure(error), HTTPResponse(head: head, body: Data(Self.marker.utf8)),
             TransferRecord(cause: .initial, request: request, response: head, error: error),
             ReceivedRequest(url: url, method: .post, headers: headers, body: Data(Self.marker.utf8)),
             AuthenticationProvider.basicAuth(username: "a", password: Self.marker),

@@ -185,7 +185,7 @@ struct MonitorLedger: Sendable {
     private var step: AuthenticationStep?
     private var hasStarted = false
     private var hasJoined = false
-    private var outcome: MonitoredOutcome?
+    private var outcome: OperationOutcome?
     private var hasEnded: Bool { outcome != nil }
 
     /// The events for a new monitor: the present state.
@@ -284,7 +284,7 @@ struct MonitorLedger: Sendable {
     }
 }
 
-extension MonitoredOutcome {
+extension OperationOutcome {
     /// The error that ended the running attempt.
     fileprivate var interruption: RequestError? {
         switch self {
