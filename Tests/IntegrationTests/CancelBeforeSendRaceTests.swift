@@ -118,7 +118,7 @@ extension OverLoopback {
                                     return events
                                 }
                                 if number == moment { target.withLock { $0 }?.cancel() }
-                                if case .attemptStarted = event, number < moment { sent.withLock { $0 += 1 } }
+                                if case .transferStarted = event, number < moment { sent.withLock { $0 += 1 } }
                             }
                         ]
                     }
@@ -159,7 +159,7 @@ extension OverLoopback {
                     if canceller == .deadline { $0.deadline = .milliseconds(5) }
                     $0.monitors = [
                         .events { event, _ in
-                            guard case .attemptStarted = event else { return }
+                            guard case .transferStarted = event else { return }
                             let (operation, task) = target.withLock { $0 }
                             switch canceller {
                             case .monitor: operation?.cancel()
@@ -253,7 +253,7 @@ extension OverLoopback {
                 client.configure {
                     $0.monitors = [
                         .events { event, _ in
-                            guard case .attemptStarted = event else { return }
+                            guard case .transferStarted = event else { return }
                             for target in targets.withLock({ $0 }) { target.cancel() }
                         }
                     ]
@@ -292,7 +292,7 @@ extension OverLoopback {
                     if byDeadline { $0.deadline = .microseconds(delay) }
                     $0.monitors = [
                         .events { event, _ in
-                            guard case .attemptStarted = event else { return }
+                            guard case .transferStarted = event else { return }
                             // Widens the window in which the cancel has to be noticed.
                             let end = ContinuousClock.now + .microseconds(200)
                             while ContinuousClock.now < end {}

@@ -37,7 +37,7 @@ package struct SampleOperation {
         _ request: HTTPRequest = SampleOperation.request
     ) -> TransferInfo {
         let attempt = TransferInfo(number: number, cause: cause, request: request)
-        report(.attemptStarted(attempt))
+        report(.transferStarted(attempt))
         return attempt
     }
 
@@ -57,7 +57,7 @@ package struct SampleOperation {
             error: error.map { RequestError($0, phase: .sending) },
             metrics: metrics
         )
-        report(.attemptEnded(attempt, record))
+        report(.transferEnded(attempt, record))
     }
 
     /// 2026-11-21T10:00:00Z

@@ -30,14 +30,14 @@ struct EventLines {
             lines = ["\(id) started"]
         case .operationJoined(let leader):
             lines = ["\(id) joined #\(leader.id)"]
-        case .attemptStarted(let attempt):
+        case .transferStarted(let attempt):
             add(attempt, to: "\(id).\(attempt.number)")
         case .responseStarted(let head, let attempt), .informationalResponseReceived(let head, let attempt):
             add("\(id).\(attempt.number) <-", head.status.description)
             add(head.headers, to: "\(id).\(attempt.number) <")
         case .trailersReceived(let fields, let attempt):
             add(fields, to: "\(id).\(attempt.number) <")
-        case .attemptEnded(let attempt, let record):
+        case .transferEnded(let attempt, let record):
             add("\(id).\(attempt.number)", Self.text(of: record))
             // The content of a failure is shown with it.
             if level >= .responses, let content = record.content, record.response?.status.category == .success {

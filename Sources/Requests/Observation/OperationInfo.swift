@@ -110,7 +110,7 @@ public enum OperationEvent: Sendable {
     case operationJoined(OperationInfo)
     /// A request is about to be passed to the transport; it isn't if the operation is cancelled before the monitor
     /// returns.
-    case attemptStarted(TransferInfo)
+    case transferStarted(TransferInfo)
     /// The head of the final response was received, and its content follows.
     case responseStarted(HTTPResponseHead, TransferInfo)
     /// A response before the final one was received, such as 103 (Early Hints) with links to resources that will be
@@ -123,7 +123,7 @@ public enum OperationEvent: Sendable {
     /// Transports that don't see these fields, such as a `URLSession`, report none.
     case trailersReceived(HTTPHeaders, TransferInfo)
     /// The attempt has ended; the record has its response or error, and its metrics.
-    case attemptEnded(TransferInfo, TransferRecord)
+    case transferEnded(TransferInfo, TransferRecord)
     /// The operation will retry after a delay, unless it is cancelled before.
     case retryScheduled(after: Duration, because: RequestError)
     /// The operation waits for a credential, which is refreshed, or which a server's challenge asks for.

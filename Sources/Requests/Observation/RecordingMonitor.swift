@@ -84,7 +84,7 @@ public final class RecordingMonitor: EventMonitor {
     public func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {
         let date = now()
         switch event {
-        case .attemptStarted(let attempt):
+        case .transferStarted(let attempt):
             state.withLock { state in
                 state.transfers.append(.init(attempt, of: operation, at: state.time(at: date)))
                 // Done only now and then, so that the cost of a transfer doesn't depend on their number.
@@ -95,7 +95,7 @@ public final class RecordingMonitor: EventMonitor {
             }
         case .responseStarted(let head, let attempt):
             state.withLock { $0.change(attempt, of: operation) { $0.record.response = head } }
-        case .attemptEnded(let attempt, let record):
+        case .transferEnded(let attempt, let record):
             state.withLock { state in
                 let time = state.time(at: date)
                 state.change(attempt, of: operation) { $0.end(with: record, of: operation, at: time) }

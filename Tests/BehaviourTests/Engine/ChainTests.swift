@@ -129,8 +129,8 @@ import Testing
             $0.monitors = [
                 .events { event, _ in
                     switch event {
-                    case .attemptStarted: events.record("start")
-                    case .attemptEnded: events.record("end")
+                    case .transferStarted: events.record("start")
+                    case .transferEnded: events.record("end")
                     default: break
                     }
                 }

@@ -66,7 +66,7 @@ import Testing
                 $0.monitors = [
                     .events { event, _ in
                         switch event {
-                        case .attemptStarted(let attempt) where attempt.number == number:
+                        case .transferStarted(let attempt) where attempt.number == number:
                             if moment == .betweenTheAnnouncementAndTheSend { ending() }
                         case .retryScheduled: scheduled.record(())
                         case .operationJoined: joined.record(())

@@ -21,13 +21,13 @@ import Testing
                 case .operationCreated: "made"
                 case .operationStarted: "started"
                 case .operationJoined(let leader): "joined \(leader.requestType)"
-                case .attemptStarted(let attempt): "attempt \(attempt.number) \(attempt.cause)"
+                case .transferStarted(let attempt): "attempt \(attempt.number) \(attempt.cause)"
                 case .responseStarted(let head, let attempt): "response \(attempt.number) \(head.status.code)"
                 case .informationalResponseReceived(let head, let attempt):
                     "informational \(attempt.number) \(head.status.code)"
                 case .trailersReceived(let fields, let attempt):
                     "trailers \(attempt.number) \(fields.map { "\($0.name): \($0.value)" })"
-                case .attemptEnded(let attempt, let record):
+                case .transferEnded(let attempt, let record):
                     "end \(attempt.number)\(record.error.map { " \($0.code)" } ?? "")"
                 case .retryScheduled(let delay, let error): "retry \(delay) \(error.code)"
                 case .authenticationStarted(let step): "\(step)"

@@ -13,9 +13,9 @@ import Testing
 
     private func text(_ event: OperationEvent) -> String {
         switch event {
-        case .attemptStarted(let attempt): "attempt \(attempt.number)"
+        case .transferStarted(let attempt): "attempt \(attempt.number)"
         case .responseStarted(let head, _): "\(head.status.code)"
-        case .attemptEnded(let attempt, _): "end \(attempt.number)"
+        case .transferEnded(let attempt, _): "end \(attempt.number)"
         case .retryScheduled: "retry"
         case .operationEnded(let outcome): "\(outcome)".prefix { $0.isLetter }.description
         default: "\(event)".prefix { $0 != "(" }.description

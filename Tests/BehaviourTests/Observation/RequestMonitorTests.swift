@@ -24,7 +24,7 @@ import Testing
         _ = try await second.value()
 
         let all = [
-            "operationCreated", "operationStarted", "attemptStarted", "responseStarted", "attemptEnded",
+            "operationCreated", "operationStarted", "transferStarted", "responseStarted", "transferEnded",
             "operationEnded",
         ]
         #expect(await seen.first(6) == all)
@@ -38,7 +38,7 @@ import Testing
             $0.baseURL = server
             $0.monitors.append(
                 .events { event, operation in
-                    if case .attemptStarted(let attempt) = event { seen.record("\(attempt.request.url.path)") }
+                    if case .transferStarted(let attempt) = event { seen.record("\(attempt.request.url.path)") }
                 }
             )
         }

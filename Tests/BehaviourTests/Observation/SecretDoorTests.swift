@@ -231,7 +231,7 @@ import Testing
 
         let values: [Any] = [
             InterceptorContext(identifier: "a", attempt: 1, baseURL: url, request: request),
-            ValidationContext(request: request), attempt, OperationEvent.attemptStarted(attempt),
+            ValidationContext(request: request), attempt, OperationEvent.transferStarted(attempt),
             OperationEvent.responseStarted(head, attempt), OperationEvent.operationEnded(.failure(error)),
             OperationOutcome.failure(error), HTTPResponse(head: head, body: Data(Self.marker.utf8)),
             TransferRecord(cause: .initial, request: request, response: head, error: error),

@@ -194,7 +194,7 @@ struct MonitorLedger: Sendable {
         if hasStarted { events.append(.operationStarted) }
         if let step { events.append(.authenticationStarted(step)) }
         for open in open {
-            events.append(.attemptStarted(open.attempt))
+            events.append(.transferStarted(open.attempt))
             if let head = open.head { events.append(.responseStarted(head, open.attempt)) }
         }
         if let outcome { events.append(.operationEnded(outcome)) }
@@ -215,8 +215,8 @@ struct MonitorLedger: Sendable {
         case .operationJoined:
             defer { hasJoined = true }
             return hasJoined ? [] : [event]
-        case .operationCreated, .attemptStarted, .informationalResponseReceived, .responseStarted, .trailersReceived,
-            .attemptEnded, .retryScheduled, .authenticationStarted, .authenticationEnded:
+        case .operationCreated, .transferStarted, .informationalResponseReceived, .responseStarted, .trailersReceived,
+            .transferEnded, .retryScheduled, .authenticationStarted, .authenticationEnded:
             return [event]
         }
     }
@@ -248,7 +248,7 @@ struct MonitorLedger: Sendable {
         guard !hasEnded, !open.contains(where: { $0.transfer == transfer }) else { return [] }
         let attempt = TransferInfo(number: number, cause: record.cause, request: record.request)
         open.append(OpenAttempt(transfer: transfer, attempt: attempt))
-        return endStep() + [.attemptStarted(attempt)]
+        return endStep() + [.transferStarted(attempt)]
     }
 
     mutating func respond(_ head: HTTPResponseHead, to transfer: ObjectIdentifier) -> [OperationEvent] {
@@ -271,7 +271,7 @@ struct MonitorLedger: Sendable {
 
     mutating func endAttempt(_ record: TransferRecord, as transfer: ObjectIdentifier) -> [OperationEvent] {
         guard let index = open.firstIndex(where: { $0.transfer == transfer }) else { return [] }
-        return [.attemptEnded(open.remove(at: index).attempt, record)]
+        return [.transferEnded(open.remove(at: index).attempt, record)]
     }
 
     private mutating func close(error: RequestError?) -> [OperationEvent] {
@@ -279,7 +279,7 @@ struct MonitorLedger: Sendable {
         return open.map { open in
             let (attempt, head) = (open.attempt, open.head)
             let record = TransferRecord(cause: attempt.cause, request: attempt.request, response: head, error: error)
-            return .attemptEnded(attempt, record)
+            return .transferEnded(attempt, record)
         }
     }
 }
