@@ -186,7 +186,7 @@ struct KitchenService: NetworkService {
     @Test func credentialsAreAskedForAndRefreshed() async throws {
         let asked = HTTPClient(baseURL: api) {
             $0.interceptors = [
-                CredentialInterceptor { _, _ in URLCredential(user: "ada", password: "secret", persistence: .none) }
+                ChallengeInterceptor { _, _ in URLCredential(user: "ada", password: "secret", persistence: .none) }
             ]
         }
 

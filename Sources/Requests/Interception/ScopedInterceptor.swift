@@ -81,7 +81,7 @@ extension Interceptor {
     ///
     /// - Parameter includes: Whether a request is one of them. It sees a request that is about to be sent as the
     ///   interceptors before this one left it, and one that failed as it was sent, before it was redirected. For
-    ///   ``CredentialInterceptor``, which answers each address by itself, it sees the request to that address.
+    ///   ``ChallengeInterceptor``, which answers each address by itself, it sees the request to that address.
     /// - Returns: The interceptor for those requests.
     public func scoped(to includes: @escaping @Sendable (HTTPRequest) -> Bool) -> some Interceptor {
         ScopedInterceptor(self, includes)

@@ -86,7 +86,7 @@ extension ModifiableRequest {
     /// Returns a copy that bypasses the interceptors of a type.
     ///
     /// ```swift
-    /// let health = Get<Void>("health").bypassing(CredentialInterceptor.self)
+    /// let health = Get<Void>("health").bypassing(ChallengeInterceptor.self)
     /// ```
     public func bypassing(_ kind: (some Interceptor).Type) -> Self { options { $0.bypassedInterceptors.append(kind) } }
 

@@ -83,7 +83,7 @@ public struct TransportCapabilities: OptionSet, Sendable {
     public static let orderedHeaders = TransportCapabilities(rawValue: 1 << 4)
     /// `Proxy-Authorization` of a request goes to the proxy, and never to the origin.
     ///
-    /// Without this, ``CredentialInterceptor`` doesn't answer challenges of proxies.
+    /// Without this, ``ChallengeInterceptor`` doesn't answer challenges of proxies.
     public static let proxyAuthorization = TransportCapabilities(rawValue: 1 << 5)
 }
 

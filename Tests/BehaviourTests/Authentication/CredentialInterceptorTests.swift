@@ -24,9 +24,9 @@ import Testing
         _ password: String,
         _ asked: Recorder<String> = Recorder()
     )
-        -> CredentialInterceptor
+        -> ChallengeInterceptor
     {
-        CredentialInterceptor { challenge, url in
+        ChallengeInterceptor { challenge, url in
             asked.record("\(challenge.realm ?? "no realm") at \(url.host ?? "")")
             return URLCredential(user: user, password: password, persistence: .none)
         }
@@ -107,7 +107,7 @@ import Testing
     @Test func withoutCredentialsTheChallengeIsTheResponse() async {
         let transport = server(#"Basic realm="r""#)
 
-        let result = await run(transport, CredentialInterceptor { _, _ in nil }, WireRequest())
+        let result = await run(transport, ChallengeInterceptor { _, _ in nil }, WireRequest())
 
         #expect(result?.error?.response?.status == .unauthorized && transport.requests.count == 1)
     }

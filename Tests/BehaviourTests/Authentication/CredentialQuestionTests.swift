@@ -37,14 +37,14 @@ import Testing
     private func client(
         _ side: Side = .basic,
         _ transport: any HTTPTransport,
-        provider: @escaping CredentialInterceptor.Provider
+        provider: @escaping ChallengeInterceptor.Provider
     ) -> HTTPClient {
-        let provider: CredentialInterceptor.Provider = { [asked] challenge, url in
+        let provider: ChallengeInterceptor.Provider = { [asked] challenge, url in
             asked.record(challenge.realm ?? "")
             return await provider(challenge, url)
         }
         return HTTPClient(maxConcurrentRequests: 64, transport: transport) {
-            $0.interceptors = [CredentialInterceptor(proxy: side.isProxy ? provider : nil, provider)]
+            $0.interceptors = [ChallengeInterceptor(proxy: side.isProxy ? provider : nil, provider)]
         }
     }
 
@@ -314,7 +314,7 @@ import Testing
         }
         let client = HTTPClient(transport: transport)
         func interceptor(_ path: String, _ other: String) -> any Interceptor {
-            CredentialInterceptor { [weak client] _, _ in
+            ChallengeInterceptor { [weak client] _, _ in
                 asked.record(path)
                 await both.wait()
                 _ = try? await client?.send(HTTPRequest(url: URL(string: "https://api.example.com/\(other)") ?? server))
@@ -374,7 +374,7 @@ import Testing
         }
         return HTTPClient(transport: transport) {
             $0.interceptors = [
-                CredentialInterceptor { _, _ in
+                ChallengeInterceptor { _, _ in
                     asked.withLock { $0 += 1 }
                     return URLCredential(user: "u", password: password.withLock { $0 }, persistence: .none)
                 }

@@ -97,12 +97,12 @@ private final class DigestServer: Sendable {
 
     private func makeClient(_ server: DigestServer, password: String = "p") -> (HTTPClient, InMemoryTransport) {
         let transport = InMemoryTransport { server.answer($0) }
-        let provide: CredentialInterceptor.Provider = { [asked] challenge, _ in
+        let provide: ChallengeInterceptor.Provider = { [asked] challenge, _ in
             asked.record(challenge.scheme)
             return URLCredential(user: "u", password: password, persistence: .none)
         }
         let client = HTTPClient(transport: transport) {
-            $0.interceptors = [CredentialInterceptor(proxy: server.isProxy ? provide : nil, provide)]
+            $0.interceptors = [ChallengeInterceptor(proxy: server.isProxy ? provide : nil, provide)]
         }
         return (client, transport)
     }
@@ -206,7 +206,7 @@ private final class DigestServer: Sendable {
         }
         let client = HTTPClient(transport: transport) {
             $0.interceptors = [
-                CredentialInterceptor { _, _ in URLCredential(user: "u", password: "p", persistence: .none) }
+                ChallengeInterceptor { _, _ in URLCredential(user: "u", password: "p", persistence: .none) }
             ]
         }
 
@@ -249,7 +249,7 @@ private final class DigestServer: Sendable {
         }
         let client = HTTPClient(transport: transport) {
             $0.interceptors = [
-                CredentialInterceptor { _, _ in URLCredential(user: "u", password: "p", persistence: .none) }
+                ChallengeInterceptor { _, _ in URLCredential(user: "u", password: "p", persistence: .none) }
             ]
         }
         return (client, transport, asks)
@@ -299,7 +299,7 @@ private final class DigestServer: Sendable {
         }
         let client = HTTPClient(transport: transport) {
             $0.interceptors = [
-                CredentialInterceptor(proxy: { _, _ in URLCredential(user: "u", password: "p", persistence: .none) }) {
+                ChallengeInterceptor(proxy: { _, _ in URLCredential(user: "u", password: "p", persistence: .none) }) {
                     _,
                     _ in nil
                 }
@@ -323,7 +323,7 @@ private final class DigestServer: Sendable {
         }
         let client = HTTPClient(transport: transport) {
             $0.interceptors = [
-                CredentialInterceptor { _, _ in URLCredential(user: "u", password: "p", persistence: .none) }
+                ChallengeInterceptor { _, _ in URLCredential(user: "u", password: "p", persistence: .none) }
             ]
         }
 
@@ -350,7 +350,7 @@ private final class DigestServer: Sendable {
         let client = HTTPClient(transport: transport) {
             $0.cache = ResponseCache()
             $0.interceptors = [
-                CredentialInterceptor { _, _ in URLCredential(user: "u", password: "p", persistence: .none) }
+                ChallengeInterceptor { _, _ in URLCredential(user: "u", password: "p", persistence: .none) }
             ]
         }
 

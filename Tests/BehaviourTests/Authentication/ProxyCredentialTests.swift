@@ -31,8 +31,8 @@ private final class ProxylessTransport: HTTPTransport {
     private static let challenge: HTTPHeaders = [.proxyAuthenticate: #"Basic realm="proxy""#]
     private let asked = Recorder<String>()
 
-    private var interceptor: CredentialInterceptor {
-        CredentialInterceptor(
+    private var interceptor: ChallengeInterceptor {
+        ChallengeInterceptor(
             proxy: { [asked] challenge, _ in
                 asked.record(challenge.realm ?? "")
                 return URLCredential(user: "u", password: "p", persistence: .none)

@@ -54,7 +54,7 @@ import Testing
         let queue = TestQueue(transport) {
             $0.cache = ResponseCache()
             $0.interceptors = [
-                CredentialInterceptor { _, url in
+                ChallengeInterceptor { _, url in
                     asked.record(url)
                     return URLCredential(user: "ada", password: "hush", persistence: .none)
                 }

@@ -42,7 +42,7 @@ import Testing
             request.headers.contains(.authorization)
                 ? .status(.ok) : .status(.unauthorized, headers: [.wwwAuthenticate: #"Basic realm="r""#])
         }
-        let credentials = CredentialInterceptor { _, _ in URLCredential(user: "u", password: "p", persistence: .none) }
+        let credentials = ChallengeInterceptor { _, _ in URLCredential(user: "u", password: "p", persistence: .none) }
         let scoped = credentials.scoped { $0.url.path.hasPrefix("/orders") }.scoped { $0.url.scheme == "https" }
         let client = HTTPClient(transport: transport) { $0.interceptors = [scoped] }
 
@@ -60,7 +60,7 @@ import Testing
         }
         let client = HTTPClient(transport: transport)
         let asked = Recorder<Int?>()
-        let credentials = CredentialInterceptor { [weak client] _, url in
+        let credentials = ChallengeInterceptor { [weak client] _, url in
             let inner = client?.addRequest(HTTPRequest(url: url))
             await inner?.end()
             asked.record(inner?.attempts.count)

@@ -214,7 +214,7 @@ import Testing
         let queue = TestQueue(transport) {
             $0.monitors = [log]
             $0.interceptors = [
-                CredentialInterceptor { _, _ in
+                ChallengeInterceptor { _, _ in
                     isAnswered ? URLCredential(user: "ada", password: "pan", persistence: .none) : nil
                 }
             ]

@@ -356,7 +356,7 @@ extension OverLoopback {
             let transport = CurlTransport.configured { $0.proxy = "http://127.0.0.1:\(proxy.port)" }
             let client = HTTPClient(transport: transport) {
                 $0.interceptors = [
-                    CredentialInterceptor(
+                    ChallengeInterceptor(
                         proxy: { _, _ in URLCredential(user: "u", password: "p", persistence: .none) },
                         { _, _ in nil }
                     )

@@ -21,7 +21,7 @@ extension OverLoopback {
         private func makeClients(_ password: String) -> [HTTPClient] {
             func configure(_ environment: inout RequestEnvironment) {
                 environment.interceptors = [
-                    CredentialInterceptor { _, _ in URLCredential(user: "u", password: password, persistence: .none) }
+                    ChallengeInterceptor { _, _ in URLCredential(user: "u", password: password, persistence: .none) }
                 ]
             }
             return [HTTPClient(configure), HTTPClient(configuration: .ephemeral, configure)]

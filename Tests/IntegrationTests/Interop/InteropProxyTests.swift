@@ -58,7 +58,7 @@ extension OverLoopback {
             let client = HTTPClient(transport: transport) {
                 $0.trust = trust
                 $0.interceptors = [
-                    CredentialInterceptor(
+                    ChallengeInterceptor(
                         proxy: { _, _ in URLCredential(user: "u", password: "p", persistence: .none) },
                         { _, _ in nil }
                     )

@@ -6,7 +6,7 @@ import Foundation
 /// Answers challenges of the schemes `Digest` and `Basic` with a user's name and password (RFC 7616, RFC 7617).
 ///
 /// ```swift
-/// environment.interceptors.append(CredentialInterceptor { challenge, url in
+/// environment.interceptors.append(ChallengeInterceptor { challenge, url in
 ///     await keychain.credential(for: url, realm: challenge.realm)
 /// })
 /// ```
@@ -36,7 +36,7 @@ import Foundation
 /// configuration.
 ///
 /// To send a password without a challenge, use ``AuthenticationProvider``. Safe from any thread.
-public final class CredentialInterceptor: HopAuthenticating {
+public final class ChallengeInterceptor: HopAuthenticating {
     /// Returns the user's name and password for a challenge, or nil to leave it unanswered.
     public typealias Provider = @Sendable (AuthenticationChallenge, URL) async -> URLCredential?
 
