@@ -52,7 +52,7 @@ import Testing
         here.route(.get, "/photos/1", .redirect(to: there.url("/photos/1").absoluteString))
 
         let client = HTTPClient(baseURL: here.url) {
-            $0.secretHeaders = ["X-Member"]
+            $0.sensitiveHeaders = ["X-Member"]
             $0.headers["X-Member"] = key
             $0.redirect = .follow(limit: 3)
         }

@@ -107,7 +107,7 @@ extension OverLoopback {
                 return HTTPClient(transport: transport.makeSession()) {
                     $0.cookies = jar
                     $0.redirect = redirect
-                    $0.secretHeaders = ["X-Api-Key"]
+                    $0.sensitiveHeaders = ["X-Api-Key"]
                 }
             }
         }

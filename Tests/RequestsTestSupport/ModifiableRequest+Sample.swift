@@ -21,7 +21,7 @@ extension ModifiableRequest {
             .options { options in
                 options.timeout = .seconds(3)
                 options.usesCookies = false
-                options.secretHeaders = ["X-M"]
+                options.sensitiveHeaders = ["X-M"]
             }
     }
 }

@@ -20,7 +20,7 @@ import Foundation
 /// 304.
 ///
 /// **A user never gets another user's response.** A response is found by the address, by the fields that `Vary` names,
-/// and by the identity of the user: the fields whose names are secrets (``HTTPField/Name/isSecret``: `Authorization`,
+/// and by the identity of the user: the fields whose names are secrets (``HTTPField/Name/isSensitive``: `Authorization`,
 /// names that sound like one, those that you mark), and all cookies; ``ResponseCache/Identity`` lets you name those
 /// that don't count. Other distinctions between users aren't seen: a client certificate, headers and cookies that a
 /// `URLSession` adds itself. Use a cache for each of them, or for the latter an ``HTTPClient`` that is made from the

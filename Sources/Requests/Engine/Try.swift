@@ -127,8 +127,8 @@ struct Try: Sendable {
 
     /// Marks fields as secrets that the environment or the request declares as such.
     func markSecrets(of request: inout HTTPRequest) {
-        if !environment.secretHeaders.isEmpty { request.headers.markSecrets(environment.secretHeaders) }
-        if !options.secretHeaders.isEmpty { request.headers.markSecrets(options.secretHeaders) }
+        if !environment.sensitiveHeaders.isEmpty { request.headers.markSecrets(environment.sensitiveHeaders) }
+        if !options.sensitiveHeaders.isEmpty { request.headers.markSecrets(options.sensitiveHeaders) }
     }
 
     // MARK: Send

@@ -9,7 +9,7 @@ package enum Redaction {
     package static func value(of field: HTTPField) -> String {
         switch field.name {
         case .authorization, .proxyAuthorization: Authorization(field.value).description
-        case _ where field.name.isSecret: "<redacted>"
+        case _ where field.name.isSensitive: "<redacted>"
         case _ where addresses.contains(field.name) || field.value.contains("//") || field.value.contains("?"):
             addresses(in: field.value)
         default: field.value
@@ -133,9 +133,9 @@ package enum Redaction {
         while !rest.isEmpty {
             let pair = rest.prefix { !separators.utf8.contains($0) }
             let name = Substring(pair.prefix { $0 != UInt8(ascii: "=") })
-            let isSecret = name.endIndex < pair.endIndex && namesSecret(name)
+            let isSensitive = name.endIndex < pair.endIndex && namesSecret(name)
             let hasValue = name.endIndex < pair.endIndex
-            if isSecret || holdsSecret(hasValue ? Substring(pair[name.endIndex...].dropFirst()) : name, depth) {
+            if isSensitive || holdsSecret(hasValue ? Substring(pair[name.endIndex...].dropFirst()) : name, depth) {
                 result += hasValue ? "\(name)=REDACTED" : "REDACTED"
             } else {
                 result += String(Substring(pair))

@@ -79,7 +79,7 @@ extension RequestQueue {
     /// The environment of the operation of a later page, which changes the address of the request.
     private func environment(for request: some NetworkRequest, at target: PageTarget) -> RequestEnvironment {
         var environment = environment
-        let secrets = environment.secretHeaders.union(request.resolvedOptions.secretHeaders)
+        let secrets = environment.sensitiveHeaders.union(request.resolvedOptions.sensitiveHeaders)
         environment.changes.append { [baseURL = environment.baseURL] in
             try $0.turn(to: target, baseURL: baseURL, secrets: secrets)
         }

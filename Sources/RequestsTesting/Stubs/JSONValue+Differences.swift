@@ -12,7 +12,7 @@ extension JSONValue {
     /// - Complexity: O(n log n).
     func differences(from expected: JSONValue, isWhole: Bool) -> [String] {
         var differences: [String] = []
-        collect(expected, isWhole, "", isSecret: false, &differences)
+        collect(expected, isWhole, "", isSensitive: false, &differences)
         return differences
     }
 
@@ -20,7 +20,7 @@ extension JSONValue {
         _ expected: JSONValue,
         _ isWhole: Bool,
         _ path: String,
-        isSecret: Bool,
+        isSensitive: Bool,
         _ differences: inout [String]
     ) {
         guard differences.count < 10 else { return }
@@ -31,8 +31,8 @@ extension JSONValue {
                 let inner = path.isEmpty ? name : "\(path).\(name)"
                 switch (members[name], wanted[name]) {
                 case (let member?, let value?):
-                    let isSecret = isSecret || Redaction.namesSecret(name)
-                    member.collect(value, isWhole, inner, isSecret: isSecret, &differences)
+                    let isSensitive = isSensitive || Redaction.namesSecret(name)
+                    member.collect(value, isWhole, inner, isSensitive: isSensitive, &differences)
                 case (nil, _?): differences.append("\(inner.shortened(to: 128)) is missing")
                 case (_?, nil) where isWhole: differences.append("\(inner.shortened(to: 128)) isn't expected")
                 default: break
@@ -40,14 +40,14 @@ extension JSONValue {
             }
         case (.array(let elements), .array(let wanted)) where elements.count == wanted.count:
             for (index, (element, value)) in zip(elements, wanted).enumerated() {
-                element.collect(value, isWhole, "\(path)[\(index)]", isSecret: isSecret, &differences)
+                element.collect(value, isWhole, "\(path)[\(index)]", isSensitive: isSensitive, &differences)
             }
         case (.array(let elements), .array(let wanted)):
             differences.append("\(place) has \(elements.count) elements, not \(wanted.count)")
         default:
             guard !isSame(as: expected) else { return }
             // A text that is the whole content may be a form in quotes, with secrets that no member's name reveals.
-            let hides = isSecret || path.isEmpty && [self, expected].contains { $0.mayHoldSecret }
+            let hides = isSensitive || path.isEmpty && [self, expected].contains { $0.mayHoldSecret }
             differences.append(hides ? "\(place) has another value" : "\(place) is \(excerpt), not \(expected.excerpt)")
         }
     }

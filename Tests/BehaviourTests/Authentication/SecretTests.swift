@@ -56,7 +56,7 @@ import Testing
 
     @Test func aSecretOfTheClientIsOneWithTheRequestsOwnValue() async {
         let queue = TestQueue(leaving) {
-            $0.headers = HTTPHeaders([HTTPField(HTTPField.Name("X-Mine", isSecret: true), "client's")])
+            $0.headers = HTTPHeaders([HTTPField(HTTPField.Name("X-Mine", isSensitive: true), "client's")])
         }
 
         await queue.addRequest(HTTPRequest(url: home, headers: [Self.token: "own"])).end()
@@ -73,7 +73,7 @@ import Testing
         let queue = TestQueue(answering) {
             $0.baseURL = home
             $0.headers = [.authorization: "Bearer client", "X-Client": "1"]
-            $0.secretHeaders = [Self.token]
+            $0.sensitiveHeaders = [Self.token]
             $0.interceptors = interceptors
         }
         await queue.addRequest(request).end()

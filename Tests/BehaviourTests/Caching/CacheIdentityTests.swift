@@ -15,8 +15,8 @@ import Testing
         var headers: HTTPHeaders = [:]
         for item in items where item.name == "set" { headers.add(item.value ?? "", for: .setCookie) }
         let isFresh = request.url.path.hasPrefix("/v1/fresh")
-        let isSecret = request.url.path.hasSuffix("secret")
-        headers[.cacheControl] = isFresh ? "max-age=3600" : isSecret ? "no-store" : "no-cache"
+        let isSensitive = request.url.path.hasSuffix("secret")
+        headers[.cacheControl] = isFresh ? "max-age=3600" : isSensitive ? "no-store" : "no-cache"
         return .status(.ok, headers: headers, body: Data((request.headers[.cookie] ?? "").utf8))
     }
 

@@ -53,8 +53,8 @@ import Testing
 
     static let credentials: [HTTPHeaders] = [
         [], [.authorization: "Bearer a"], [.authorization: "Bearer b"], [.authorization: ""], [.cookie: "Bearer a"],
-        [.apiKey: "a"], [HTTPField("X-Session", "a"), HTTPField(HTTPField.Name("X-Session", isSecret: true), "a")],
-        [HTTPField(HTTPField.Name("X-Session", isSecret: true), "a")], [.cookie: "a=1", .authorization: "Bearer a"],
+        [.apiKey: "a"], [HTTPField("X-Session", "a"), HTTPField(HTTPField.Name("X-Session", isSensitive: true), "a")],
+        [HTTPField(HTTPField.Name("X-Session", isSensitive: true), "a")], [.cookie: "a=1", .authorization: "Bearer a"],
         [.proxyAuthorization: "Bearer a"], [.host: "other.example.com"],
     ]
 

@@ -78,7 +78,7 @@ import Testing
             request.url == home ? .status(.found, headers: [.location: "https://evil.com/"]) : .status(.ok)
         }
         let queue = TestQueue(transport) {
-            $0.secretHeaders = ["X-Tenant"]
+            $0.sensitiveHeaders = ["X-Tenant"]
             $0.interceptors = [ClosureInterceptor(adapt: { request, _ in request.headers["X-Tenant"] = "t" })]
         }
 

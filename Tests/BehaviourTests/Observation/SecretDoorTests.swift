@@ -107,7 +107,7 @@ import Testing
             environment.headers = headers
             environment.query = ["token": Self.marker]
             environment.headers["X-Own"] = Self.marker
-            environment.secretHeaders = ["X-Own"]
+            environment.sensitiveHeaders = ["X-Own"]
             expectNoSecret(in: environment, comment)
             expectNoSecret(in: HTTPClient { $0 = environment }, comment)
         }

@@ -90,7 +90,7 @@ import Testing
             $0.headers["X-API-Key"] = "key"
             $0.headers["X-Mine"] = "mine"
             $0.headers["X-Plain"] = "plain"
-            $0.secretHeaders = ["X-Mine"]
+            $0.sensitiveHeaders = ["X-Mine"]
             $0.query = ["api_key": "key"]
             $0.interceptors.append(
                 AuthenticationInterceptor(
@@ -133,7 +133,7 @@ import Testing
 
     static let addingKeys: [@Sendable () -> any Interceptor] = [
         { .adapting { ($0.headers["X-Api-Key"], $0.headers["X-Plain"]) = ("key", "plain") } },
-        { .adapting { $0.headers.add(HTTPField(HTTPField.Name("X-Mine", isSecret: true), "mine")) } },
+        { .adapting { $0.headers.add(HTTPField(HTTPField.Name("X-Mine", isSensitive: true), "mine")) } },
         { .adapting { $0.headers["X-Declared"] = "declared" } },
         { .adapting { $0 = HTTPRequest(url: $0.url, headers: ["Authorization": "Bearer token"]) } },
         { .signing { $0.headers["Authorization"] = "Signature abc" } },
@@ -154,7 +154,7 @@ import Testing
         }
         let interceptor = Self.addingKeys[number]()
         let client = client(transport) {
-            $0.secretHeaders = ["X-Declared"]
+            $0.sensitiveHeaders = ["X-Declared"]
             if !isOfRequest { $0.interceptors = [interceptor] }
         }
         let request = Get<[Int]>("items")
@@ -210,7 +210,7 @@ import Testing
         let client = HTTPClient(baseURL: Self.api, transport: transport)
         let modified = request.authenticated(with: .bearerToken("token")).query(["page": "1"])
             .headers { Header("X-Mine", value: "mine") }
-            .options { $0.secretHeaders = ["X-Mine"] }
+            .options { $0.sensitiveHeaders = ["X-Mine"] }
         let (pages, error) = await collect(client.pages(modified))
 
         #expect(pages.count == 2 && error == nil)

@@ -66,7 +66,7 @@ import Testing
 
         let sent = try await TestQueue.sent(provider.get("/x")) {
             $0.headers = [.authorization: "Bearer secret", .userAgent: "Recipes", "X-Internal": "secret"]
-            $0.secretHeaders = ["X-Internal"]
+            $0.sensitiveHeaders = ["X-Internal"]
             $0.query = ["token": "secret"]
         }
 

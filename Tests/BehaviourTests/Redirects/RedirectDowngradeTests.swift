@@ -60,7 +60,7 @@ import Testing
             policy,
             answers: row.addresses.dropFirst().map { .redirect(to: $0, status: row.status) }
         ) {
-            $0.secretHeaders = ["X-Api-Key"]
+            $0.sensitiveHeaders = ["X-Api-Key"]
         }
     }
 

@@ -58,7 +58,7 @@ import Testing
                 ? .status(.ok) : .status(.found, headers: [.location: "https://elsewhere.example/"])
         }
         var options = RequestOptions()
-        options.secretHeaders = ["X-My-Token"]
+        options.sensitiveHeaders = ["X-My-Token"]
         var request = WireRequest(options: options)
         request.http.headers["x-my-token"] = "s3cret"
         request.http.headers["X-Plain"] = "open"

@@ -51,8 +51,8 @@ import Testing
 
     static let users: [HTTPHeaders] = [
         [], [.authorization: "Bearer a"], [.authorization: "Bearer b"], [.cookie: "session=a"], [.cookie: "session=b"],
-        [.apiKey: "a"], [HTTPField(HTTPField.Name("X-Session", isSecret: true), "a")],
-        [HTTPField(HTTPField.Name("X-Session", isSecret: true), "b")], ["X-User-Token": "a"], ["X-User-Token": "b"],
+        [.apiKey: "a"], [HTTPField(HTTPField.Name("X-Session", isSensitive: true), "a")],
+        [HTTPField(HTTPField.Name("X-Session", isSensitive: true), "b")], ["X-User-Token": "a"], ["X-User-Token": "b"],
     ]
 
     @Test(arguments: Place.allCases) func oneUserNeverSeesWhatAnotherWasAnswered(place: Place) throws {

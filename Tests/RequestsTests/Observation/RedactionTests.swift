@@ -38,7 +38,7 @@ import Testing
         (HTTPField("Set-Cookie", "a=hush"), "<redacted>"),
         (HTTPField("X-Vault-Token", "hush"), "<redacted>"),
         (HTTPField("Ocp-Apim-Subscription-Key", "hush"), "<redacted>"),
-        (HTTPField(.init("X-Mine", isSecret: true), "hush"), "<redacted>"),
+        (HTTPField(.init("X-Mine", isSensitive: true), "hush"), "<redacted>"),
         (HTTPField("Location", "https://a.com/?token=hush"), "https://a.com/?token=REDACTED"),
         (HTTPField("Link", "<https://a.com/?token=hush>; rel=next"), "<https://a.com/?token=REDACTED>; rel=next"),
         (HTTPField("Idempotency-Key", "1"), "1"),

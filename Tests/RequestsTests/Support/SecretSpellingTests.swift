@@ -14,7 +14,7 @@ import Testing
         ("42", false), ("tokens", false), ("user[password_confirmation]", true), ("code_verifier", true),
         ("PHPSESSID", true), ("SAMLResponse", true), ("api_keys", true), ("max_tokens", false),
     ])
-    func spellingHidesNoSecret(_ name: String, isSecret: Bool) {
-        #expect(SecretName.matches(name) == isSecret)
+    func spellingHidesNoSecret(_ name: String, isSensitive: Bool) {
+        #expect(SecretName.matches(name) == isSensitive)
     }
 }

@@ -93,7 +93,7 @@ extension HTTPRequest {
         hasLeftOrigin = fields.guide == .otherOrigin
         var inherited = environment.headers
         if !inherits(from: environment.baseURL) {
-            inherited.markSecrets(environment.secretHeaders)
+            inherited.markSecrets(environment.sensitiveHeaders)
             inherited.removeSecrets()
         }
         if isUnauthenticated { inherited[.authorization] = nil }

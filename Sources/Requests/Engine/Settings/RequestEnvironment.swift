@@ -16,7 +16,7 @@ public struct RequestEnvironment: Sendable {
         var baseURL: URL?
         var query: Query = []
         var headers: HTTPHeaders = .default
-        var secretHeaders: Set<HTTPField.Name> = []
+        var sensitiveHeaders: Set<HTTPField.Name> = []
         var timeout: Duration?
         var deadline: Duration?
         var redirect: RedirectPolicy = .follow()
@@ -95,9 +95,9 @@ extension RequestEnvironment {
     /// Header fields whose values are secrets, besides well-known ones such as `Authorization` and `Cookie`.
     ///
     /// No description shows them, and no other origin receives them.
-    public var secretHeaders: Set<HTTPField.Name> {
-        _read { yield fields.secretHeaders }
-        _modify { yield &fields.secretHeaders }
+    public var sensitiveHeaders: Set<HTTPField.Name> {
+        _read { yield fields.sensitiveHeaders }
+        _modify { yield &fields.sensitiveHeaders }
     }
 
     /// The maximum time without data; `nil`, the default, lets the transport decide: the configuration of a session, or
@@ -321,7 +321,7 @@ extension RequestEnvironment: CustomStringConvertible, CustomReflectable {
 
     private var markedHeaders: HTTPHeaders {
         var headers = headers
-        headers.markSecrets(secretHeaders)
+        headers.markSecrets(sensitiveHeaders)
         return headers
     }
 }

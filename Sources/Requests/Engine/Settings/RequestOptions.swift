@@ -66,7 +66,7 @@ public struct RequestOptions: Sendable, Hashable {
     /// Header fields whose values are secrets, besides well-known ones and those of the environment.
     ///
     /// No description shows them, and no other origin receives them.
-    public var secretHeaders: Set<HTTPField.Name> = []
+    public var sensitiveHeaders: Set<HTTPField.Name> = []
 
     private var policies = Policies()
 
@@ -179,7 +179,7 @@ extension RequestOptions {
         options.coalesce = coalesce || base.coalesce
         options.isUnauthenticated = isUnauthenticated || base.isUnauthenticated
         options.exclusivity.formUnion(base.exclusivity)
-        options.secretHeaders.formUnion(base.secretHeaders)
+        options.sensitiveHeaders.formUnion(base.sensitiveHeaders)
         options.conditions = base.conditions + conditions
         options.interceptors = base.interceptors + interceptors
         options.validators = base.validators + validators

@@ -22,11 +22,11 @@ extension HTTPField {
         ///
         /// - Parameters:
         ///   - rawValue: The name.
-        ///   - isSecret: Whether values of the field are secrets, if the name itself doesn't say so: ``isSecret``. The
+        ///   - isSensitive: Whether values of the field are secrets, if the name itself doesn't say so: ``isSensitive``. The
         ///     mark isn't part of equality.
-        public init(_ rawValue: String, isSecret: Bool = false) {
+        public init(_ rawValue: String, isSensitive: Bool = false) {
             self.rawValue = rawValue
-            isMarkedSecret = isSecret
+            isMarkedSecret = isSensitive
             // FNV-1a.
             key = rawValue.utf8.reduce(2_166_136_261) { ($0 ^ UInt32(ASCII.lowercased($1))) &* 16_777_619 }
         }
@@ -67,13 +67,13 @@ extension HTTPField.Name {
     /// It is if the name was made as a secret one, or if the name itself says so: a well-known name such as `Cookie`,
     /// or one that sounds like a secret, such as `X-Vault-Token`. A value that was shown or sent can't be taken back,
     /// so a name that only sounds like a secret is treated as one.
-    public var isSecret: Bool { isKnownSecret || (!Self.harmless.contains(self) && SecretName.matches(rawValue)) }
+    public var isSensitive: Bool { isKnownSecret || (!Self.harmless.contains(self) && SecretName.matches(rawValue)) }
 
     /// Whether the value is certainly a secret, and doesn't only sound like one.
     var isKnownSecret: Bool { isMarkedSecret || Self.secrets.contains(self) }
 
     /// The same name, with the mark of a secret.
-    var markedSecret: Self { Self(rawValue, isSecret: true) }
+    var markedSecret: Self { Self(rawValue, isSensitive: true) }
 
     private static let secrets: Set<Self> = [
         .authorization, .proxyAuthorization, .cookie, .setCookie, .apiKey, "X-CSRF-Token",

@@ -64,7 +64,7 @@ public struct HTTPField: Sendable, CustomStringConvertible {
 
     /// The name and the value, without a secret value and without secrets in addresses.
     public var description: String {
-        "\(name): \(name.isSecret ? "<redacted>" : Redaction.value(of: self))"
+        "\(name): \(name.isSensitive ? "<redacted>" : Redaction.value(of: self))"
     }
 
     /// Whether the value is a valid field value (RFC 9110, 5.5): no CR, LF, NUL or other control character.

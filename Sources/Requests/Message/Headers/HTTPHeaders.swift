@@ -94,7 +94,7 @@ public struct HTTPHeaders: Sendable, Hashable {
 
     /// Replaces every field of the same name by this one, which takes the place of the first.
     ///
-    /// If a field of that name is marked as a secret, ``HTTPField/Name/isSecret``, the new value is one as well.
+    /// If a field of that name is marked as a secret, ``HTTPField/Name/isSensitive``, the new value is one as well.
     public mutating func set(_ field: HTTPField) {
         guard let first = fields.firstIndex(where: { $0.name == field.name }) else { return fields.append(field) }
         let isMarked = fields[first...].contains { $0.name.isMarkedSecret && $0.name == field.name }
@@ -138,13 +138,13 @@ public struct HTTPHeaders: Sendable, Hashable {
     /// The fields whose values are secrets; if one of them is marked, all of its name.
     var secrets: [HTTPField] {
         let marked = markedSecrets
-        return fields.filter { $0.name.isSecret || marked.contains($0.name) }
+        return fields.filter { $0.name.isSensitive || marked.contains($0.name) }
     }
 
     /// Removes the fields whose values are secrets; if one of them is marked, all of its name.
     mutating func removeSecrets() {
         let marked = markedSecrets
-        fields.removeAll { $0.name.isSecret || marked.contains($0.name) }
+        fields.removeAll { $0.name.isSensitive || marked.contains($0.name) }
     }
 
     /// Merges the fields of other headers: each of their names replaces all fields of that name here.

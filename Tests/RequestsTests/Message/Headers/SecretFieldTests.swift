@@ -7,7 +7,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded) struct SecretFieldTests {
-    private let marked = HTTPField.Name("X-Mine", isSecret: true)
+    private let marked = HTTPField.Name("X-Mine", isSensitive: true)
 
     @Test(
         arguments: [
@@ -18,11 +18,11 @@ import Testing
             ("X-Monkeys", false), ("", false),
         ]
     )
-    func descriptionLeavesOutSecretsKnownByName(_ name: String, isSecret: Bool) {
+    func descriptionLeavesOutSecretsKnownByName(_ name: String, isSensitive: Bool) {
         let field = HTTPField(HTTPField.Name(name), "hush")
-        let line = "\(name): " + (isSecret ? "<redacted>" : "hush")
+        let line = "\(name): " + (isSensitive ? "<redacted>" : "hush")
 
-        #expect(field.name.isSecret == isSecret)
+        #expect(field.name.isSensitive == isSensitive)
         #expect(field.description == line)
         #expect(HTTPHeaders([field]).description == line)
     }

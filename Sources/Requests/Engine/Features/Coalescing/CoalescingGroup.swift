@@ -217,7 +217,7 @@ struct WireIdentity: Sendable, Hashable {
         }
         method = request.method
         address = request.url.absoluteString
-        fields = request.headers.filter { $0.name.isSecret || !Self.tracing.contains($0.name) }
+        fields = request.headers.filter { $0.name.isSensitive || !Self.tracing.contains($0.name) }
         timeout = request.timeout ?? options.timeout ?? environment.timeout
         trust = options.trust ?? environment.trust
         redirect = options.redirect ?? environment.redirect
