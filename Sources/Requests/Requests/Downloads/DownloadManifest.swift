@@ -110,7 +110,7 @@ extension DownloadManifest.Validator {
         switch self {
         case .tag(let value):
             guard let text = headers[.eTag] else { return false }
-            return EntityTag(parsing: text).map { !$0.isStronglyEqual(to: EntityTag(value)) } ?? true
+            return EntityTag(parsing: text).map { !$0.matchesStrongly(EntityTag(value)) } ?? true
         case .date(let value):
             guard let text = headers[.lastModified] else { return false }
             return HTTPDate(parsing: text)?.rawValue != value

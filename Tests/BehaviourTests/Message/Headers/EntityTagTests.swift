@@ -30,7 +30,7 @@ import Testing
         ] as [(EntityTag, EntityTag, Bool, Bool)]
     )
     func tagsAreComparedInTwoWays(one: EntityTag, other: EntityTag, isStrong: Bool, isWeak: Bool) {
-        #expect(one.isStronglyEqual(to: other) == isStrong && one.isWeaklyEqual(to: other) == isWeak)
+        #expect(one.matchesStrongly(other) == isStrong && one.isWeaklyEqual(to: other) == isWeak)
     }
 
     @Test func listsAreRead() {
