@@ -177,14 +177,14 @@ package struct ArchiveEntry: Sendable {
             let name =
                 switch phase {
                 case .queue: "blocked"
-                case .nameLookup: "dns"
-                case .connect, .secureConnect: "connect"
+                case .domainLookup: "dns"
+                case .connect, .secureConnection: "connect"
                 case .request: "send"
                 case .response: "receive"
                 case .wait, nil: "wait"
                 }
             timings[name, default: 0] += duration
-            if phase == .secureConnect { timings["ssl"] = duration }
+            if phase == .secureConnection { timings["ssl"] = duration }
         }
         return timings
     }

@@ -83,9 +83,9 @@ extension Metrics {
     private static func key(of phase: Phase?) -> (glyph: Character, title: String) {
         switch phase {
         case .queue: (".", "queue")
-        case .nameLookup: ("?", "name lookup")
+        case .domainLookup: ("?", "name lookup")
         case .connect: ("+", "connect")
-        case .secureConnect: ("*", "TLS")
+        case .secureConnection: ("*", "TLS")
         case .request: (">", "request")
         case .wait: ("=", "wait")
         case .response: ("<", "response")

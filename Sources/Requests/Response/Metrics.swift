@@ -77,11 +77,11 @@ extension Metrics {
         /// The transport's turn.
         case queue
         /// The name of the host.
-        case nameLookup
+        case domainLookup
         /// The connection, that of a proxy included.
         case connect
         /// The handshake of TLS.
-        case secureConnect
+        case secureConnection
         /// The request to be sent.
         case request
         /// The response to begin.

@@ -11,7 +11,7 @@ import Testing
 @Suite(.bounded) struct MetricsPeriodTests {
     @Test(arguments: [
         (Metrics.Phase.allCases.map { ($0, 5) }, 0), ([(.queue, -5), (.wait, 100), (.response, 7)], 7),
-        ([(.response, 0)], 0), ([(.nameLookup, 9), (.connect, 3), (.response, -1)], 0),
+        ([(.response, 0)], 0), ([(.domainLookup, 9), (.connect, 3), (.response, -1)], 0),
     ])
     func periodsHaveNoGapsAndDontOverlap(_ ends: [(Metrics.Phase, Int)], _ total: Int) {
         var metrics = Metrics(start: SampleOperation.start)
@@ -19,9 +19,9 @@ import Testing
             let end = Duration.milliseconds(end)
             switch phase {
             case .queue: metrics.dispatched = end
-            case .nameLookup: metrics.nameResolved = end
+            case .domainLookup: metrics.nameResolved = end
             case .connect: metrics.connected = end
-            case .secureConnect: metrics.secured = end
+            case .secureConnection: metrics.secured = end
             case .request: metrics.sent = end
             case .wait: metrics.firstByte = end
             case .response: metrics.end = end
