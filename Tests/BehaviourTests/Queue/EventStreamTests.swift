@@ -24,7 +24,7 @@ import Testing
 
     /// Collects the content of all events, while the clock is advanced past every wait.
     private func all(
-        _ stream: EventStream,
+        _ stream: ServerSentEventStream,
         waits: [Duration]
     ) async throws -> (data: [String], error: (any Error)?) {
         let collector = Task {

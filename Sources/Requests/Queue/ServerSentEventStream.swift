@@ -23,7 +23,7 @@ import Foundation
 ///
 /// Breaking out of the loop, and cancelling the task, ends the connection or the wait. Each iteration starts from the
 /// beginning.
-public struct EventStream: AsyncSequence, Sendable {
+public struct ServerSentEventStream: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = ServerSentEvent
 
@@ -32,7 +32,7 @@ public struct EventStream: AsyncSequence, Sendable {
     /// Makes an iterator with its own connections.
     public func makeAsyncIterator() -> Iterator { Iterator(connector: makeConnector()) }
 
-    /// Consumes an ``EventStream``.
+    /// Consumes an ``ServerSentEventStream``.
     public struct Iterator: AsyncIteratorProtocol {
         /// Any error: each error that a loop throws is a ``RequestError``.
         public typealias Failure = any Error
@@ -61,8 +61,8 @@ extension RequestQueue {
         session: (any HTTPTransport)? = nil,
         lastEventID: String? = nil,
         reconnection: ReconnectionPolicy = .default
-    ) -> EventStream {
-        EventStream {
+    ) -> ServerSentEventStream {
+        ServerSentEventStream {
             EventConnector(
                 environment: self.environment,
                 policy: reconnection,
@@ -242,7 +242,7 @@ extension RequestError {
     }
 }
 
-extension StreamedRequest where Kind == EventStream {
+extension StreamedRequest where Kind == ServerSentEventStream {
     /// A request for events, for one connection.
     fileprivate static func events(of request: Base, _ fields: HTTPHeaders, _ deadline: Duration?) -> Self {
         var streamed = Self(request: request)
