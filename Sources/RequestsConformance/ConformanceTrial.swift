@@ -119,14 +119,14 @@ final class ConformanceTrial: Sendable {
 
     /// Waits for a gate, at most for the trial's patience.
     func wait(for gate: Gate, _ problem: String) async throws {
-        guard await gate.wait(within: patience) else { throw abort("\(problem) within \(patience)") }
+        guard await gate.wait(timeout: patience) else { throw abort("\(problem) within \(patience)") }
     }
 
     /// Waits until the server has received `count` requests.
     @discardableResult
     func awaitRequest(count: Int = 1) async throws -> ReceivedRequest {
         do {
-            return try await server.awaitRequest(count: count, within: patience)
+            return try await server.awaitRequest(count: count, timeout: patience)
         } catch {
             throw abort("request \(count) didn't reach the server within \(patience)")
         }

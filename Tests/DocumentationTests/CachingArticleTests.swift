@@ -101,8 +101,8 @@ import Testing
         let api = URL(string: "https://api.example.com")
 
         let patient = HTTPClient(baseURL: api) {
-            $0.conditions.append(.connected(within: .seconds(60)))
-            $0.interceptors.append(.retryingOffline(within: .seconds(30)))
+            $0.conditions.append(.connected(timeout: .seconds(60)))
+            $0.interceptors.append(.retryingOffline(timeout: .seconds(30)))
         }
 
         #expect(patient.environment.conditions.count == 1 && patient.environment.interceptors.count == 1)

@@ -178,7 +178,7 @@ struct KitchenService: NetworkService {
 
     @Test func requestsWaitForTheNetwork() async throws {
         let connectivity = Connectivity()
-        let waiting = HTTPClient(baseURL: api) { $0.conditions = [.connected(by: connectivity, within: .seconds(30))] }
+        let waiting = HTTPClient(baseURL: api) { $0.conditions = [.connected(by: connectivity, timeout: .seconds(30))] }
 
         #expect(try await waiting.fetch(Get<Recipe>("recipes/1")) == pancakes)
     }

@@ -132,7 +132,7 @@ private let movies = FileManager.default.temporaryDirectory.appending(path: "Mov
         var lines: [String] = []
         func print(_ id: String, _ data: String) { lines.append("\(id) \(data)") }
 
-        for try await event in client.events(Get<Data>("feed")) {
+        for try await event in client.serverSentEvents(Get<Data>("feed")) {
             print(event.id ?? "-", event.data)
             if event.data == "enough" { break }
         }

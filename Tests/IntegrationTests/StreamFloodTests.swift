@@ -47,7 +47,7 @@ extension OverLoopback {
             let client = HTTPClient(baseURL: server.url) { $0.validators = [.contentType] }
 
             await #expect(throws: RequestError.self) {
-                for try await _ in client.events(HTTPRequest("events")) {}
+                for try await _ in client.serverSentEvents(HTTPRequest("events")) {}
             }
             #expect(server.requests.count == 1)
         }
@@ -56,7 +56,7 @@ extension OverLoopback {
             let server = try MockServer { _ in .noContent }
             let client = HTTPClient(baseURL: server.url) { $0.validators = [.contentType] }
 
-            for try await _ in client.events(HTTPRequest("events")) {}
+            for try await _ in client.serverSentEvents(HTTPRequest("events")) {}
 
             #expect(server.requests.count == 1)
         }

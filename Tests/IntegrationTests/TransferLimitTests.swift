@@ -91,7 +91,7 @@ extension OverLoopback {
             let client = HTTPClient { $0.clock = clock }
             let collector = Task {
                 var events: [String] = []
-                for try await event in client.events(HTTPRequest(url: server.url("/"))) {
+                for try await event in client.serverSentEvents(HTTPRequest(url: server.url("/"))) {
                     events.append(event.data)
                     if event.data == "b" { isRead.open() }
                 }

@@ -38,7 +38,7 @@ public enum BuiltProgram {
         try process.run()
         let identifier = process.processIdentifier
         _ = await withTaskCancellationHandler {
-            await ended.wait(within: .seconds(Scale.timeLimit))
+            await ended.wait(timeout: .seconds(Scale.timeLimit))
         } onCancel: {
             kill(identifier, SIGKILL)
         }

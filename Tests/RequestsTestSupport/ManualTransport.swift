@@ -27,12 +27,12 @@ public final class ManualTransport: HTTPTransport {
     @discardableResult
     public func awaitTransfer(
         count: Int = 1,
-        within limit: Duration = .seconds(30),
+        timeout limit: Duration = .seconds(30),
         file: StaticString = #fileID,
         line: UInt = #line
     ) async throws -> ManualTransfer {
         let count = max(1, count)
-        try await started.wait(for: "\(count) transfers", within: limit, at: SourcePlace(file, line)) { transfers in
+        try await started.wait(for: "\(count) transfers", timeout: limit, at: SourcePlace(file, line)) { transfers in
             let summary = transfers.map(\.summary).joined(separator: ", ")
             return "\(transfers.count) have started\(summary.isEmpty ? "" : ": \(summary)")"
         } until: {
@@ -95,7 +95,7 @@ public final class ManualTransfer: TransferHandle {
 
     /// Waits until the transfer is cancelled.
     public func awaitCancel(
-        within limit: Duration = .seconds(30),
+        timeout limit: Duration = .seconds(30),
         file: StaticString = #fileID,
         line: UInt = #line
     ) async throws {
@@ -105,7 +105,7 @@ public final class ManualTransfer: TransferHandle {
     /// Waits until the transfer is paused or resumed; returns at once if it already is.
     public func awaitPause(
         _ isPaused: Bool = true,
-        within limit: Duration = .seconds(30),
+        timeout limit: Duration = .seconds(30),
         file: StaticString = #fileID,
         line: UInt = #line
     ) async throws {
@@ -119,7 +119,7 @@ public final class ManualTransfer: TransferHandle {
         _ place: SourcePlace,
         until isMet: @escaping @Sendable (State) -> Bool
     ) async throws {
-        try await state.wait(for: awaited, within: limit, at: place) { [request] in
+        try await state.wait(for: awaited, timeout: limit, at: place) { [request] in
             "\(request) (\($0.summary))"
         } until: {
             isMet($0)

@@ -67,12 +67,12 @@ package struct SampleOperation {
     /// Phases that take 1, 2, 3, 4, 5, 6 and 7 ms.
     package static let metrics: Metrics = {
         var metrics = Metrics(start: start)
-        metrics.dispatched = .milliseconds(1)
-        metrics.nameResolved = .milliseconds(3)
-        metrics.connected = .milliseconds(6)
-        metrics.secured = .milliseconds(10)
-        metrics.sent = .milliseconds(15)
-        metrics.firstByte = .milliseconds(21)
+        metrics.fetchStart = .milliseconds(1)
+        metrics.domainLookupEnd = .milliseconds(3)
+        metrics.connectEnd = .milliseconds(6)
+        metrics.secureConnectionEnd = .milliseconds(10)
+        metrics.requestEnd = .milliseconds(15)
+        metrics.responseStart = .milliseconds(21)
         metrics.end = .milliseconds(28)
         metrics.networkProtocol = "http/1.1"
         metrics.requestHeadSize = 100

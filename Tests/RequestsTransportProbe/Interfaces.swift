@@ -16,10 +16,10 @@ func followInterfaces() async throws {
     try change(["link add v0 type veth peer name v1", "addr add 192.0.2.1/24 dev v0"])
     try change(["link set v1 up", "link set v0 up"])
     await expect(true)
-    guard await Connectivity.system.wait(atMost: .zero) else { exit(1) }
+    guard await Connectivity.system.waitUntilConnected(timeout: .zero) else { exit(1) }
     try change(["link set v1 down"])
     await expect(false)
-    async let isConnected = Connectivity.system.wait(atMost: .seconds(60))
+    async let isConnected = Connectivity.system.waitUntilConnected(timeout: .seconds(60))
     try change(["link set v1 up"])
     guard await isConnected else { exit(1) }
     exit(0)

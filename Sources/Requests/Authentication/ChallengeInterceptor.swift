@@ -81,7 +81,7 @@ public final class ChallengeInterceptor: HopAuthenticating {
                 else { throw error }
                 outgoing = again
             }
-            cause = .answer
+            cause = .challenge
         }
     }
 

@@ -72,7 +72,7 @@ struct CredentialLink: Interceptor {
             case .fail(let other): throw other ?? error
             case .retry:
                 let again = try await context.source.adapt(request, again: interceptor, at: position)
-                var answer = try await next.because(.answer)(again)
+                var answer = try await next.because(.challenge)(again)
                 // The next redirect is made from the last sent request, with its credential.
                 answer.asked = Box(again)
                 return answer

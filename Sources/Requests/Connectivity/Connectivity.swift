@@ -6,7 +6,7 @@ import Foundation
 /// The state of the network: whether there is one, and over which kind of interface, now and at each change.
 ///
 /// ```swift
-/// environment.conditions.append(.connected(within: .seconds(60)))
+/// environment.conditions.append(.connected(timeout: .seconds(60)))
 /// for await status in Connectivity.system.updates() { banner.isHidden = status.isConnected }
 /// ```
 ///
@@ -18,7 +18,7 @@ import Foundation
 /// ```
 ///
 /// A network doesn't guarantee that a host can be reached over it: only a request can find that out, such as that of
-/// ``RequestQueue/canReach(_:within:session:)``. All members may be used from any thread.
+/// ``RequestQueue/canReach(_:timeout:session:)``. All members may be used from any thread.
 public final class Connectivity: Sendable {
     /// A kind of network interface.
     public enum Interface: String, Sendable, Hashable, CaseIterable {
@@ -116,7 +116,10 @@ public final class Connectivity: Sendable {
     ///   - limit: The maximum wait; `nil`, the default, sets no limit.
     ///   - clock: The clock of the limit.
     /// - Returns: Whether there is a network; `false` also if the task is cancelled while it waits.
-    public func wait(atMost limit: Duration? = nil, clock: any Clock<Duration> = ContinuousClock()) async -> Bool {
+    public func waitUntilConnected(
+        timeout limit: Duration? = nil,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) async -> Bool {
         // Also if the limit is zero, and the first update comes after it.
         if isConnected { return true }
         let (updates, continuation) = subscription()

@@ -5,14 +5,14 @@ extension RequestCondition where Self == ClosureCondition {
     /// Holds if there is a network, and waits for one otherwise: for a while, or by default without a limit.
     ///
     /// ```swift
-    /// environment.conditions.append(.connected(within: .seconds(60)))
+    /// environment.conditions.append(.connected(timeout: .seconds(60)))
     /// let sync = Post<Void>("notes").condition(.connected())
     /// ```
     ///
     /// The condition is checked once, before the operation does anything. The operation keeps its place in the queue
     /// meanwhile, so a client with few places that is offline delays all its requests, which is mostly wanted. A
     /// cancellation and the deadline of the operation end the wait. For a network that is lost while a request is under
-    /// way, see ``Interceptor/retryingOffline(by:within:maximumRetryCount:clock:)``.
+    /// way, see ``Interceptor/retryingOffline(by:timeout:maximumRetryCount:clock:)``.
     ///
     /// - Parameters:
     ///   - connectivity: What knows whether there is a network; the system by default.
@@ -21,11 +21,11 @@ extension RequestCondition where Self == ClosureCondition {
     /// - Returns: A condition that throws ``RequestError`` of code `offline` if there is no network in time.
     public static func connected(
         by connectivity: Connectivity = .system,
-        within limit: Duration? = nil,
+        timeout limit: Duration? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) -> ClosureCondition {
         ClosureCondition { _ in
-            guard await !connectivity.wait(atMost: limit, clock: clock) else { return }
+            guard await !connectivity.waitUntilConnected(timeout: limit, clock: clock) else { return }
             let reason = limit.map { "there has been no network for \($0)" }
             throw RequestError(.offline, phase: .building, reason: reason)
         }
@@ -36,7 +36,7 @@ extension Interceptor where Self == ClosureInterceptor {
     /// Retries requests that failed because there was no network, as soon as there is one.
     ///
     /// ```swift
-    /// environment.interceptors.append(.retryingOffline(within: .seconds(30)))
+    /// environment.interceptors.append(.retryingOffline(timeout: .seconds(30)))
     /// ```
     ///
     /// A request that wasn't sent because there was no network is retried whatever its method. A request whose
@@ -52,7 +52,7 @@ extension Interceptor where Self == ClosureInterceptor {
     /// - Returns: The interceptor.
     public static func retryingOffline(
         by connectivity: Connectivity = .system,
-        within limit: Duration = .seconds(5),
+        timeout limit: Duration = .seconds(5),
         maximumRetryCount: Int = 2,
         clock: any Clock<Duration> = ContinuousClock()
     ) -> ClosureInterceptor {
@@ -60,7 +60,7 @@ extension Interceptor where Self == ClosureInterceptor {
             guard context.attempt <= maximumRetryCount,
                 error.isRetriedOffline(of: context.request, isConnected: connectivity.isConnected)
             else { return .pass }
-            return await connectivity.wait(atMost: limit, clock: clock) ? .retry : .pass
+            return await connectivity.waitUntilConnected(timeout: limit, clock: clock) ? .retry : .pass
         })
     }
 }

@@ -114,7 +114,7 @@ extension CookieJar.StoredCookie {
             isHostOnly: isHostOnly,
             path: cookie.usablePath ?? address.defaultPath,
             created: now,
-            expires: cookie.end(from: now).map { min($0, limit) },
+            expires: cookie.expirationDate(receivedAt: now).map { min($0, limit) },
             isSecure: cookie.isSecure,
             isHTTPOnly: cookie.isHTTPOnly,
             sameSite: cookie.sameSite

@@ -216,7 +216,7 @@ final class Transfer: Sendable {
             state -> (owner: Try, heads: HeadObserver?, observers: [any OperationObserver])? in
             guard state.isWanted, let owner = state.owner else { return nil }
             state.head = head
-            state.metrics.firstByte = state.time.elapsed
+            state.metrics.responseStart = state.time.elapsed
             return (owner, state.heads, state.observers)
         }
         guard let (owner, heads, observers) = wanted else { return }
@@ -347,7 +347,7 @@ final class Transfer: Sendable {
     }
 }
 
-extension Transfer: AttemptRecorder {
+extension Transfer: TransferRecorder {
     /// The attempt of this transfer, with its response.
     var attempt: TransferRecord {
         let (head, error, metrics) = state.withLock { ($0.head, $0.error, $0.metrics) }

@@ -52,7 +52,7 @@ extension Metrics {
             guard let range = self[phase] else { return nil }
             let finish = max(begin, min(range.upperBound, total))
             defer { begin = finish }
-            return (phase == .response && firstByte == nil ? nil : phase, begin..<finish)
+            return (phase == .response && responseStart == nil ? nil : phase, begin..<finish)
         }
     }
 

@@ -122,7 +122,7 @@ public enum OperationEvent: Sendable {
     ///
     /// Transports that don't see these fields, such as a `URLSession`, report none.
     case trailersReceived(HTTPHeaders, TransferInfo)
-    /// The attempt has ended; the record has its response or error, and its metrics.
+    /// The transfer has ended; the record has its response or error, and its metrics.
     case transferEnded(TransferInfo, TransferRecord)
     /// The operation will retry after a delay, unless it is cancelled before.
     case retryScheduled(after: Duration, because: RequestError)
@@ -138,14 +138,14 @@ public enum OperationEvent: Sendable {
 
 /// One request of an operation that goes to the transport, as an ``EventMonitor`` sees it.
 public struct TransferInfo: Sendable {
-    /// The number of the attempt in the operation, from 1; followed redirects and retries count.
+    /// The number of the transfer in the operation, from 1; followed redirects and retries count.
     public let number: Int
-    /// The cause of the attempt.
+    /// The cause of the transfer.
     public let cause: TransferRecord.Cause
     /// The request as it is sent: complete, with its secrets.
     public let request: HTTPRequest
 
-    /// Makes a description of an attempt.
+    /// Makes a description of a transfer.
     public init(number: Int, cause: TransferRecord.Cause, request: HTTPRequest) {
         self.number = number
         self.cause = cause

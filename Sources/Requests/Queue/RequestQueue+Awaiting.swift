@@ -113,7 +113,7 @@ extension RequestQueue {
     /// - Returns: Whether there was an answer; `false` also if the task is cancelled.
     public func canReach(
         _ url: URL,
-        within limit: Duration = .seconds(5),
+        timeout limit: Duration = .seconds(5),
         session: (any HTTPTransport)? = nil
     ) async -> Bool {
         var probe = HTTPRequest(url: url, method: .head).options {

@@ -56,7 +56,9 @@ struct StreamedRequest<Base: NetworkRequest, Kind>: StreamRequest, NamedRequestT
     typealias Success = Void
     typealias Failure = RequestError
 
-    static var typeName: String { "\(Base.shownTypeName) (\(Kind.self == ServerSentEventStream.self ? "events" : "stream"))" }
+    static var typeName: String {
+        "\(Base.shownTypeName) (\(Kind.self == ServerSentEventStream.self ? "events" : "stream"))"
+    }
 
     let request: Base
     /// Fields that replace those of the request.

@@ -6,7 +6,7 @@ import Foundation
 /// The server-sent events of a request, over as many connections as necessary (WHATWG HTML, 9.2).
 ///
 /// ```swift
-/// for try await event in client.events(Feed()) { print(event.event, event.data) }
+/// for try await event in client.serverSentEvents(Feed()) { print(event.event, event.data) }
 /// ```
 ///
 /// The request is sent when the first event is requested, and asks for `text/event-stream`. A connection that ends or
@@ -56,7 +56,7 @@ extension RequestQueue {
     ///     server choose the beginning.
     ///   - reconnection: The limits of reconnection.
     /// - Returns: The events. Nothing is sent before the first is requested.
-    public func events(
+    public func serverSentEvents(
         _ request: some NetworkRequest,
         session: (any HTTPTransport)? = nil,
         lastEventID: String? = nil,

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// The metrics of one attempt: the end of each phase, and the byte counts in both directions.
+/// The metrics of one transfer: the end of each phase, and the byte counts in both directions.
 ///
 /// ```swift
 /// if let metrics = operation.metrics, let wait = metrics.duration(of: .wait) {
@@ -11,30 +11,30 @@ import Foundation
 /// }
 /// ```
 ///
-/// The times of `start`, `firstByte` and `end` are measured by the library, on every platform; a response without
+/// The times of `start`, `responseStart` and `end` are measured by the library, on every platform; a response without
 /// content has its first byte and its end at about the same time. The others are measured by the transport. Libcurl
-/// and, on Apple platforms, a `URLSession` provide them, except for phases that didn't happen, such as `connected` on a
+/// and, on Apple platforms, a `URLSession` provide them, except for phases that didn't happen, such as `connectEnd` on a
 /// kept connection, and addresses that aren't known. A `URLSession` on Linux provides none of them.
 public struct Metrics: Sendable, Hashable {
-    /// The time at which the attempt was passed to the transport.
+    /// The time at which the transfer was passed to the transport.
     public var start: Date
     /// The time at which the transport began to work on it, after a wait for its turn; since the start, like all
     /// following times.
-    public var dispatched: Duration?
+    public var fetchStart: Duration?
     /// The time at which the name of the host was resolved.
-    public var nameResolved: Duration?
+    public var domainLookupEnd: Duration?
     /// The time at which the connection was made.
-    public var connected: Duration?
+    public var connectEnd: Duration?
     /// The time at which the connection was encrypted.
-    public var secured: Duration?
+    public var secureConnectionEnd: Duration?
     /// The time at which the request was sent, as far as the client knows.
-    public var sent: Duration?
+    public var requestEnd: Duration?
     /// The time at which the response began.
-    public var firstByte: Duration?
-    /// The time at which the attempt ended.
+    public var responseStart: Duration?
+    /// The time at which the transfer ended.
     public var end: Duration?
 
-    /// Whether the connection had served another attempt before; `nil` if the transport doesn't report it.
+    /// Whether the connection had served another transfer before; `nil` if the transport doesn't report it.
     public var isReusedConnection: Bool?
     /// The protocol by its ALPN name, such as `http/1.1` and `h2`; `nil` if the transport doesn't report it.
     public var networkProtocol: String?
@@ -65,14 +65,14 @@ public struct Metrics: Sendable, Hashable {
     /// The byte count of the received content, before decoding.
     public var responseBodySize: Int64?
 
-    /// Makes the metrics of an attempt that begins.
+    /// Makes the metrics of a transfer that begins.
     public init(start: Date = Date()) {
         self.start = start
     }
 }
 
 extension Metrics {
-    /// A phase of an attempt, named after the awaited event.
+    /// A phase of a transfer, named after the awaited event.
     public enum Phase: String, Sendable, Hashable, CaseIterable {
         /// The transport's turn.
         case queue
@@ -106,12 +106,12 @@ extension Metrics {
         self[phase].map { $0.upperBound - $0.lowerBound }
     }
 
-    /// The duration of the attempt; `nil` before its end.
+    /// The duration of the transfer; `nil` before its end.
     public var duration: Duration? { end }
 
     /// The end of each phase, in the order of the phases.
     private var ends: [Duration?] {
-        [dispatched, nameResolved, connected, secured, sent, firstByte, end]
+        [fetchStart, domainLookupEnd, connectEnd, secureConnectionEnd, requestEnd, responseStart, end]
     }
 }
 
@@ -130,7 +130,7 @@ extension Metrics: CustomStringConvertible {
 /// An operation has one for its first request, one for every followed redirect, one for every retry, and one for every
 /// further request that an interceptor sends by ``Next``.
 public struct TransferRecord: Sendable {
-    /// The cause of an attempt.
+    /// The cause of a transfer.
     public enum Cause: Sendable, Hashable {
         /// It is the first.
         case initial
@@ -139,10 +139,10 @@ public struct TransferRecord: Sendable {
         /// The one before failed.
         case retry
         /// A redirect led to a challenge, which is answered without a retry of the operation.
-        case answer
+        case challenge
     }
 
-    /// The cause of the attempt.
+    /// The cause of the transfer.
     public let cause: Cause
     /// The request that was sent.
     public let request: HTTPRequest
@@ -150,12 +150,12 @@ public struct TransferRecord: Sendable {
     public internal(set) var response: HTTPResponseHead?
     /// The error of the transfer, if it failed.
     public internal(set) var error: RequestError?
-    /// The metrics of the attempt; `nil` if it was made up rather than sent.
+    /// The metrics of the transfer; `nil` if it was made up rather than sent.
     public internal(set) var metrics: Metrics?
     /// The received content, if it is in memory; only monitors get it, elsewhere it is `nil`.
     public internal(set) var content: Data?
 
-    /// Makes the record of an attempt.
+    /// Makes the record of a transfer.
     public init(
         cause: Cause,
         request: HTTPRequest,
@@ -177,24 +177,24 @@ public struct TransferRecord: Sendable {
     }
 }
 
-/// An object that has made an attempt, and knows its outcome.
-protocol AttemptRecorder: AnyObject, Sendable {
+/// An object that has made a transfer, and knows its outcome.
+protocol TransferRecorder: AnyObject, Sendable {
     var attempt: TransferRecord { get }
 }
 
 /// The attempts of a response: values, or recorders that make one on demand.
 ///
-/// An attempt is large, and is seldom read.
+/// A transfer is large, and is seldom read.
 struct TransferHistory: Sendable {
     private let values: [TransferRecord]
-    private let recorder: (any AttemptRecorder)?
+    private let recorder: (any TransferRecorder)?
 
     init(_ attempts: [TransferRecord] = []) {
         values = attempts
         recorder = nil
     }
 
-    init(_ recorder: any AttemptRecorder) {
+    init(_ recorder: any TransferRecorder) {
         values = []
         self.recorder = recorder
     }

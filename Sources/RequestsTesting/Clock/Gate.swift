@@ -58,12 +58,12 @@ public final class Gate: Sendable {
     /// - Returns: Whether the gate is open; `false` if the task was cancelled, and at the limit.
     @discardableResult
     public func wait(
-        within limit: Duration = .seconds(30),
+        timeout limit: Duration = .seconds(30),
         file: StaticString = #fileID,
         line: UInt = #line
     ) async -> Bool {
         do {
-            try await state.wait(for: "the gate", within: limit, at: SourcePlace(file, line)) { _ in
+            try await state.wait(for: "the gate", timeout: limit, at: SourcePlace(file, line)) { _ in
                 "it isn't open"
             } until: {
                 $0.isOpen
@@ -86,7 +86,7 @@ public final class Gate: Sendable {
     /// - Returns: Whether the gate is open; `false` if the server was stopped, and at the limit.
     @available(*, noasync, message: "await the asynchronous form instead")
     @discardableResult
-    public func wait(within limit: Duration = .seconds(30), file: StaticString = #fileID, line: UInt = #line) -> Bool {
+    public func wait(timeout limit: Duration = .seconds(30), file: StaticString = #fileID, line: UInt = #line) -> Bool {
         let semaphore = DispatchSemaphore(value: 0)
         let observation = whenOpen { semaphore.signal() }
         let ending = Self.ending

@@ -75,7 +75,7 @@ public final class ManualClock: Clock, Sendable {
         try await sleep(until: deadline, isCounted: true)
     }
 
-    /// Sleeps as the other form does; a sleep that isn't counted doesn't end ``waitForSleepers(_:within:file:line:)``.
+    /// Sleeps as the other form does; a sleep that isn't counted doesn't end ``waitForSleepers(_:timeout:file:line:)``.
     ///
     /// For timeouts: a test that waits for sleepers doesn't mean these.
     func sleep(until deadline: Instant, isCounted: Bool) async throws {
@@ -107,12 +107,12 @@ public final class ManualClock: Clock, Sendable {
     ///   task is cancelled.
     public func waitForSleepers(
         _ count: Int = 1,
-        within limit: Duration = .seconds(30),
+        timeout limit: Duration = .seconds(30),
         file: StaticString = #fileID,
         line: UInt = #line
     ) async throws {
         try Task.checkCancellation()
-        try await timeline.wait(for: "\(count) sleepers", within: limit, at: SourcePlace(file, line)) {
+        try await timeline.wait(for: "\(count) sleepers", timeout: limit, at: SourcePlace(file, line)) {
             $0.summary
         } until: {
             $0.sleeperCount >= count
@@ -138,7 +138,7 @@ extension Clock where Duration == Swift.Duration {
     /// Runs an action after a time, counted from this call, unless the task is cancelled before.
     ///
     /// On a ``ManualClock``, the sleep isn't counted by
-    /// ``ManualClock/waitForSleepers(_:within:file:line:)``.
+    /// ``ManualClock/waitForSleepers(_:timeout:file:line:)``.
     func after(_ time: Duration, _ action: @escaping @Sendable () -> Void) -> Task<Void, Never> {
         let deadline = now.advanced(by: time.clamped)
         return Task {

@@ -32,7 +32,7 @@ public struct WaitTimeoutError: Error, Sendable, Hashable, CustomStringConvertib
 ///   - body: Waits; it ends when its task is cancelled.
 /// - Throws: The error of the body, or the one at the limit.
 func waiting(
-    within limit: Duration,
+    timeout limit: Duration,
     orThrow error: @escaping @Sendable () -> any Error,
     body: @escaping @Sendable () async throws -> Void
 ) async throws {

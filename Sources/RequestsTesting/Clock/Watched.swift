@@ -57,13 +57,13 @@ package struct Watched<State: Sendable>: Sendable {
     ///   cancelled before.
     package func wait(
         for awaited: String,
-        within limit: Duration,
+        timeout limit: Duration,
         at place: SourcePlace,
         summary: @escaping @Sendable (State) -> String,
         until isMet: @escaping @Sendable (State) throws -> Bool
     ) async throws {
         if let outcome = storage.withLock({ Self.outcome(of: isMet, $0.state) }) { return try outcome.get() }
-        try await waiting(within: limit) {
+        try await waiting(timeout: limit) {
             let state = summary(storage.withLock { $0.state })
             return WaitTimeoutError(limit: limit, awaited: awaited, state: state, place: place)
         } body: {

@@ -21,12 +21,12 @@ extension MockServer {
     @discardableResult
     public func awaitRequest(
         count: Int = 1,
-        within limit: Duration = .seconds(30),
+        timeout limit: Duration = .seconds(30),
         file: StaticString = #fileID,
         line: UInt = #line
     ) async throws -> ReceivedRequest {
         let needed = max(1, count)
-        let requests = try await awaitRequests(needed, within: limit, file: file, line: line)
+        let requests = try await awaitRequests(needed, timeout: limit, file: file, line: line)
         guard needed <= requests.count else {
             let state = "only the first \(requests.count) requests are recorded"
             let place = SourcePlace(file, line)
@@ -48,7 +48,7 @@ extension MockServer {
     @discardableResult
     public func awaitRequests(
         _ count: Int,
-        within limit: Duration = .seconds(30),
+        timeout limit: Duration = .seconds(30),
         file: StaticString = #fileID,
         line: UInt = #line
     ) async throws -> [ReceivedRequest] {
@@ -68,7 +68,7 @@ extension MockServer {
     ///   the task is cancelled.
     public func awaitConnections(
         open count: Int,
-        within limit: Duration = .seconds(30),
+        timeout limit: Duration = .seconds(30),
         file: StaticString = #fileID,
         line: UInt = #line
     ) async throws {
@@ -81,7 +81,7 @@ extension MockServer {
         _ place: SourcePlace,
         until isMet: @escaping @Sendable (ServerCore.State) -> Bool
     ) async throws {
-        try await core.state.wait(for: awaited, within: limit, at: place) {
+        try await core.state.wait(for: awaited, timeout: limit, at: place) {
             $0.summary
         } until: { state in
             guard !isMet(state), state.isStopped else { return isMet(state) }

@@ -112,16 +112,16 @@ private struct ExchangeBuilder: Sendable {
         case .informational, .sent, .trailers: break
         case .head(let head):
             exchange.response = Exchange.Response(status: head.status, headers: head.headers)
-            exchange.metrics.firstByte = time
+            exchange.metrics.responseStart = time
         case .data(let data):
             let room = limit - (exchange.response?.body.count ?? 0)
             exchange.response?.body += data.prefix(max(0, room))
             exchange.response?.bodySize += Int64(data.count)
         case .metrics(let measured):
-            let (start, firstByte) = (exchange.metrics.start, exchange.metrics.firstByte)
+            let (start, firstByte) = (exchange.metrics.start, exchange.metrics.responseStart)
             exchange.metrics = measured
             exchange.metrics.start = start
-            if measured.firstByte == nil { exchange.metrics.firstByte = firstByte }
+            if measured.responseStart == nil { exchange.metrics.responseStart = firstByte }
         case .end(let error):
             (exchange.request.body, exchange.requestBodySize, exchange.error) = (sent.data, sent.size, error)
             if exchange.metrics.end == nil { exchange.metrics.end = time }

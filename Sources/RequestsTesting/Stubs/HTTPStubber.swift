@@ -116,7 +116,7 @@ public final class HTTPStubber: HTTPTransport {
             case .answer(let claimed, let responder):
                 let count = Int64(received.body.count)
                 if count > 0 { transfer.report(.sent(count, of: count)) }
-                let response = try await response(of: responder, to: claimed, within: request.timeout, as: transfer)
+                let response = try await response(of: responder, to: claimed, timeout: request.timeout, as: transfer)
                 let plan = try StubPlan(response, to: claimed)
                 StubPlayer(transfer: transfer, url: claimed.url, clock: clock, timeout: request.timeout).play(
                     plan.steps[...]
@@ -133,7 +133,7 @@ public final class HTTPStubber: HTTPTransport {
     private func response(
         of responder: StubUsage.Responder,
         to request: ReceivedRequest,
-        within timeout: Duration?,
+        timeout: Duration?,
         as transfer: StubTransfer
     ) async throws -> StubResponse {
         switch responder {

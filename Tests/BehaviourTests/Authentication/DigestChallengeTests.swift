@@ -126,7 +126,7 @@ private final class DigestServer: Sendable {
         let response = try await client.send(HTTPRequest(url: url, method: .put, body: .text("content")))
 
         #expect(response.status == .ok && transport.requests.count == 2)
-        #expect(response.attempts.map(\.cause) == [.initial, .answer])
+        #expect(response.attempts.map(\.cause) == [.initial, .challenge])
     }
 
     @Test func laterRequestsAreAnsweredForBeforeTheyAreChallenged() async throws {

@@ -53,7 +53,7 @@ import Testing
 
         #expect(await answering.canReach(home))
         #expect(await !silent.canReach(home))
-        #expect(await !TestQueue(InMemoryTransport { _ in .never }).canReach(home, within: .milliseconds(1)))
+        #expect(await !TestQueue(InMemoryTransport { _ in .never }).canReach(home, timeout: .milliseconds(1)))
     }
 
     @Test func hostIsAskedWhateverThePolicyOfTheCacheIs() async {
@@ -70,13 +70,13 @@ import Testing
     // MARK: Waiting
 
     @Test func waitReturnsAtOnceWithANetwork() async {
-        #expect(await Connectivity().wait(atMost: .zero))
+        #expect(await Connectivity().waitUntilConnected(timeout: .zero))
     }
 
     @Test func allWaitersResumeWhenANetworkAppears() async {
         let (connectivity, clock) = (Connectivity(isConnected: false), TestClock())
-        async let first = connectivity.wait(atMost: .seconds(60), clock: clock)
-        async let second = connectivity.wait(atMost: .seconds(60), clock: clock)
+        async let first = connectivity.waitUntilConnected(timeout: .seconds(60), clock: clock)
+        async let second = connectivity.waitUntilConnected(timeout: .seconds(60), clock: clock)
         await clock.sleeps.first(2)
 
         connectivity.isConnected = true
@@ -87,7 +87,7 @@ import Testing
 
     @Test func waitEndsAtItsLimit() async {
         let (connectivity, clock) = (Connectivity(isConnected: false), TestClock())
-        async let wait = connectivity.wait(atMost: .seconds(5), clock: clock)
+        async let wait = connectivity.waitUntilConnected(timeout: .seconds(5), clock: clock)
         #expect(await clock.sleeps.first(1) == [.seconds(5)])
 
         clock.advance(by: .seconds(5))
@@ -97,7 +97,7 @@ import Testing
 
     @Test func cancelEndsAWait() async {
         let connectivity = Connectivity(isConnected: false)
-        let task = Task { await connectivity.wait() }
+        let task = Task { await connectivity.waitUntilConnected() }
 
         task.cancel()
 
@@ -114,7 +114,7 @@ import Testing
     ) -> TestQueue {
         TestQueue(transport) {
             $0.clock = clock
-            $0.conditions = [.connected(by: connectivity, within: limit, clock: clock)]
+            $0.conditions = [.connected(by: connectivity, timeout: limit, clock: clock)]
         }
     }
 
@@ -181,7 +181,7 @@ import Testing
     ) async -> Bool {
         let clock = TestClock()
         let connectivity = Connectivity(isConnected: isConnected)
-        let retry = ClosureInterceptor.retryingOffline(by: connectivity, within: .zero, clock: clock)
+        let retry = ClosureInterceptor.retryingOffline(by: connectivity, timeout: .zero, clock: clock)
         let request = HTTPRequest(url: home, method: method, headers: headers)
         let error = RequestError(code, phase: .sending, request: request)
         let decision = await retry.retry(error, context: InterceptorContext(identifier: "", attempt: attempt))
@@ -243,7 +243,7 @@ import Testing
             let missed = await withTaskGroup(of: Int?.self) { group in
                 for number in 0..<10 {
                     group.addTask {
-                        let task = Task { await connectivity.wait() }
+                        let task = Task { await connectivity.waitUntilConnected() }
                         if number.isMultiple(of: 3) { task.cancel() }
                         return await task.value ? nil : number
                     }

@@ -40,7 +40,7 @@ import FoundationNetworking
             ("curl transport", CurlTransport()),
             ("pages", client.pages(Get<[Int]>("numbers"))),
             ("pages of a queue", suspended.pages(Get<[Int]>("numbers"))),
-            ("events", suspended.events(request)),
+            ("events", suspended.serverSentEvents(request)),
             ("graph", suspended.graph()),
             ("environment", environment),
             ("request", request),

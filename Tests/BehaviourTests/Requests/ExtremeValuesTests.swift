@@ -167,27 +167,31 @@ import Testing
         },
         Use("wait for a network") { duration in
             let connectivity = Connectivity(isConnected: false)
-            #expect(await !outcome(after: duration) { await connectivity.wait(atMost: duration) })
+            #expect(await !outcome(after: duration) { await connectivity.waitUntilConnected(timeout: duration) })
             let manual = duration > .zero ? Duration.seconds(60) : .zero
-            #expect(await !outcome(after: manual) { await connectivity.wait(atMost: duration, clock: ManualClock()) })
+            #expect(
+                await !outcome(after: manual) {
+                    await connectivity.waitUntilConnected(timeout: duration, clock: ManualClock())
+                }
+            )
         },
         Use("condition of a network") { duration in
             let connectivity = Connectivity(isConnected: false)
-            let queue = TestQueue { $0.conditions = [.connected(by: connectivity, within: duration)] }
+            let queue = TestQueue { $0.conditions = [.connected(by: connectivity, timeout: duration)] }
             #expect(await code(TextRequest(), on: queue, after: duration) == (isOver(duration) ? .offline : .cancelled))
         },
         Use("retry when there is a network") { duration in
             let connectivity = Connectivity(isConnected: false)
             let transport = InMemoryTransport { _ in .failure(RequestError(.offline, phase: .sending)) }
             let queue = TestQueue(transport) {
-                $0.interceptors = [.retryingOffline(by: connectivity, within: duration)]
+                $0.interceptors = [.retryingOffline(by: connectivity, timeout: duration)]
             }
             let code = await code(TextRequest(), on: queue, after: duration)
             #expect(code == (isOver(duration) ? .offline : .cancelled))
         },
         Use("probe of a host") { duration in
             let queue = TestQueue(InMemoryTransport { _ in .never })
-            #expect(await !outcome(after: duration) { await queue.canReach(home, within: duration) })
+            #expect(await !outcome(after: duration) { await queue.canReach(home, timeout: duration) })
         },
         Use("directive of a cache") { duration in
             for directive: CacheControl.Directive in [
@@ -213,21 +217,21 @@ import Testing
                 ReconnectionPolicy(wait: duration, limit: 2), ReconnectionPolicy(maximumWait: duration, limit: 2),
                 ReconnectionPolicy(limit: 2, backoff: .constant(duration)),
             ] {
-                let events = queue.events(HTTPRequest(url: home), reconnection: policy)
+                let events = queue.serverSentEvents(HTTPRequest(url: home), reconnection: policy)
                 await #expect(throws: (any Error).self) { for try await _ in events {} }
             }
         },
         Use("deadline of events") { duration in
             let transport = InMemoryTransport { _ in .failure(RequestError(.connectionLost, phase: .sending)) }
             let queue = TestQueue(transport) { ($0.clock, $0.deadline) = (SkippingClock(), duration) }
-            let events = queue.events(HTTPRequest(url: home), reconnection: ReconnectionPolicy(limit: 2))
+            let events = queue.serverSentEvents(HTTPRequest(url: home), reconnection: ReconnectionPolicy(limit: 2))
             await #expect(throws: (any Error).self) { for try await _ in events {} }
         },
         Use("lifetime of a cookie") { duration in
             var cookie = SetCookie("a", "b")
             cookie.maxAge = duration
             #expect(cookie.rawValue.contains("Max-Age="))
-            let end = try #require(cookie.end(from: Date()))
+            let end = try #require(cookie.expirationDate(receivedAt: Date()))
             #expect((end > Date()) == (duration > .milliseconds(1)))
             let jar = CookieJar()
             jar.store(HTTPResponseHead(status: .ok, headers: [.setCookie: cookie.rawValue]), from: home)
@@ -246,7 +250,7 @@ import Testing
                 #expect(delay >= .zero && delay <= .seconds(1_000_000_000))
                 var cookie = SetCookie("a", "b")
                 cookie.expires = HTTPDate(date)
-                _ = (cookie.rawValue, cookie.end(from: now))
+                _ = (cookie.rawValue, cookie.expirationDate(receivedAt: now))
             }
         }
     }
@@ -364,7 +368,7 @@ import Testing
         },
         Use("limit of reconnections") { count in
             let queue = TestQueue(InMemoryTransport { _ in .status(.noContent) }) { $0.clock = SkippingClock() }
-            let events = queue.events(HTTPRequest(url: home), reconnection: ReconnectionPolicy(limit: count))
+            let events = queue.serverSentEvents(HTTPRequest(url: home), reconnection: ReconnectionPolicy(limit: count))
             for try await _ in events {}
         },
         Use("number of concurrent requests") { count in

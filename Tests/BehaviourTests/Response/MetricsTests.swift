@@ -10,12 +10,12 @@ import Testing
 @Suite(.bounded) struct MetricsTests {
     private static let whole: Metrics = {
         var metrics = Metrics()
-        metrics.dispatched = .milliseconds(1)
-        metrics.nameResolved = .milliseconds(3)
-        metrics.connected = .milliseconds(6)
-        metrics.secured = .milliseconds(10)
-        metrics.sent = .milliseconds(15)
-        metrics.firstByte = .milliseconds(21)
+        metrics.fetchStart = .milliseconds(1)
+        metrics.domainLookupEnd = .milliseconds(3)
+        metrics.connectEnd = .milliseconds(6)
+        metrics.secureConnectionEnd = .milliseconds(10)
+        metrics.requestEnd = .milliseconds(15)
+        metrics.responseStart = .milliseconds(21)
         metrics.end = .milliseconds(28)
         return metrics
     }()
@@ -31,9 +31,9 @@ import Testing
 
     @Test func phaseBeginsWhereTheLastKnownOneEnds() {
         var metrics = Self.whole
-        metrics.nameResolved = nil
-        metrics.connected = nil
-        metrics.secured = nil
+        metrics.domainLookupEnd = nil
+        metrics.connectEnd = nil
+        metrics.secureConnectionEnd = nil
 
         #expect(metrics[.connect] == nil)
         #expect(metrics.duration(of: .request) == .milliseconds(14))
@@ -41,7 +41,7 @@ import Testing
 
     @Test func phasesThatOverlapAreNeverNegative() {
         var metrics = Self.whole
-        metrics.firstByte = .milliseconds(12)  // An answer before the whole request was sent.
+        metrics.responseStart = .milliseconds(12)  // An answer before the whole request was sent.
 
         #expect(metrics.duration(of: .wait) == .zero)
     }
@@ -53,7 +53,7 @@ import Testing
         _ = try await operation.value()
 
         let metrics = try #require(operation.metrics)
-        let (first, end) = try (#require(metrics.firstByte), #require(metrics.end))
+        let (first, end) = try (#require(metrics.responseStart), #require(metrics.end))
         #expect(first <= end)
         #expect(metrics.networkProtocol == nil)
     }

@@ -25,7 +25,7 @@ import Testing
 
         /// Returns the changes, from the first one that the kitchen has; ends when the kitchen closes.
         func changes() -> some AsyncSequence<Change, any Error> {
-            client.events(Get<Data>("orders", "changes")).compactMap { event in
+            client.serverSentEvents(Get<Data>("orders", "changes")).compactMap { event in
                 switch event.event {
                 case "placed": .placed(try event.decode(Order.self))
                 case "served": Int(event.data).map { .served(table: $0) }

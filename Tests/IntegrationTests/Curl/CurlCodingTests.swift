@@ -52,7 +52,7 @@ extension OverLoopback {
                     look()
                 }
                 transport.send(server.url, to: transcript)
-                await transcript.ended.wait(within: .seconds(Scale.timeLimit))
+                await transcript.ended.wait(timeout: .seconds(Scale.timeLimit))
                 #expect(transcript.result == "success", "\(String(describing: transcript.error))")
                 #expect(transcript.contentSize == bomb.content.count)
                 #expect(transcript.violations == [])
@@ -110,7 +110,7 @@ extension OverLoopback {
 
             let started = transport.send(server.url, to: transcript)
             transfer.withLock { $0 = started }
-            await transcript.ended.wait(within: .seconds(Scale.timeLimit))
+            await transcript.ended.wait(timeout: .seconds(Scale.timeLimit))
             transport.close()
 
             #expect(transcript.result == "success", "\(String(describing: transcript.error))")
@@ -128,7 +128,7 @@ extension OverLoopback {
             transfer.pause()
             try await server.awaitRequests(1)
             transfer.cancel()
-            await transcript.ended.wait(within: .seconds(Scale.timeLimit))
+            await transcript.ended.wait(timeout: .seconds(Scale.timeLimit))
             transport.close()
 
             #expect(transcript.result == "cancelled")

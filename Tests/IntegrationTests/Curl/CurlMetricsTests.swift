@@ -18,11 +18,11 @@ extension OverLoopback {
             let metrics = try #require(await transport.run(server.url).metrics)
 
             let moments = try [
-                #require(metrics.dispatched), #require(metrics.connected), #require(metrics.sent),
-                #require(metrics.firstByte), #require(metrics.end),
+                #require(metrics.fetchStart), #require(metrics.connectEnd), #require(metrics.requestEnd),
+                #require(metrics.responseStart), #require(metrics.end),
             ]
             #expect(moments == moments.sorted())
-            #expect(metrics.secured == nil)
+            #expect(metrics.secureConnectionEnd == nil)
             #expect(metrics.isReusedConnection == false)
             #expect(metrics.networkProtocol == "http/1.1")
             #expect(abs(metrics.start.timeIntervalSinceNow) < 30)
@@ -56,7 +56,7 @@ extension OverLoopback {
             let metrics = try #require(await transport.run(server.url).metrics)
 
             #expect(metrics.isReusedConnection == true)
-            #expect(metrics.nameResolved == nil && metrics.connected == nil)
+            #expect(metrics.domainLookupEnd == nil && metrics.connectEnd == nil)
             #expect(metrics[.connect] == nil)
             #expect(metrics[.wait] != nil)
         }
@@ -105,7 +105,7 @@ extension OverLoopback {
 
             let metrics = try #require(transcript.metrics)
             #expect(transcript.result == "cannotConnect")
-            #expect(metrics.firstByte == nil && metrics.sent == nil && metrics.isReusedConnection == nil)
+            #expect(metrics.responseStart == nil && metrics.requestEnd == nil && metrics.isReusedConnection == nil)
             #expect(metrics.end != nil)
         }
 

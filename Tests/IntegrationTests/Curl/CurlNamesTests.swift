@@ -280,9 +280,9 @@ extension OverLoopback {
             await transcript.ended.wait()
 
             let metrics = try #require(transcript.metrics)
-            let (dispatched, resolved) = (try #require(metrics.dispatched), try #require(metrics.nameResolved))
+            let (dispatched, resolved) = (try #require(metrics.fetchStart), try #require(metrics.domainLookupEnd))
             #expect(resolved - dispatched >= .milliseconds(20))
-            #expect(try #require(metrics.connected) >= resolved)
+            #expect(try #require(metrics.connectEnd) >= resolved)
         }
 
         @Test(arguments: [["api.test": ["127.0.0.1"]], ["API.test": ["127.0.0.1"]]])

@@ -130,7 +130,7 @@ import Testing
         }
 
         transport.send(server.url, to: transcript)
-        await transcript.ended.wait(within: .seconds(Scale.timeLimit))
+        await transcript.ended.wait(timeout: .seconds(Scale.timeLimit))
         transport.close()
 
         #expect(transcript.result == "success")

@@ -69,7 +69,7 @@ extension OverLoopback {
             let second = try await client.send(HTTPRequest(url: url))
             transport.close()
 
-            #expect(first.status == .ok && first.attempts.map(\.cause) == [.initial, .answer])
+            #expect(first.status == .ok && first.attempts.map(\.cause) == [.initial, .challenge])
             #expect(first.metrics?.isProxyConnection == true && first.metrics?.tlsVersion != nil)
             #expect(first.attempts.first?.error?.code == .proxyRefused)
             #expect(second.status == .ok && second.attempts.count == 1 && second.metrics?.isReusedConnection == true)

@@ -21,42 +21,42 @@ import Testing
             Wait(testDescription: "no sleeper", words: ["2 sleepers", "0 sleep,", "shows 5.0 seconds"]) {
                 let clock = ManualClock()
                 clock.advance(by: .seconds(5))
-                try await clock.waitForSleepers(2, within: limit)
+                try await clock.waitForSleepers(2, timeout: limit)
             },
             Wait(testDescription: "too few sleepers", words: ["2 sleepers", "1 sleep (until 60.0 seconds)"]) {
                 let clock = ManualClock()
                 let sleeper = Task { try await clock.sleep(for: .seconds(60)) }
                 defer { sleeper.cancel() }
                 try await clock.waitForSleepers()
-                try await clock.waitForSleepers(2, within: limit)
+                try await clock.waitForSleepers(2, timeout: limit)
             },
             Wait(testDescription: "no transfer", words: ["1 transfers", "0 have started"]) {
-                try await ManualTransport().awaitTransfer(within: limit)
+                try await ManualTransport().awaitTransfer(timeout: limit)
             },
             Wait(testDescription: "few transfers", words: ["2 transfers", "1 have started: GET http://a.example/b"]) {
                 let transport = ManualTransport()
                 _ = try transport.sample()
-                try await transport.awaitTransfer(count: 2, within: limit)
+                try await transport.awaitTransfer(count: 2, timeout: limit)
             },
             Wait(testDescription: "no cancel", words: ["a cancel", "GET http://a.example/b (running, "]) {
-                try await ManualTransport().sample().awaitCancel(within: limit)
+                try await ManualTransport().sample().awaitCancel(timeout: limit)
             },
             Wait(testDescription: "no pause", words: ["a pause", "(ended, cancelled 1 times)"]) {
                 let transfer = try ManualTransport().sample()
                 transfer.cancel()
                 transfer.receive(.end(nil))
-                try await transfer.awaitPause(within: limit)
+                try await transfer.awaitPause(timeout: limit)
             },
             Wait(testDescription: "no end of a pause", words: ["the end of the transfer's pause", "(paused,"]) {
                 let transfer = try ManualTransport().sample()
                 transfer.pause()
-                try await transfer.awaitPause(false, within: limit)
+                try await transfer.awaitPause(false, timeout: limit)
             },
             Wait(testDescription: "no request", words: ["1 requests", "has 0 requests and 0 open connections"]) {
-                try await MockServer().awaitRequest(within: limit)
+                try await MockServer().awaitRequest(timeout: limit)
             },
             Wait(testDescription: "no connection", words: ["1 open connections", "has 0 requests"]) {
-                try await MockServer().awaitConnections(open: 1, within: limit)
+                try await MockServer().awaitConnections(open: 1, timeout: limit)
             },
         ]
     }
@@ -75,10 +75,10 @@ import Testing
     @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min)]) func limitInThePastEndsAtOnce(
         limit: Duration
     ) async {
-        await #expect(throws: WaitTimeoutError.self) { try await ManualTransport().awaitTransfer(within: limit) }
-        await #expect(throws: WaitTimeoutError.self) { try await ManualClock().waitForSleepers(within: limit) }
-        await #expect(throws: WaitTimeoutError.self) { try await MockServer().awaitRequest(within: limit) }
-        #expect(await !Gate().wait(within: limit))
+        await #expect(throws: WaitTimeoutError.self) { try await ManualTransport().awaitTransfer(timeout: limit) }
+        await #expect(throws: WaitTimeoutError.self) { try await ManualClock().waitForSleepers(timeout: limit) }
+        await #expect(throws: WaitTimeoutError.self) { try await MockServer().awaitRequest(timeout: limit) }
+        #expect(await !Gate().wait(timeout: limit))
     }
 
     @Test func limitWithoutEndIsNoTrap() async throws {
@@ -87,15 +87,15 @@ import Testing
         let server = try MockServer()
         let gate = Gate()
 
-        try await clock.waitForSleepers(within: .seconds(Int64.max))
+        try await clock.waitForSleepers(timeout: .seconds(Int64.max))
         clock.advance(by: .seconds(1))
         try await sleeper.value
-        async let transfer = transport.awaitTransfer(within: .seconds(Int64.max))
+        async let transfer = transport.awaitTransfer(timeout: .seconds(Int64.max))
         _ = try transport.sample()
         _ = try await transfer
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await gate.wait(within: .seconds(Int64.max)) }
-            group.addTask { _ = try? await server.awaitRequest(within: .seconds(Int64.max)) }
+            group.addTask { await gate.wait(timeout: .seconds(Int64.max)) }
+            group.addTask { _ = try? await server.awaitRequest(timeout: .seconds(Int64.max)) }
             gate.open()
             group.cancelAll()
         }
@@ -103,14 +103,14 @@ import Testing
 
     @Test func gateThatStaysClosedEndsTheWaitOfATask() async {
         let start = ContinuousClock.now
-        #expect(await !Gate().wait(within: Self.limit))
+        #expect(await !Gate().wait(timeout: Self.limit))
         #expect(start.duration(to: .now) >= Self.limit)
     }
 
     @Test func gateThatStaysClosedEndsTheWaitOfAThread() async {
         let (gate, isOver) = (Gate(), Gate())
         Thread {
-            #expect(!gate.wait(within: Self.limit))
+            #expect(!gate.wait(timeout: Self.limit))
             isOver.open()
         }.start()
         #expect(await isOver.wait())
@@ -130,8 +130,8 @@ extension ManualTransport {
         for _ in 0..<Scale.races {
             let (transport, clock) = (ManualTransport(), ManualClock())
             let limit = Duration.microseconds(.random(in: 0...100, using: &random))
-            async let transfer = try? transport.awaitTransfer(within: limit)
-            async let sleepers: Void? = try? clock.waitForSleepers(within: limit)
+            async let transfer = try? transport.awaitTransfer(timeout: limit)
+            async let sleepers: Void? = try? clock.waitForSleepers(timeout: limit)
             let sleeper = Task { try await clock.sleep(for: .seconds(1)) }
             let sent = try transport.sample()
             let (found, hasSlept) = await (transfer, sleepers != nil)

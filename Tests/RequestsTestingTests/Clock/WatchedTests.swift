@@ -9,7 +9,7 @@ import Testing
     private let count = Watched(0)
 
     private func wait(until isMet: @escaping @Sendable (Int) throws -> Bool) async throws {
-        try await count.wait(for: "a count", within: .seconds(30), at: SourcePlace(#fileID, #line)) {
+        try await count.wait(for: "a count", timeout: .seconds(30), at: SourcePlace(#fileID, #line)) {
             "it is \($0)"
         } until: {
             try isMet($0)
@@ -44,7 +44,7 @@ import Testing
             let count = Watched(0)
             let waiting = Task {
                 let place = SourcePlace(#fileID, #line)
-                try? await count.wait(for: "1", within: .seconds(30), at: place) {
+                try? await count.wait(for: "1", timeout: .seconds(30), at: place) {
                     "\($0)"
                 } until: {
                     $0 == 1

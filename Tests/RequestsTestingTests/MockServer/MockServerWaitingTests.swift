@@ -15,12 +15,12 @@ import Testing
         try await server.awaitRequest()
 
         let error = await #expect(throws: WaitTimeoutError.self) {
-            try await server.awaitRequest(count: 2, within: .milliseconds(20))
+            try await server.awaitRequest(count: 2, timeout: .milliseconds(20))
         }
         #expect(error?.awaited == "2 requests")
         #expect(error?.state == "the server has 1 requests and 1 open connections")
         await #expect(throws: WaitTimeoutError.self) {
-            try await server.awaitConnections(open: 2, within: .milliseconds(20))
+            try await server.awaitConnections(open: 2, timeout: .milliseconds(20))
         }
     }
 

@@ -18,12 +18,12 @@ import Testing
         for (phase, end) in ends {
             let end = Duration.milliseconds(end)
             switch phase {
-            case .queue: metrics.dispatched = end
-            case .domainLookup: metrics.nameResolved = end
-            case .connect: metrics.connected = end
-            case .secureConnection: metrics.secured = end
-            case .request: metrics.sent = end
-            case .wait: metrics.firstByte = end
+            case .queue: metrics.fetchStart = end
+            case .domainLookup: metrics.domainLookupEnd = end
+            case .connect: metrics.connectEnd = end
+            case .secureConnection: metrics.secureConnectionEnd = end
+            case .request: metrics.requestEnd = end
+            case .wait: metrics.responseStart = end
             case .response: metrics.end = end
             }
         }

@@ -20,7 +20,7 @@ public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Whether both stand for the same bytes: the comparison for ranges and for changes.
-    public func matchesStrongly(to other: EntityTag) -> Bool {
+    public func matchesStrongly(_ other: EntityTag) -> Bool {
         !isWeak && !other.isWeak && value == other.value
     }
 

@@ -50,7 +50,7 @@ public struct SetCookie: Sendable, Hashable {
     public var cookie: Cookie { Cookie(name, value) }
 
     /// The time at which the cookie expires if it was received at `now`; `nil` at the end of the session.
-    public func end(from now: Date) -> Date? {
+    public func expirationDate(receivedAt now: Date) -> Date? {
         guard let maxAge else { return expires?.date }
         guard maxAge > .zero else { return .distantPast }
         return now.addingTimeInterval(maxAge / .seconds(1))

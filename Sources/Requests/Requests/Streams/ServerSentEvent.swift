@@ -30,7 +30,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     /// The content, decoded from JSON.
     ///
     /// ```swift
-    /// for try await event in client.events(Feed()) { show(try event.decode(Reading.self)) }
+    /// for try await event in client.serverSentEvents(Feed()) { show(try event.decode(Reading.self)) }
     /// ```
     ///
     /// - Parameters:

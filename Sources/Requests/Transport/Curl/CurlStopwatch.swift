@@ -51,19 +51,19 @@ struct CurlStopwatch: Sendable {
         }
         var metrics = Metrics(start: date)
         // If a name had to be looked up, the transfer was admitted before.
-        metrics.dispatched = queued == dispatched ? moment(measured.queued) ?? queued : dispatched
+        metrics.fetchStart = queued == dispatched ? moment(measured.queued) ?? queued : dispatched
         // For a kept connection, libcurl reports times for these steps although they weren't needed.
         if measured.new_connections > 0 || measured.ready == 0 {
-            metrics.nameResolved = moment(measured.name_resolved)
-            metrics.connected = moment(measured.connected)
-            metrics.secured = moment(measured.secured)
+            metrics.domainLookupEnd = moment(measured.name_resolved)
+            metrics.connectEnd = moment(measured.connected)
+            metrics.secureConnectionEnd = moment(measured.secured)
         }
-        metrics.firstByte = moment(measured.first_byte)
+        metrics.responseStart = moment(measured.first_byte)
         // libcurl before 8.10 doesn't report when a request was sent, but asks for its content piece by piece.
         let ready = moment(measured.ready)
-        metrics.sent = moment(measured.sent) ?? lastRead.map { max(sinceSubmission($0), ready ?? .zero) } ?? ready
+        metrics.requestEnd = moment(measured.sent) ?? lastRead.map { max(sinceSubmission($0), ready ?? .zero) } ?? ready
         let end = stop.map(sinceSubmission) ?? queued + .microseconds(measured.end)
-        metrics.end = max(end, metrics.firstByte ?? .zero)
+        metrics.end = max(end, metrics.responseStart ?? .zero)
         if measured.ready > 0 { metrics.isReusedConnection = measured.new_connections == 0 }
         metrics.networkProtocol = Self.name(ofVersion: measured.http_version)
         metrics.requestHeadSize = Int64(measured.head_sent)

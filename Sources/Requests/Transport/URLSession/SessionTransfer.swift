@@ -297,13 +297,13 @@ extension Metrics {
         func moment(_ date: Date?) -> Duration? {
             date.map { .seconds(max(0, $0.timeIntervalSince(origin))) }
         }
-        dispatched = .zero
-        nameResolved = moment(transaction.domainLookupEndDate)
+        fetchStart = .zero
+        domainLookupEnd = moment(transaction.domainLookupEndDate)
         // Foundation counts the TLS handshake as a part of connecting.
-        connected = moment(transaction.secureConnectionStartDate ?? transaction.connectEndDate)
-        secured = moment(transaction.secureConnectionEndDate)
-        sent = moment(transaction.requestEndDate)
-        firstByte = moment(transaction.responseStartDate)
+        connectEnd = moment(transaction.secureConnectionStartDate ?? transaction.connectEndDate)
+        secureConnectionEnd = moment(transaction.secureConnectionEndDate)
+        requestEnd = moment(transaction.requestEndDate)
+        responseStart = moment(transaction.responseStartDate)
         end = moment(transaction.responseEndDate)
         isReusedConnection = transaction.isReusedConnection
         networkProtocol = transaction.networkProtocolName

@@ -109,14 +109,14 @@ import Testing
     @Test func theAgeComesBeforeTheDate() {
         let now = Date(timeIntervalSince1970: 1000)
         var cookie = SetCookie("a", "b")
-        #expect(cookie.end(from: now) == nil)
+        #expect(cookie.expirationDate(receivedAt: now) == nil)
 
         cookie.expires = HTTPDate(Date(timeIntervalSince1970: 5))
-        #expect(cookie.end(from: now) == Date(timeIntervalSince1970: 5))
+        #expect(cookie.expirationDate(receivedAt: now) == Date(timeIntervalSince1970: 5))
         cookie.maxAge = .seconds(1)
-        #expect(cookie.end(from: now) == Date(timeIntervalSince1970: 1001))
+        #expect(cookie.expirationDate(receivedAt: now) == Date(timeIntervalSince1970: 1001))
         cookie.maxAge = .zero
-        #expect(cookie.end(from: now) == .distantPast)
+        #expect(cookie.expirationDate(receivedAt: now) == .distantPast)
     }
 
     @Test func badAttributesAreRefused() {

@@ -175,7 +175,7 @@ import Testing
         var lines = ResponseStream([]).lines.makeAsyncIterator()
         _ = try await lines.next()
         let client = HTTPClient(transport: InMemoryTransport { _ in .status(.noContent) })
-        var events = client.events(HTTPRequest(url: home)).makeAsyncIterator()
+        var events = client.serverSentEvents(HTTPRequest(url: home)).makeAsyncIterator()
         _ = try await events.next()
         let pages = client.pages(HTTPRequest(url: home))
         var page = pages.makeAsyncIterator()

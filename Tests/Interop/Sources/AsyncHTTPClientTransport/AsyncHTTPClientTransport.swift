@@ -230,7 +230,7 @@ extension Exchange.State {
         switch event {
         case .head:
             hasHead = true
-            metrics.firstByte = ContinuousClock.now - began
+            metrics.responseStart = ContinuousClock.now - began
         case .data(let data): metrics.responseBodySize = (metrics.responseBodySize ?? 0) + Int64(data.count)
         case .sent(let count, _): metrics.requestBodySize = count
         case .informational, .trailers, .metrics, .end: break

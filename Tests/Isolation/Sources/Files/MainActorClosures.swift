@@ -100,7 +100,7 @@ struct KitchenService: NetworkService { let baseURL = "http://localhost:1" }
         while let line = try await lines.next() { text += line }
         var pages = client.pages(Get<[Recipe]>("recipes")).makeAsyncIterator()
         while let page = try await pages.next() { recipe = page.first }
-        var events = client.events(Get<Data>("feed")).makeAsyncIterator()
+        var events = client.serverSentEvents(Get<Data>("feed")).makeAsyncIterator()
         while let event = try await events.next() { text = event.data }
         var pieces = try await client.stream(Get<Data>("log")).makeAsyncIterator()
         while let piece = try await pieces.next() { text += "\(piece.count)" }

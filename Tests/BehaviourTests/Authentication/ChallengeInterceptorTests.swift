@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-@Suite(.bounded) struct CredentialInterceptorTests {
+@Suite(.bounded) struct ChallengeInterceptorTests {
     /// Returns a server that requests a user name and a password by a challenge, and responds with those it got.
     private func server(_ challenge: String, accepting: String = "") -> InMemoryTransport {
         InMemoryTransport { request in

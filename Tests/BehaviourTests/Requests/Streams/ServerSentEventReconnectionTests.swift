@@ -8,7 +8,7 @@ import RequestsTesting
 import Testing
 
 /// When a stream of events connects again, after how long, and when it ends (WHATWG HTML, 9.2.3).
-@Suite(.bounded) struct EventStreamReconnectionTests {
+@Suite(.bounded) struct ServerSentEventReconnectionTests {
     /// What a user sees of a stream.
     private struct Outcome {
         var events: [String] = []
@@ -52,7 +52,8 @@ import Testing
         let reader = Task {
             var outcome = Outcome()
             do throws(any Error) {
-                for try await event in client.events(request, lastEventID: lastEventID, reconnection: policy) {
+                for try await event in client.serverSentEvents(request, lastEventID: lastEventID, reconnection: policy)
+                {
                     outcome.events.append(event.data)
                     gates.dropFirst(outcome.events.count - 1).first?.open()
                 }

@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-@Suite(.bounded) struct EventStreamTests {
+@Suite(.bounded) struct ServerSentEventStreamTests {
     private let clock = ManualClock()
     private let policy = ReconnectionPolicy(backoff: .exponential(from: .seconds(1)).jitter(.none))
 
@@ -51,7 +51,7 @@ import Testing
             Self.events("retry: 500\ndata: c\n\n"), .status(.noContent),
         ])
 
-        let stream = queue(transport).events(HTTPRequest(url: home), reconnection: policy)
+        let stream = queue(transport).serverSentEvents(HTTPRequest(url: home), reconnection: policy)
         let (data, error) = try await all(stream, waits: [.seconds(3), .milliseconds(500)])
 
         #expect(data == ["a", "b", "c"] && error == nil)
@@ -61,7 +61,7 @@ import Testing
 
     @Test func streamResumesAfterAnEarlierEvent() async throws {
         let transport = InMemoryTransport.answering([.status(.noContent)])
-        let stream = queue(transport).events(HTTPRequest(url: home), lastEventID: "41")
+        let stream = queue(transport).serverSentEvents(HTTPRequest(url: home), lastEventID: "41")
 
         #expect(try await all(stream, waits: []).data.isEmpty)
         #expect(transport.requests.map { $0.headers[.lastEventID] } == ["41"])
@@ -76,7 +76,7 @@ import Testing
                 ? .status(.noContent) : Self.events("id: 1\ndata: a\n\nid: \(id)\ndata: b\n\n")
         }
 
-        let stream = queue(transport).events(HTTPRequest(url: home), reconnection: policy)
+        let stream = queue(transport).serverSentEvents(HTTPRequest(url: home), reconnection: policy)
         let (data, error) = try await all(stream, waits: [.seconds(3)])
 
         #expect(data == ["a", "b"])
@@ -89,7 +89,7 @@ import Testing
         var policy = policy
         (policy.wait, policy.limit) = (.seconds(1), 3)
 
-        let stream = queue(transport).events(HTTPRequest(url: home), reconnection: policy)
+        let stream = queue(transport).serverSentEvents(HTTPRequest(url: home), reconnection: policy)
         let (_, error) = try await all(stream, waits: [.seconds(1), .seconds(1), .seconds(2)])
 
         #expect((error as? RequestError)?.code == .cannotConnect && transport.requests.count == 4)
@@ -100,7 +100,7 @@ import Testing
             .status(.serviceUnavailable, headers: [.retryAfter: "20"]), .status(.noContent),
         ])
 
-        let (_, error) = try await all(queue(transport).events(HTTPRequest(url: home)), waits: [.seconds(20)])
+        let (_, error) = try await all(queue(transport).serverSentEvents(HTTPRequest(url: home)), waits: [.seconds(20)])
 
         #expect(error == nil && transport.requests.count == 2)
     }
@@ -109,8 +109,8 @@ import Testing
         let html = InMemoryTransport { _ in .status(.ok, headers: [.contentType: "text/html"]) }
         let missing = InMemoryTransport { _ in .status(.notFound, body: Data("gone".utf8)) }
 
-        let (_, first) = try await all(queue(html).events(HTTPRequest(url: home)), waits: [])
-        let (_, second) = try await all(queue(missing).events(HTTPRequest(url: home)), waits: [])
+        let (_, first) = try await all(queue(html).serverSentEvents(HTTPRequest(url: home)), waits: [])
+        let (_, second) = try await all(queue(missing).serverSentEvents(HTTPRequest(url: home)), waits: [])
 
         #expect((first as? RequestError)?.code == .unacceptableContentType)
         #expect((second as? RequestError)?.code == .unacceptableStatus)
@@ -122,14 +122,14 @@ import Testing
         let large = "data: a\n\ndata: " + String(repeating: "x", count: (1 << 20) + 1)
         let transport = InMemoryTransport { _ in Self.events(large) }
 
-        let (data, error) = try await all(queue(transport).events(HTTPRequest(url: home)), waits: [])
+        let (data, error) = try await all(queue(transport).serverSentEvents(HTTPRequest(url: home)), waits: [])
 
         #expect(data == ["a"] && (error as? RequestError)?.code == .bodyTooLarge)
     }
 
     @Test func aCancelEndsTheWait() async throws {
         let transport = InMemoryTransport { _ in Self.events("data: a\n\n") }
-        let stream = queue(transport).events(HTTPRequest(url: home))
+        let stream = queue(transport).serverSentEvents(HTTPRequest(url: home))
         let task = Task { try await stream.reduce(0) { count, _ in count + 1 } }
         try await clock.waitForSleepers()
 
@@ -143,7 +143,7 @@ import Testing
     @Test func aCancelEndsTheConnection() async throws {
         let sent = Recorder<TransportRequest>()
         let queue = queue(.silent(sent))
-        let stream = queue.events(HTTPRequest(url: home))
+        let stream = queue.serverSentEvents(HTTPRequest(url: home))
         let task = Task { try await stream.reduce(0) { count, _ in count + 1 } }
         await sent.first(1)
 
@@ -160,7 +160,7 @@ import Testing
         let queue = TestQueue(transport) { $0.clock = clock }
         let policy = ReconnectionPolicy(wait: .seconds(2), backoff: .none)
 
-        let stream = queue.events(Get<Data>(home).deadline(.seconds(5)), reconnection: policy)
+        let stream = queue.serverSentEvents(Get<Data>(home).deadline(.seconds(5)), reconnection: policy)
         let end = Task { try await stream.reduce(0) { count, _ in count + 1 } }
         // Each connection is timed, and then waited after.
         for (number, wait) in [2, 2, 1].enumerated() {
@@ -181,7 +181,7 @@ import Testing
         let transport = InMemoryTransport { _ in Self.events("data: a\n\ndata: b\n\n") }
         let queue = queue(transport)
 
-        for try await event in queue.events(HTTPRequest(url: home)) {
+        for try await event in queue.serverSentEvents(HTTPRequest(url: home)) {
             #expect(event.data == "a")
             break
         }
@@ -193,7 +193,7 @@ import Testing
     @Test func recordedHeadersDontTakeThePlaceOfThoseOfTheStream() async throws {
         let transport = InMemoryTransport.answering([.status(.noContent)])
         let request = ModifiableRequestTests.Ping().replacingHeaders(["X-A": "1"]).query(["a": "b"])
-        let stream = queue(transport).events(request, lastEventID: "41")
+        let stream = queue(transport).serverSentEvents(request, lastEventID: "41")
 
         #expect(try await all(stream, waits: []).data.isEmpty)
         let sent = try #require(transport.requests.first)
@@ -205,7 +205,7 @@ import Testing
         let monitor = RecordingMonitor()
         let queue = TestQueue(InMemoryTransport.answering([.status(.noContent)])) { $0.monitors = [monitor] }
 
-        for try await _ in queue.events(Get<Data>(home)) {}
+        for try await _ in queue.serverSentEvents(Get<Data>(home)) {}
 
         #expect(monitor.timeline.transfers.map(\.operation.requestType) == ["Get<Data> (events)"])
     }
