@@ -35,8 +35,10 @@ final class StubTransfer: TransferHandle {
 
     private func end(_ code: RequestError.Code, reason: String? = nil) {
         let hasHead = state.withLock { $0.hasHead }
-        for stop in takeStops() { stop() }
+        let stops = takeStops()
+        // Before the work stops, since a responder that is cancelled returns, and its response would come first.
         report(.end(RequestError(code, phase: hasHead ? .receiving : .sending, reason: reason)))
+        for stop in stops { stop() }
     }
 
     /// Reports an event, unless the transfer has ended.

@@ -204,6 +204,28 @@ import Testing
         }
     }
 
+    /// A responder that is stopped returns, and its response mustn't come before the end.
+    @Test func aCancelledTransferEndsBeforeItsResponderIsStopped() async {
+        let (reached, stopped, hasEnded) = (Gate(), Gate(), Gate())
+        stubber.stub(.get, "/never") { _ in
+            await withTaskCancellationHandler {
+                reached.open()
+                await stopped.wait()
+            } onCancel: {
+                if hasEnded.isOpen { stopped.open() }
+            }
+            return .text("too late")
+        }
+        let transfer = stubber.send(TransportRequest(request("/never"))) { event in
+            if case .end = event { hasEnded.open() }
+        }
+
+        await reached.wait()
+        transfer.cancel()
+
+        #expect(stopped.isOpen)
+    }
+
     @Test(arguments: [true, false])
     func aResponderThatNeverReturnsTimesOut(isDeaf: Bool) async throws {
         let (reached, gate, cancelled) = (Gate(), Gate(), Gate())
