@@ -54,13 +54,24 @@ final class BrokenTransport: HTTPTransport {
         case (.twoHeads, .head): [event, event].forEach(receive)
         case (.noHead, .head): break
         case (.overlapping, .head):
-            // Long enough for two threads to overlap on any number of processors; a queue might run one after the
-            // other.
+            // Each thread goes on until it has met the other twenty times, so that they overlap on any number of
+            // processors; a queue might run one after the other.
             let group = DispatchGroup()
-            for _ in 0..<2 {
+            let counts = Locked([0, 0])
+            for number in 0..<2 {
                 group.enter()
                 Thread.detachNewThread {
-                    for _ in 0..<20_000 { receive(.sent(0, of: nil)) }
+                    var (met, last) = (0, 0)
+                    while met < 20 {
+                        receive(.sent(0, of: nil))
+                        let other = counts.withLock { counts in
+                            counts[number] += 1
+                            return counts[1 - number]
+                        }
+                        if other == .max { break }
+                        if other != last { (met, last) = (met + 1, other) }
+                    }
+                    counts.withLock { $0[number] = .max }
                     group.leave()
                 }
             }
