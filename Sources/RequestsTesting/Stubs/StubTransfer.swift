@@ -16,6 +16,15 @@ final class StubTransfer: TransferHandle {
         var hasEnded = false
         /// Closures that stop the work of the transfer; `nil` once they were called.
         var stops: [@Sendable () -> Void]? = []
+
+        /// Adds an event; returns whether no other is being reported, so that the caller has to deliver it.
+        mutating func enqueue(_ event: TransferEvent) -> Bool {
+            if case .head = event { hasHead = true }
+            if case .end = event { hasEnded = true }
+            pending.append(event)
+            defer { isReporting = true }
+            return !isReporting
+        }
     }
 
     private let receive: @Sendable (TransferEvent) -> Void
@@ -34,24 +43,27 @@ final class StubTransfer: TransferHandle {
     func timeOut() { end(.timedOut, reason: "the stub was silent for too long") }
 
     private func end(_ code: RequestError.Code, reason: String? = nil) {
-        let hasHead = state.withLock { $0.hasHead }
-        let stops = takeStops()
-        // Before the work stops, since a responder that is cancelled returns, and its response would come first.
-        report(.end(RequestError(code, phase: hasHead ? .receiving : .sending, reason: reason)))
-        for stop in stops { stop() }
+        // Decided before the work stops, since a responder that is cancelled returns, and its response mustn't come
+        // first.
+        let hasHead = state.withLock { state -> Bool? in
+            guard !state.hasEnded else { return nil }
+            state.hasEnded = true
+            return state.hasHead
+        }
+        guard let hasHead else { return }
+        for stop in takeStops() { stop() }
+        let error = RequestError(code, phase: hasHead ? .receiving : .sending, reason: reason)
+        let isAlone = state.withLock { $0.enqueue(.end(error)) }
+        if isAlone { deliver() }
     }
 
     /// Reports an event, unless the transfer has ended.
     func report(_ event: TransferEvent) {
-        let isAlone = state.withLock { state in
-            guard !state.hasEnded else { return false }
-            if case .head = event { state.hasHead = true }
-            if case .end = event { state.hasEnded = true }
-            state.pending.append(event)
-            defer { state.isReporting = true }
-            return !state.isReporting
-        }
-        guard isAlone else { return }
+        let isAlone = state.withLock { $0.hasEnded ? false : $0.enqueue(event) }
+        if isAlone { deliver() }
+    }
+
+    private func deliver() {
         while let event = takePending() {
             receive(event)
             // The closures are released, since another transport's transfer among them holds this one.
