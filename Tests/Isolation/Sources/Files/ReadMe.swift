@@ -7,37 +7,40 @@ import RequestsTesting
 
 /// The snippets of the README, word for word.
 enum ReadMe {
-    static func hero() async throws {
-        struct RecipeRequest: DecodableRequest {
-            typealias Success = Recipe  // any Decodable
-            let recipeID: Int
-            var identifier: String { "\(recipeID)" }
-
-            func makeURLRequest(completion: @escaping (Result<URLRequest, any Error>) -> Void) {
-                completion(.success(URLRequest(url: api.appending(path: "recipes/\(recipeID)"))))
-            }
+    static func hero(_ id: Int) async throws {
+        nonisolated
+            struct Recipe: Decodable
+        {
+            let name: String
+            let authorID: Int
         }
 
-        let queue = OperationQueue()
-        let recipe = queue.addRequest(RecipeRequest(recipeID: 1))
-        let author = queue.addRequest(after: recipe) { AuthorRequest(authorID: $0.authorID) }
+        let client = HTTPClient(baseURL: api)
+        let recipe = try await client.fetch(Get<Recipe>("recipes/\(id)"))
+        show(recipe)
+    }
+
+    struct GetAuthor: RequestSpec {
+        let id: Int
+        var request: Get<Author> { Get("authors/\(id)").timeout(10) }
+    }
+
+    static func graph(_ client: HTTPClient, _ id: Int) {
+        let recipe = client.addRequest(Get<Recipe>("recipes/\(id)"))
+        let author = client.addRequest(after: recipe) { GetAuthor(id: $0.authorID) }
 
         let page = BlockOperation { show(recipe.result, author.result) }
-        page.addDependency(author)  // runs when both results are there
-        queue.addOperation(page)
+        page.addDependency(recipe)
+        page.addDependency(author)
+        OperationQueue.main.addOperation(page)
     }
 
-    static func oneValue(_ recipe: Recipe) async throws {
-        let client = HTTPClient(baseURL: api)
-        let author = try await client.fetch(Get<Author>("authors/\(recipe.authorID)"))
-        show(author)
-    }
-
-    static func testing(_ queue: OperationQueue) async throws {
+    static func testing() async throws {
         let transport = InMemoryTransport { request in
             request.url.path == "/recipes/1" ? .json(#"{"name": "Pancakes", "authorID": 7}"#) : .status(.notFound)
         }
-        let recipe = try await queue.fetch(RecipeRequest(recipeID: 1), session: transport)
+        let client = HTTPClient(baseURL: api, transport: transport)
+        let recipe = try await client.fetch(Get<Recipe>("recipes/1"))
         show(recipe)
     }
 }
