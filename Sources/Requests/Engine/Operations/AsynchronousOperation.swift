@@ -209,10 +209,11 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
             let outcome = outcome(of: result)
             for observer in observers { observer.observe(.settled(outcome)) }
         }
+        // When a completion is called, nothing of the run is sent any more.
+        settlement.run.carryOut()
         if let result { settlement.completions.call(with: result) }
         for observer in observers { observer.observe(.delivered) }
         didDeliver()
-        settlement.run.carryOut()
         while true {
             switch core.withLock({ $0.endDelivery() }) {
             case .call(let late): if let result { late.call(with: result) }
@@ -226,9 +227,9 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     /// Does what follows from the settlement of an operation that is being deallocated, without retaining it.
     final func abandon(_ settlement: OperationCore.Settlement) {
         for observer in settlement.observers { observer.observe(.settled(.cancelled)) }
+        settlement.run.carryOut()
         if let result = settlement.result { settlement.completions.call(with: result) }
         for observer in settlement.observers { observer.observe(.delivered) }
-        settlement.run.carryOut()
     }
 
     private func announceEnd() {

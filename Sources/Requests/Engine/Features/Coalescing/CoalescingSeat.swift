@@ -46,7 +46,8 @@ final class CoalescingSeat: OperationObserver {
         switch report {
         case .started(let operation): take(for: operation)
         case .prepared: renew()
-        case .delivered: leave()
+        // Before the completions: when one is called, nothing is sent any more.
+        case .settled: leave()
         default: break
         }
     }

@@ -1,0 +1,55 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTestSupport
+import RequestsTesting
+import Testing
+
+/// A completion that is called by a cancel comes behind everything that is sent.
+@Suite(.bounded) struct LastSendTests {
+    enum Kind: CaseIterable {
+        case plain, shared, nested
+    }
+
+    /// Sends a request of its own before the first one.
+    private struct Prelude: Interceptor {
+        func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+            if request.url.path == home.path {
+                _ = try await context.send(HTTPRequest(url: home.appending(path: "token")))
+            }
+        }
+    }
+
+    @Test(arguments: Kind.allCases) func nothingIsSentOnceACompletionIsCalled(kind: Kind) async {
+        let (announced, completed, over) = (Gate(), Gate(), Gate())
+        let transport = InMemoryTransport { _ in .status(.ok) }
+        let queue = TestQueue(transport) {
+            $0.monitors = [
+                .events { event, _ in
+                    switch event {
+                    case .transferStarted(let transfer)
+                    where kind != .nested || transfer.request.url.lastPathComponent == "token":
+                        announced.open()
+                        completed.wait()
+                    case .transferEnded: over.open()
+                    default: break
+                    }
+                }
+            ]
+            if kind == .nested { $0.interceptors = [Prelude()] }
+        }
+        let probe = Probe(TextRequest(), on: queue, coalescing: kind == .shared)
+        probe.operation.addCompletion(on: .global()) { _ in completed.open() }
+        // So many that they are still being called when the first one has run.
+        for _ in 0..<20_000 { probe.operation.addCompletion(on: .global()) { _ in } }
+        queue.addOperation(probe.operation)
+
+        #expect(await announced.wait())
+        DispatchQueue.global().async { probe.operation.cancel() }
+        await over.wait()
+
+        #expect(transport.requests.isEmpty)
+    }
+}
