@@ -132,8 +132,8 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
         task.cancel()
     }
 
-    override func didDeliver() {
-        super.didDeliver()
+    override func willDeliver(_ result: OperationCore.AnyResult?) {
+        super.willDeliver(result)
         // Before the transfer is cancelled, whose error would reach the consumer first.
         endConsumption()
     }
