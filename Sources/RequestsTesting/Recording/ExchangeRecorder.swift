@@ -14,7 +14,7 @@ import Requests
 /// ```
 ///
 /// Every exchange on the wire is recorded, including redirects and retries, with its content in any form: a stream is
-/// read to its end before it is sent. Events are forwarded unchanged as they come; an exchange is recorded before its
+/// copied while the transport reads it. Events are forwarded unchanged as they come; an exchange is recorded before its
 /// end is reported.
 ///
 /// To record only if there is no file yet, and otherwise to replay it, use an ``ArchiveTransport``. Safe from any
@@ -26,11 +26,11 @@ public final class ExchangeRecorder: HTTPTransport {
     private let now: @Sendable () -> Date
     private let ledger = Locked(Ledger())
 
-    /// The exchanges in the order in which they were sent; `nil` for one that hasn't ended.
+    /// The exchanges by their number, in the order in which they were sent.
     private struct Ledger: Sendable {
-        var exchanges: [Exchange?] = []
-        /// The number of exchanges that were removed before the first of these.
-        var removedCount = 0
+        var running: [Int: Exchange] = [:]
+        var ended: [Int: Exchange] = [:]
+        var count = 0
     }
 
     /// Makes a recorder.
@@ -54,7 +54,9 @@ public final class ExchangeRecorder: HTTPTransport {
     }
 
     /// The exchanges that have ended, in the order in which they were sent.
-    public var exchanges: [Exchange] { ledger.withLock { $0.exchanges.compactMap(\.self) } }
+    public var exchanges: [Exchange] {
+        ledger.withLock(\.ended).sorted { $0.key < $1.key }.map(\.value)
+    }
 
     /// The exchanges that have ended, for storing.
     ///
@@ -63,7 +65,7 @@ public final class ExchangeRecorder: HTTPTransport {
 
     /// Removes every exchange, including those that haven't ended.
     public func reset() {
-        ledger.withLock { $0 = Ledger(removedCount: $0.removedCount + $0.exchanges.count) }
+        ledger.withLock { $0 = Ledger(count: $0.count) }
     }
 
     /// The capabilities of the transport that sends the requests.
@@ -74,97 +76,100 @@ public final class ExchangeRecorder: HTTPTransport {
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> any TransferHandle {
-        let sent = Locked(CapturedBody())
-        let recorded = ReceivedRequest(request)
-        let builder = Locked(ExchangeBuilder(recorded, start: now(), limit: maximumBodySize))
-        let elapsed = clock.stopwatch()
+        let (elapsed, limit) = (clock.stopwatch(), max(0, maximumBodySize))
+        let exchange = Exchange(request: ReceivedRequest(request), metrics: Metrics(start: now()))
         let number = ledger.withLock { ledger in
-            ledger.exchanges.append(nil)
-            return ledger.removedCount + ledger.exchanges.count - 1
+            ledger.count += 1
+            ledger.running[ledger.count] = exchange
+            return ledger.count
         }
-        return transport.send(request.capturingBody(into: sent, limit: maximumBodySize)) { [ledger] event in
+        let copied = request.copyingBody { [ledger] bytes in
+            ledger.withLock { $0.running[number]?.add(sent: bytes, limit: limit) }
+        }
+        return transport.send(copied) { [ledger] event in
             let time = elapsed()
-            let body = if case .end = event { sent.withLock { $0 } } else { CapturedBody() }
-            if let exchange = builder.withLock({ $0.receive(event, at: time, sent: body) }) {
-                ledger.withLock { ledger in
-                    guard number >= ledger.removedCount else { return }
-                    ledger.exchanges[number - ledger.removedCount] = exchange
-                }
+            ledger.withLock { ledger in
+                ledger.running[number]?.add(event, at: time, limit: limit)
+                if case .end = event { ledger.ended[number] = ledger.running.removeValue(forKey: number) }
             }
             receive(event)
         }
     }
 }
 
-/// Builds an exchange from the events of a transfer, as they come.
-private struct ExchangeBuilder: Sendable {
-    private var exchange: Exchange
-    private let limit: Int
-
-    init(_ request: ReceivedRequest, start: Date, limit: Int) {
-        exchange = Exchange(request: request, metrics: Metrics(start: start))
-        self.limit = max(0, limit)
+extension Exchange {
+    /// Adds bytes of the request's content; `nil` if the content is sent from its beginning again.
+    fileprivate mutating func add(sent bytes: UnsafeRawBufferPointer?, limit: Int) {
+        guard let bytes else { return (request.body, requestBodySize) = (Data(), 0) }
+        request.body.append(contentsOf: bytes.prefix(limit - request.body.count))
+        requestBodySize += Int64(bytes.count)
     }
 
-    /// Records an event and its time since the start; returns the exchange at the end.
-    mutating func receive(_ event: TransferEvent, at time: Duration, sent: CapturedBody) -> Exchange? {
+    /// Adds an event of the transfer, with its time since the start.
+    fileprivate mutating func add(_ event: TransferEvent, at time: Duration, limit: Int) {
         switch event {
         case .informational, .sent, .trailers: break
         case .head(let head):
-            exchange.response = Exchange.Response(status: head.status, headers: head.headers)
-            exchange.metrics.responseStart = time
+            response = Response(status: head.status, headers: head.headers)
+            metrics.responseStart = time
         case .data(let data):
-            let room = limit - (exchange.response?.body.count ?? 0)
-            exchange.response?.body += data.prefix(max(0, room))
-            exchange.response?.bodySize += Int64(data.count)
+            let room = limit - (response?.body.count ?? 0)
+            response?.body += data.prefix(room)
+            response?.bodySize += Int64(data.count)
         case .metrics(let measured):
-            let (start, firstByte) = (exchange.metrics.start, exchange.metrics.responseStart)
-            exchange.metrics = measured
-            exchange.metrics.start = start
-            if measured.responseStart == nil { exchange.metrics.responseStart = firstByte }
+            let (start, firstByte) = (metrics.start, metrics.responseStart)
+            metrics = measured
+            metrics.start = start
+            if measured.responseStart == nil { metrics.responseStart = firstByte }
         case .end(let error):
-            (exchange.request.body, exchange.requestBodySize, exchange.error) = (sent.data, sent.size, error)
-            if exchange.metrics.end == nil { exchange.metrics.end = time }
-            return exchange
+            self.error = error
+            if metrics.end == nil { metrics.end = time }
         }
-        return nil
-    }
-}
-
-/// The beginning of the content of a request, and its total byte count.
-private struct CapturedBody: Sendable {
-    var data = Data()
-    var size: Int64 = 0
-
-    init() {}
-
-    init(_ content: Data, limit: Int) {
-        (data, size) = (Data(content.prefix(max(0, limit))), Int64(content.count))
     }
 }
 
 extension TransportRequest {
-    /// Returns the request with a body that is recorded when it is sent; data and files are recorded at once.
-    fileprivate func capturingBody(into captured: Locked<CapturedBody>, limit: Int) -> TransportRequest {
+    /// Returns the request with a body whose bytes are copied: of data and files at once, of a stream as it is read.
+    ///
+    /// - Parameter copy: Takes the bytes; `nil` when the content begins again.
+    /// - Returns: The request to send.
+    fileprivate func copyingBody(
+        to copy: @escaping @Sendable (UnsafeRawBufferPointer?) -> Void
+    ) -> TransportRequest {
         // The transport reports the error of a body that can't be encoded or read.
         guard let body = try? body.resolved() else { return self }
-        func capture(_ content: Data) {
-            captured.withLock { $0 = CapturedBody(content, limit: limit) }
-        }
         var result = self
         result.body = body
         switch body.content {
         case .none: break
-        case .data(let data): capture(data)
-        case .file(let url): if let content = try? Data(contentsOf: url, options: .alwaysMapped) { capture(content) }
+        case .data(let data): data.withUnsafeBytes(copy)
+        case .file(let url): (try? Data(contentsOf: url, options: .alwaysMapped))?.withUnsafeBytes(copy)
         case .stream(let stream):
-            let copy = BodyStream(length: stream.length, isReplayable: stream.isReplayable) {
-                let content = try stream.read(while: { true }) ?? Data()
-                captured.withLock { $0 = CapturedBody(content, limit: limit) }
-                return InputStream(data: content)
+            let copied = BodyStream(length: stream.length, isReplayable: stream.isReplayable) {
+                copy(nil)
+                return PolledStream(copying: try stream.open(), to: copy)
             }
-            result.body = HTTPBody(.stream(copy), headers: body.headers, mandatoryHeaders: body.mandatoryHeaders)
+            result.body = HTTPBody(.stream(copied), headers: body.headers, mandatoryHeaders: body.mandatoryHeaders)
         }
         return result
+    }
+}
+
+extension PolledStream {
+    /// Makes a stream that copies each piece that its reader gets from another stream.
+    fileprivate convenience init(
+        copying original: InputStream,
+        to copy: @escaping (UnsafeRawBufferPointer) -> Void
+    ) {
+        self.init { buffer in
+            if original.streamStatus == .notOpen { original.open() }
+            guard let start = buffer.bindMemory(to: UInt8.self).baseAddress else { return 0 }
+            let count = original.read(start, maxLength: buffer.count)
+            guard count >= 0 else { throw original.streamError ?? CocoaError(.fileReadUnknown) }
+            copy(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            return count
+        } releasing: {
+            original.close()
+        }
     }
 }

@@ -126,7 +126,7 @@ import Testing
             screen?.show(line)
             isShown.open()
         }
-        #expect(await isShown.wait())
+        try await isShown.wait()
         #expect(screen.lines.prefix(1) == door.expected[...])
         withExtendedLifetime(operation) {}
     }
@@ -137,7 +137,7 @@ import Testing
             screen?.show("over")
             isShown.open()
         }
-        #expect(await isShown.wait())
+        try await isShown.wait()
         #expect(screen.lines == ["over"])
     }
 
@@ -151,7 +151,7 @@ import Testing
         }
         dependent.addDependency(request)
         OperationQueue.main.addOperation(dependent)
-        #expect(await isOver.wait())
+        try await isOver.wait()
         #expect(screen.lines == ["completion", "dependent"])
     }
 
@@ -162,7 +162,7 @@ import Testing
             isOver.open()
         }
         Self.client.addRequest(Get<String>("a"), completionQueue: .main, completion: completion)
-        #expect(await isOver.wait())
+        try await isOver.wait()
     }
 }
 

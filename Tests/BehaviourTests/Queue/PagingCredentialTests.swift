@@ -10,7 +10,7 @@ import Testing
 /// The credentials of requests for pages.
 @Suite(.bounded) struct PagingCredentialTests {
     /// The fields whose values no description shows.
-    private static func secrets(of request: TransportRequest) -> [HTTPField] {
+    private static func secrets(of request: ReceivedRequest) -> [HTTPField] {
         request.headers.filter { !$0.description.contains($0.value) }
     }
 
@@ -202,7 +202,7 @@ import Testing
     private func secondPage<R: DataRequest & ModifiableRequest>(
         of request: R,
         at next: String
-    ) async throws -> TransportRequest where R.Failure: Sendable {
+    ) async throws -> ReceivedRequest where R.Failure: Sendable {
         let transport = InMemoryTransport { request in
             let isLast = request.url.query()?.contains("page=2") == true
             return .status(.ok, headers: isLast ? [] : [.link: "<\(next)>; rel=next"], body: Data("[1]".utf8))

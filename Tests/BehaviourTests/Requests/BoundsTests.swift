@@ -44,7 +44,7 @@ import Testing
             isKept.open()
         }
         let probe = Probe(adding: request, to: queue)
-        await isKept.wait()
+        try await isKept.wait()
         probe.operation.cancel()
         for completion in kept.elements { completion(.success(URLRequest(url: home))) }
 

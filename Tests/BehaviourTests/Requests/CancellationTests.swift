@@ -40,7 +40,7 @@ import Testing
     @Test func behindADependencyThatIsNotFinished() async {
         let queue = TestQueue()
         let gate = Gate()
-        let first = BlockOperation { gate.wait() }
+        let first = BlockOperation { try? gate.wait() }
         let probe = Probe(TextRequest(), on: queue)
         probe.operation.addDependency(first)
         queue.addOperation(first)
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func whileNoResponseHasCome() async {
-        let sent = Recorder<TransportRequest>()
+        let sent = Recorder<ReceivedRequest>()
         let queue = TestQueue(InMemoryTransport.silent(sent))
         let probe = Probe(TextRequest(), on: queue).run(on: queue)
         await sent.first(1)
@@ -128,7 +128,7 @@ import Testing
         let (entered, gate) = (Recorder<Void>(), Gate())
         let request = TextRequest(process: { _ in
             entered.record(())
-            gate.wait()
+            try? gate.wait()
             return "late"
         })
         let queue = TestQueue()
@@ -172,7 +172,7 @@ import Testing
     }
 
     @Test func allAtOnce() async {
-        let sent = Recorder<TransportRequest>()
+        let sent = Recorder<ReceivedRequest>()
         let queue = TestQueue(InMemoryTransport.silent(sent), width: 2)
         let probes = (0..<20).map { Probe(TextRequest(identifier: "\($0)"), on: queue).run(on: queue) }
         await sent.first(2)

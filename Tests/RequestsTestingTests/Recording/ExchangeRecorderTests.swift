@@ -63,6 +63,58 @@ import Testing
         }
     }
 
+    /// Reads ten bytes of the content, and ends.
+    private final class SippingTransport: HTTPTransport {
+        let capabilities: TransportCapabilities = []
+
+        func send(
+            _ request: TransportRequest,
+            receive: @escaping @Sendable (TransferEvent) -> Void
+        )
+            -> any TransferHandle
+        {
+            var buffer = [UInt8](repeating: 0, count: 10)
+            if let stream = try? request.body.content.open() {
+                stream.open()
+                _ = stream.read(&buffer, maxLength: buffer.count)
+                stream.close()
+            }
+            receive(.end(RequestError(.connectionLost, phase: .sending)))
+            return ManualTransport().send(request, receive: { _ in })
+        }
+    }
+
+    @Test func streamIsCopiedAsFarAsTheTransportReadsIt() throws {
+        let recorder = ExchangeRecorder(SippingTransport(), maximumBodySize: 4)
+        let stream = BodyStream { InputStream(data: Data(repeating: 0x61, count: 1 << 20)) }
+
+        for _ in 0..<2 { _ = recorder.send(TransportRequest(post(.stream(stream)))) { _ in } }
+
+        #expect(recorder.exchanges.map(\.request.text) == ["aaaa", "aaaa"])
+        #expect(recorder.exchanges.map(\.requestBodySize) == [10, 10])
+    }
+
+    @Test func cancelEndsTheCopyOfAStream() async throws {
+        let server = try MockServer()
+        server.route(.post, "/items", .never.early)
+        let recorder = ExchangeRecorder(maximumBodySize: 100)
+        let size = 64 << 20
+        let body = HTTPBody.stream(BodyStream { InputStream(data: Data(count: size)) })
+        let ended = Gate()
+
+        let request = HTTPRequest(url: server.url("/items"), method: .post, body: body)
+        let transfer = recorder.send(TransportRequest(request)) { event in
+            if case .end = event { ended.open() }
+        }
+        try await server.awaitRequest()
+        transfer.cancel()
+        try await ended.wait()
+
+        let exchange = try #require(recorder.exchanges.first)
+        #expect(exchange.error?.code == .cancelled)
+        #expect(exchange.request.body.count <= 100 && exchange.requestBodySize < size)
+    }
+
     @Test func exchangesStandInTheOrderOfTheirSending() async throws {
         let (reached, first) = (Gate(), Gate())
         defer { first.open() }
@@ -73,7 +125,7 @@ import Testing
         }
         let recorder = ExchangeRecorder(network)
         let one = Task { try await HTTPRequest("/1").fetch(on: client(recorder)) }
-        await reached.wait()
+        try await reached.wait()
 
         _ = try await HTTPRequest("/2").fetch(on: client(recorder))
         #expect(recorder.exchanges.map(\.request.path) == ["/2"])
@@ -121,7 +173,7 @@ import Testing
         let start = Date(timeIntervalSince1970: 1_000_000)
         let recorder = ExchangeRecorder(network, clock: clock, now: { start })
         let fetch = Task { try await HTTPRequest("/").fetch(on: client(recorder)) }
-        await reached.wait()
+        try await reached.wait()
 
         clock.advance(by: .milliseconds(1500))
         gate.open()
@@ -144,7 +196,7 @@ import Testing
         }
         let recorder = ExchangeRecorder(network)
         let late = Task { try await HTTPRequest("/late").fetch(on: client(recorder)) }
-        await reached.wait()
+        try await reached.wait()
 
         recorder.reset()
         _ = try await HTTPRequest("/next").fetch(on: client(recorder))
@@ -160,13 +212,13 @@ import Testing
         let network = HTTPStubber()
         network.stub(.path("/late")).respond { _ in
             reached.open()
-            await gate.wait()
+            try await gate.wait()
             return .text("late")
         }
         network.stub().respond(with: .text("next"))
         let recorder = ExchangeRecorder(network)
         let late = Task { try await HTTPRequest("/late").fetch(on: client(recorder)) }
-        await reached.wait()
+        try await reached.wait()
         _ = try await HTTPRequest("/next").fetch(on: client(recorder))
 
         #expect(recorder.archive.exchanges.map(\.request.path) == ["/next"])

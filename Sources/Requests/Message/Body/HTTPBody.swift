@@ -231,7 +231,7 @@ extension HTTPBody.Content {
     }
 
     /// The bytes as a stream, not opened yet.
-    func open() throws -> sending InputStream {
+    package func open() throws -> sending InputStream {
         switch self {
         case .none: return InputStream(data: Data())
         case .data(let data): return InputStream(data: data)

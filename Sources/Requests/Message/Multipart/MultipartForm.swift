@@ -228,7 +228,12 @@ extension MultipartForm {
         let message = try message()
         let length = try message.length()
         if let length, length <= Self.maximumSizeInMemory, let data = message.data { return .data(data) }
-        return .stream(BodyStream(length: length, isReplayable: isReplayable) { MultipartStream(message) })
+        return .stream(
+            BodyStream(length: length, isReplayable: isReplayable) {
+                let reader = MultipartReader(message)
+                return PolledStream(filling: reader.fill, releasing: reader.release)
+            }
+        )
     }
 
     /// The form, ready to be written.

@@ -3,19 +3,16 @@
 
 import Foundation
 
-/// A stream that writes a multipart message straight into the buffer of its reader.
+/// Writes a multipart message straight into the buffer of its reader.
 ///
 /// At most one part is open at a time, and nothing is read ahead. One thread at a time reads it, as with every stream.
-final class MultipartStream: InputStream {
+final class MultipartReader {
     /// The maximum number of bytes read from a part at once, however large the reader's buffer is.
     static let maximumReadSize = 64 * 1024
 
     private var sections: ArraySlice<MultipartMessage.Section>
     private var unwritten = Data()
     private var source: Source?
-    private var status = Status.notOpen
-    private var failure: (any Error)?
-    private weak var listener: (any StreamDelegate)?
 
     /// A part that is read at present.
     private struct Source {
@@ -29,17 +26,12 @@ final class MultipartStream: InputStream {
 
     init(_ message: MultipartMessage) {
         sections = message.sections[...]
-        super.init(data: Data())
     }
 
-    override func open() {
-        if status == .notOpen { status = .open }
-    }
-
-    override func close() {
+    /// Releases the part that is read, and all that is left.
+    func release() {
         closeSource()
-        unwritten = Data()
-        status = .closed
+        (unwritten, sections) = (Data(), [])
     }
 
     private func closeSource() {
@@ -47,19 +39,8 @@ final class MultipartStream: InputStream {
         source = nil
     }
 
-    override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength: Int) -> Int {
-        guard status == .open || status == .atEnd, maxLength >= 0 else { return -1 }
-        do {
-            return try fill(UnsafeMutableRawBufferPointer(start: buffer, count: maxLength))
-        } catch {
-            failure = error
-            closeSource()
-            status = .error
-            return -1
-        }
-    }
-
-    private func fill(_ buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    /// Writes bytes into the buffer; returns their count, 0 at the end.
+    func fill(_ buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         var filled = 0
         while filled < buffer.count {
             let room = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
@@ -75,10 +56,7 @@ final class MultipartStream: InputStream {
                 filled += try read(into: room)
                 continue
             }
-            guard let section = sections.popFirst() else {
-                status = .atEnd
-                return filled
-            }
+            guard let section = sections.popFirst() else { return filled }
             if case .data(let data) = section.content { unwritten = data } else { try open(section) }
         }
         return filled
@@ -112,42 +90,4 @@ final class MultipartStream: InputStream {
         if count == 0 { closeSource() }
         return count
     }
-
-    override var hasBytesAvailable: Bool { status == .open }
-    override var streamStatus: Status { status }
-    override var streamError: (any Error)? { failure }
-
-    override func getBuffer(
-        _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>,
-        length: UnsafeMutablePointer<Int>
-    ) -> Bool {
-        false
-    }
-
-    // This stream is polled, never scheduled: it sends no events.
-    override var delegate: (any StreamDelegate)? {
-        get { listener }
-        set { listener = newValue }
-    }
-
-    #if canImport(ObjectiveC)
-    override func property(forKey key: PropertyKey) -> Any? { nil }
-    override func setProperty(_ property: Any?, forKey key: PropertyKey) -> Bool { false }
-    override func schedule(in loop: RunLoop, forMode mode: RunLoop.Mode) {}
-    override func remove(from loop: RunLoop, forMode mode: RunLoop.Mode) {}
-
-    // CFNetwork calls these methods on streams that it treats as its own.
-    @objc(_scheduleInCFRunLoop:forMode:)
-    private func schedule(inCFRunLoop loop: CFRunLoop, forMode mode: CFString) {}
-    @objc(_unscheduleFromCFRunLoop:forMode:)
-    private func unschedule(fromCFRunLoop loop: CFRunLoop, forMode mode: CFString) {}
-    @objc(_setCFClientFlags:callback:context:)
-    private func setCFClientFlags(
-        _ flags: CFOptionFlags,
-        callback: CFReadStreamClientCallBack?,
-        context: UnsafeMutablePointer<CFStreamClientContext>?
-    ) -> Bool {
-        false
-    }
-    #endif
 }

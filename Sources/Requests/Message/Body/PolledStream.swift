@@ -1,0 +1,90 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// A stream whose bytes a closure writes straight into the buffer of the reader.
+///
+/// It is polled, never scheduled: it sends no events. One thread at a time reads it, as with every stream.
+package final class PolledStream: InputStream {
+    private let fill: (UnsafeMutableRawBufferPointer) throws -> Int
+    private let release: () -> Void
+    private var status = Status.notOpen
+    private var failure: (any Error)?
+    private weak var listener: (any StreamDelegate)?
+
+    /// Makes a stream that isn't open yet.
+    ///
+    /// - Parameters:
+    ///   - fill: Writes bytes into the buffer, and returns their count, 0 only at the end. It isn't called again after
+    ///     an error.
+    ///   - release: Releases what is read from; called when the stream is closed or fails.
+    package init(
+        filling fill: @escaping (UnsafeMutableRawBufferPointer) throws -> Int,
+        releasing release: @escaping () -> Void
+    ) {
+        (self.fill, self.release) = (fill, release)
+        super.init(data: Data())
+    }
+
+    override package func open() {
+        if status == .notOpen { status = .open }
+    }
+
+    override package func close() {
+        release()
+        status = .closed
+    }
+
+    override package func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength: Int) -> Int {
+        guard status == .open || status == .atEnd, maxLength >= 0 else { return -1 }
+        guard status == .open, maxLength > 0 else { return 0 }
+        do {
+            let count = try fill(UnsafeMutableRawBufferPointer(start: buffer, count: maxLength))
+            if count == 0 { status = .atEnd }
+            return count
+        } catch {
+            failure = error
+            release()
+            status = .error
+            return -1
+        }
+    }
+
+    override package var hasBytesAvailable: Bool { status == .open }
+    override package var streamStatus: Status { status }
+    override package var streamError: (any Error)? { failure }
+
+    override package func getBuffer(
+        _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>,
+        length: UnsafeMutablePointer<Int>
+    ) -> Bool {
+        false
+    }
+
+    override package var delegate: (any StreamDelegate)? {
+        get { listener }
+        set { listener = newValue }
+    }
+
+    #if canImport(ObjectiveC)
+    override package func property(forKey key: PropertyKey) -> Any? { nil }
+    override package func setProperty(_ property: Any?, forKey key: PropertyKey) -> Bool { false }
+    override package func schedule(in loop: RunLoop, forMode mode: RunLoop.Mode) {}
+    override package func remove(from loop: RunLoop, forMode mode: RunLoop.Mode) {}
+
+    // CFNetwork calls these methods on streams that it treats as its own.
+    @objc(_scheduleInCFRunLoop:forMode:)
+    private func schedule(inCFRunLoop loop: CFRunLoop, forMode mode: CFString) {}
+    @objc(_unscheduleFromCFRunLoop:forMode:)
+    private func unschedule(fromCFRunLoop loop: CFRunLoop, forMode mode: CFString) {}
+    @objc(_setCFClientFlags:callback:context:)
+    private func setCFClientFlags(
+        _ flags: CFOptionFlags,
+        callback: CFReadStreamClientCallBack?,
+        context: UnsafeMutablePointer<CFStreamClientContext>?
+    ) -> Bool {
+        false
+    }
+    #endif
+}
