@@ -153,12 +153,9 @@ public struct TransferInfo: Sendable {
     }
 }
 
-extension TransferInfo: CustomStringConvertible, CustomReflectable {
+extension TransferInfo: DescribedMirror {
     /// The number, the cause and the request, without secrets.
     public var description: String { "attempt \(number) (\(cause)): \(request)" }
-
-    /// A mirror of the description.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 /// The result of an operation, as an ``EventMonitor`` sees it.

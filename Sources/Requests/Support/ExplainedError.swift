@@ -23,6 +23,16 @@ extension ExplainedError where Self: CustomStringConvertible {
     package var explanation: String { description }
 }
 
+// MARK: - Mirror
+
+/// A value of which `dump` and debuggers show the description alone: its parts may be secrets.
+package protocol DescribedMirror: CustomStringConvertible, CustomReflectable {}
+
+extension DescribedMirror {
+    /// A mirror of the description.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
 // MARK: - Coding
 
 extension DecodingError: ExplainedError {

@@ -221,12 +221,9 @@ extension URITemplate {
     }
 }
 
-extension URITemplate.Variables: CustomStringConvertible, CustomReflectable {
+extension URITemplate.Variables: DescribedMirror {
     /// The names of the variables; their values may be secrets.
     public var description: String { values.keys.sorted().map { $0.shortened() }.joined(separator: ", ") }
-
-    /// A mirror of the names.
-    public var customMirror: Mirror { Mirror(self, children: ["names": description]) }
 }
 
 extension URITemplate {
