@@ -36,9 +36,6 @@ public struct ContentRange: Sendable, Hashable, CustomStringConvertible {
         let total = total.map(String.init) ?? "*"
         return "bytes \(positions.map { "\($0.lowerBound)-\($0.upperBound)" } ?? "*")/\(total)"
     }
-
-    /// The range as it stands in the field.
-    public var description: String { rawValue }
 }
 
 extension ContentRange: HTTPFieldValue {

@@ -259,3 +259,8 @@ extension HTTPFieldValue {
         return self
     }
 }
+
+extension HTTPFieldValue where Self: CustomStringConvertible {
+    /// The value as it stands in the field.
+    public var description: String { rawValue }
+}
