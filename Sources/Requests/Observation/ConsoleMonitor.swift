@@ -27,7 +27,7 @@ import Foundation
 /// in one line, with control characters escaped, so that they can't forge a line or control a terminal.
 public struct ConsoleMonitor: EventMonitor {
     /// The amount of printed details.
-    public enum Level: Int, Sendable, Hashable, CaseIterable, Comparable {
+    public enum Level: Sendable, Hashable, CaseIterable, Comparable {
         /// One line per event.
         case summary
         /// Also the header fields that are sent and received, one line each.
@@ -38,11 +38,6 @@ public struct ConsoleMonitor: EventMonitor {
         case bodies
         /// Also the content of successful responses, if it is text in memory, up to 4 KiB of each.
         case responses
-
-        /// Orders levels by the amount of details.
-        public static func < (lhs: Level, rhs: Level) -> Bool {
-            lhs.rawValue < rhs.rawValue
-        }
     }
 
     private let level: Level

@@ -197,14 +197,9 @@ extension URITemplate {
     public struct Variables: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         fileprivate var values: [String: URITemplate.Value]
 
-        /// Makes variables without values.
-        public init() {
-            values = [:]
-        }
-
-        /// Makes variables of a dictionary, such as the one that was extracted from another address.
+        /// Makes variables of a dictionary, such as the one that was extracted from another address; none by default.
         @_disfavoredOverload
-        public init(_ values: [String: URITemplate.Value]) {
+        public init(_ values: [String: URITemplate.Value] = [:]) {
             self.values = values
         }
 
