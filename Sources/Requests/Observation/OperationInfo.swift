@@ -65,11 +65,7 @@ public struct OperationInfo: Sendable, Identifiable {
 /// A text that is made at its first use; copies share it.
 private struct LazyText: Sendable {
     let make: @Sendable () -> String
-    private let made = Locked<String?>(nil)
-
-    init(make: @escaping @Sendable () -> String) {
-        self.make = make
-    }
+    let made = Locked<String?>(nil)
 
     var value: String {
         if let text = made.withLock({ $0 }) { return text }

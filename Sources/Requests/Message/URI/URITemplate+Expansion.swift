@@ -57,11 +57,7 @@ extension URITemplate.Expression {
     /// Writes the values of one expression, with the text before and between them.
     private struct Writer {
         let kind: URITemplate.Operator
-        private var isFirst = true
-
-        init(kind: URITemplate.Operator) {
-            self.kind = kind
-        }
+        var isFirst = true
 
         mutating func write(_ value: String, as name: String, to output: inout [UInt8]) {
             begin(&output)
