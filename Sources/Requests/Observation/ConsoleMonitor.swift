@@ -40,8 +40,8 @@ public struct ConsoleMonitor: EventMonitor {
         case responses
     }
 
-    private let level: Level
-    private let showsCURL: Bool
+    let level: Level
+    let showsCURL: Bool
     private let now: (@Sendable () -> Date)?
     private let write: @Sendable (String) -> Void
 
@@ -70,7 +70,7 @@ public struct ConsoleMonitor: EventMonitor {
     /// Prints the event.
     public func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {
         let time = now.map { $0().timestamp + " " } ?? ""
-        for line in EventLines(event, of: operation, level: level, showsCURL: showsCURL).lines { write(time + line) }
+        for line in lines(of: event, of: operation) { write(time + line) }
     }
 }
 
