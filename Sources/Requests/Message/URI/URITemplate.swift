@@ -226,7 +226,7 @@ extension URITemplate {
     ///
     /// It names the invalid piece, its position and the reason. A template in a literal can't throw; it throws this
     /// error when it is expanded.
-    public struct TemplateError: ExplainedError, DescribedError, Sendable, Hashable {
+    public struct TemplateError: DescribedError, Sendable, Hashable {
         /// The reason.
         public let reason: String
         /// The beginning of the invalid piece, with control characters escaped.
