@@ -11,7 +11,9 @@ struct CacheKey: Sendable, Hashable {
     let resource: String
     /// The digest of all parts.
     let name: String
+}
 
+extension CacheKey {
     /// Makes the key of a request: its method, its address, and its user.
     ///
     /// - Parameters:
@@ -25,15 +27,9 @@ struct CacheKey: Sendable, Hashable {
         let pieces =
             [request.method.rawValue, address] + Self.variant(by: .host, of: request) + user + [""]
             + names.flatMap { Self.variant(by: $0, of: request) }
-        resource = Self.resource(address)
         // Each piece with its length, so that different lists of pieces are encoded differently.
-        name = SHA256.digest(of: pieces.map { "\($0.utf8.count):\($0)" }.joined().utf8).hexadecimal
-    }
-
-    /// Makes a key of its parts.
-    init(resource: String, name: String) {
-        self.resource = resource
-        self.name = name
+        let text = pieces.map { "\($0.utf8.count):\($0)" }.joined()
+        self.init(resource: Self.resource(address), name: SHA256.digest(of: text.utf8).hexadecimal)
     }
 
     /// The digest of an address, which is part of the keys of all requests for it.

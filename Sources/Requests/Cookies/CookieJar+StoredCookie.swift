@@ -65,12 +65,9 @@ extension CookieJar {
     }
 }
 
-extension CookieJar.StoredCookie: CustomStringConvertible, CustomReflectable {
+extension CookieJar.StoredCookie: DescribedMirror {
     /// The name and the scope; the value may be a secret, and is left out.
     public var description: String { "\(cookie) for \(isHostOnly ? "" : "*.")\(domain)\(path.shortened())" }
-
-    /// A mirror of the description.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 extension [CookieJar.StoredCookie] {

@@ -61,9 +61,10 @@ extension HTTPRequest {
     /// its value is a part of the path.
     ///
     /// Nor can a variable choose the host, unless the template says so: with `{region}.example.com`, or with `{host}`
-    /// alone. In a template such as `https://example.com{+path}`, a value could become a part of the authority. Its
-    /// request fails with the code `invalidRequest`, before anything is sent. Write `/` before the variable, or make
-    /// the host the base URL.
+    /// alone. Before a literal host, variables can also be a name and a password, as in
+    /// `https://{user}:{password}@example.com/`: they are sent as an `Authorization` field. In a template such as
+    /// `https://example.com{+path}`, a value could become a part of the authority. Its request fails with the code
+    /// `invalidRequest`, before anything is sent. Write `/` before the variable, or make the host the base URL.
     ///
     /// - Parameters:
     ///   - template: The template.
@@ -325,10 +326,12 @@ extension Address {
                 return
             }
             // `https://api.example.com{+path}` with `@evil.example` would take the credentials of the request there.
-            self =
-                template.keepsAuthority
-                ? .absolute(text)
-                : .invalid(InvalidRequest(.url, "lets a variable change its host", excerpt: template.description))
+            guard template.keepsAuthority else {
+                let reason = "lets a variable change its host: end the host before the variable, or use a base URL"
+                self = .invalid(InvalidRequest(.url, reason, excerpt: template.description))
+                return
+            }
+            self = .absolute(text)
         } catch {
             self = .invalid(InvalidRequest(.url, "can't be made of its template: \(error)"))
         }

@@ -119,7 +119,7 @@ extension String {
 /// The reason why a request can't be sent: the invalid piece, and what is wrong with it.
 ///
 /// It arrives as the underlying error of a ``RequestError`` whose code is `invalidRequest`.
-public struct InvalidRequest: ExplainedError, DescribedError, Sendable, Hashable {
+public struct InvalidRequest: DescribedError, Sendable, Hashable {
     /// A piece of a request.
     public enum Piece: String, Sendable, Hashable {
         /// The method.

@@ -93,9 +93,6 @@ extension MediaType: CustomStringConvertible {
     public var rawValue: String {
         parameters.reduce(subtype.isEmpty ? type : "\(type)/\(subtype)") { "\($0); \($1)" }
     }
-
-    /// The type as it stands in a field.
-    public var description: String { rawValue }
 }
 
 extension MediaType: Hashable {

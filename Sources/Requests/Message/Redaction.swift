@@ -123,11 +123,7 @@ package enum Redaction {
     }
 
     /// A text of `name=value` pairs without the values of those that are secrets by their name.
-    package static func pairs(_ text: Substring, separatedBy separators: String) -> String {
-        pairs(text, separatedBy: separators, depth: 0)
-    }
-
-    private static func pairs(_ text: Substring, separatedBy separators: String, depth: Int) -> String {
+    package static func pairs(_ text: Substring, separatedBy separators: String, depth: Int = 0) -> String {
         var result = ""
         var rest = text.utf8
         while !rest.isEmpty {

@@ -27,7 +27,7 @@ import Foundation
 /// in one line, with control characters escaped, so that they can't forge a line or control a terminal.
 public struct ConsoleMonitor: EventMonitor {
     /// The amount of printed details.
-    public enum Level: Int, Sendable, Hashable, CaseIterable, Comparable {
+    public enum Level: Sendable, Hashable, CaseIterable, Comparable {
         /// One line per event.
         case summary
         /// Also the header fields that are sent and received, one line each.
@@ -38,15 +38,10 @@ public struct ConsoleMonitor: EventMonitor {
         case bodies
         /// Also the content of successful responses, if it is text in memory, up to 4 KiB of each.
         case responses
-
-        /// Orders levels by the amount of details.
-        public static func < (lhs: Level, rhs: Level) -> Bool {
-            lhs.rawValue < rhs.rawValue
-        }
     }
 
-    private let level: Level
-    private let showsCURL: Bool
+    let level: Level
+    let showsCURL: Bool
     private let now: (@Sendable () -> Date)?
     private let write: @Sendable (String) -> Void
 
@@ -75,7 +70,7 @@ public struct ConsoleMonitor: EventMonitor {
     /// Prints the event.
     public func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {
         let time = now.map { $0().timestamp + " " } ?? ""
-        for line in EventLines(event, of: operation, level: level, showsCURL: showsCURL).lines { write(time + line) }
+        for line in lines(of: event, of: operation) { write(time + line) }
     }
 }
 

@@ -65,11 +65,7 @@ public struct OperationInfo: Sendable, Identifiable {
 /// A text that is made at its first use; copies share it.
 private struct LazyText: Sendable {
     let make: @Sendable () -> String
-    private let made = Locked<String?>(nil)
-
-    init(make: @escaping @Sendable () -> String) {
-        self.make = make
-    }
+    let made = Locked<String?>(nil)
 
     var value: String {
         if let text = made.withLock({ $0 }) { return text }
@@ -153,12 +149,9 @@ public struct TransferInfo: Sendable {
     }
 }
 
-extension TransferInfo: CustomStringConvertible, CustomReflectable {
+extension TransferInfo: DescribedMirror {
     /// The number, the cause and the request, without secrets.
     public var description: String { "attempt \(number) (\(cause)): \(request)" }
-
-    /// A mirror of the description.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 /// The result of an operation, as an ``EventMonitor`` sees it.

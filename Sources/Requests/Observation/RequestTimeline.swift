@@ -122,7 +122,10 @@ extension Date {
     /// `2026-11-21T11:00:00.000+01:00`; `nil` for any other text.
     package init?(timestamp: String) {
         let styles = [true, false].map { Date.ISO8601FormatStyle(includingFractionalSeconds: $0) }
-        guard let date = styles.lazy.compactMap({ try? $0.parse(timestamp) }).first else { return nil }
-        self = date
+        let all = timestamp.startIndex..<timestamp.endIndex
+        // Parsing alone would ignore text behind the time.
+        let times = styles.lazy.compactMap { try? $0.consuming(timestamp, startingAt: all.lowerBound, in: all) }
+        guard let time = times.first(where: { $0.upperBound == all.upperBound }) else { return nil }
+        self = time.output
     }
 }

@@ -135,7 +135,7 @@ extension RequestError {
     /// A line or an event of a stream is larger than the limit.
     ///
     /// It arrives as the underlying error of a ``RequestError`` whose code is `bodyTooLarge`.
-    public struct OversizedElement: ExplainedError, DescribedError, Sendable, Hashable {
+    public struct OversizedElement: DescribedError, Sendable, Hashable {
         /// The kind of an element.
         public enum Kind: String, Sendable, Hashable {
             /// A line.

@@ -3,14 +3,6 @@
 
 import Foundation
 
-/// An error whose text for users is its description.
-public protocol DescribedError: LocalizedError, CustomStringConvertible {}
-
-extension DescribedError {
-    /// The error, as a text for users.
-    public var errorDescription: String? { description }
-}
-
 /// An error that says why, without a secret, so that the error of a request can repeat it.
 ///
 /// Of an error of another kind only the type and the code are repeated: what it says may be a secret.
@@ -19,8 +11,26 @@ package protocol ExplainedError: Error {
     var explanation: String { get }
 }
 
+/// An error of the library, whose description has no secret, and is also its text for users.
+package protocol DescribedError: ExplainedError, LocalizedError, CustomStringConvertible {}
+
 extension ExplainedError where Self: CustomStringConvertible {
     package var explanation: String { description }
+}
+
+extension DescribedError {
+    /// The error, as a text for users.
+    public var errorDescription: String? { description }
+}
+
+// MARK: - Mirror
+
+/// A value of which `dump` and debuggers show the description alone: its parts may be secrets.
+package protocol DescribedMirror: CustomStringConvertible, CustomReflectable {}
+
+extension DescribedMirror {
+    /// A mirror of the description.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 // MARK: - Coding

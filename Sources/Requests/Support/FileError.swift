@@ -7,7 +7,7 @@ import Foundation
 ///
 /// A ``CookieJar`` and a ``ResponseCache`` throw it themselves. For a download, it is the underlying error of a
 /// ``RequestError`` whose code is `fileExists`, `cannotWriteFile` or `diskFull`.
-public struct FileError: ExplainedError, DescribedError, Sendable, Hashable {
+public struct FileError: DescribedError, Sendable, Hashable {
     /// The kind of error.
     public enum Code: String, Sendable, Hashable {
         /// There is a file at the destination, and it must not be replaced.

@@ -5,7 +5,7 @@
 ///
 /// A rule that can't apply would silently protect nothing. Values are therefore checked when they are made, and not
 /// when they are used.
-public struct InvalidValue: ExplainedError, DescribedError, Sendable, Hashable {
+public struct InvalidValue: DescribedError, Sendable, Hashable {
     /// A kind of value.
     public struct Kind: Sendable, Hashable {
         let name: String

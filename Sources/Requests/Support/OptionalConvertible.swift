@@ -20,20 +20,20 @@ import Foundation
 /// There is no reason to adopt it in types of your own.
 public protocol OptionalConvertible<Wrapped> {
     /// The type of the value.
-    associatedtype Wrapped
+    associatedtype Wrapped = Self
 
     /// The value as an optional one.
     var asOptional: Wrapped? { get }
 }
 
+extension OptionalConvertible where Wrapped == Self {
+    /// The value.
+    public var asOptional: Self? { self }
+}
+
 extension Optional: OptionalConvertible {
     /// The optional itself.
     public var asOptional: Wrapped? { self }
-}
-
-extension String: OptionalConvertible {
-    /// The text.
-    public var asOptional: String? { self }
 }
 
 extension DispatchQueue: OptionalConvertible {
@@ -44,22 +44,8 @@ extension DispatchQueue: OptionalConvertible {
     public var asOptional: DispatchQueue? { self }
 }
 
-extension JSONDecoder.KeyDecodingStrategy: OptionalConvertible {
-    /// The strategy.
-    public var asOptional: Self? { self }
-}
-
-extension JSONDecoder.DateDecodingStrategy: OptionalConvertible {
-    /// The strategy.
-    public var asOptional: Self? { self }
-}
-
-extension JSONDecoder.DataDecodingStrategy: OptionalConvertible {
-    /// The strategy.
-    public var asOptional: Self? { self }
-}
-
-extension JSONDecoder.NonConformingFloatDecodingStrategy: OptionalConvertible {
-    /// The strategy.
-    public var asOptional: Self? { self }
-}
+extension String: OptionalConvertible {}
+extension JSONDecoder.KeyDecodingStrategy: OptionalConvertible {}
+extension JSONDecoder.DateDecodingStrategy: OptionalConvertible {}
+extension JSONDecoder.DataDecodingStrategy: OptionalConvertible {}
+extension JSONDecoder.NonConformingFloatDecodingStrategy: OptionalConvertible {}

@@ -134,7 +134,7 @@ final class PartialFile: Sendable {
     /// - Throws: ``FileError``, also if the file was moved or discarded.
     func append(_ bytes: Data) throws(FileError) {
         try use { descriptor, length in
-            PrivateFile.write(bytes, to: descriptor, by: writer) { length += Int64($0) }
+            PrivateFile.writeAll(bytes, to: descriptor, by: writer) { length += Int64($0) }
         }
     }
 

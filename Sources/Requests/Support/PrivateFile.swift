@@ -13,7 +13,7 @@ enum PrivateFile {
 
     /// Writes with the system.
     static let systemWriter: Writer = { descriptor, bytes in
-        let count = systemWrite(descriptor, bytes)
+        let count = write(descriptor, bytes.baseAddress, bytes.count)
         return count < 0 ? -Int(errno) : count
     }
 
@@ -32,7 +32,7 @@ enum PrivateFile {
     ///   - writer: Writes the bytes; it may write fewer than it is passed.
     ///   - onWrite: Called with the count of each written part.
     /// - Returns: The error number of the system, or 0.
-    static func write(
+    static func writeAll(
         _ bytes: Data,
         to descriptor: Int32,
         by writer: Writer = systemWriter,
@@ -68,7 +68,7 @@ enum PrivateFile {
         let descriptor = try create(temporary)
         do throws(POSIXError) {
             defer { close(descriptor) }
-            let number = write(bytes, to: descriptor)
+            let number = writeAll(bytes, to: descriptor)
             guard number == 0 else { throw POSIXError(number) }
             if isDurable { try checked(fsync(descriptor)) }
             try checked(rename(temporary, path))
@@ -104,11 +104,6 @@ enum PrivateFile {
         guard result >= 0 else { throw POSIXError(errno) }
         return result
     }
-}
-
-/// Calls the system's function, whose name is also that of a method above.
-private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-    write(descriptor, bytes.baseAddress, bytes.count)
 }
 
 extension POSIXError {

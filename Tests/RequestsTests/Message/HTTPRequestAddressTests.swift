@@ -55,13 +55,24 @@ import Testing
         "https://api.example.com{+p}", "https://api.example.com{p}", "https://api.example.com:8080{+p}",
         "https://{+p}/x", "https://api.{p}/x", "https://{p}{q}/x", "https://a{.p}/x", "https://a{;p}/x",
         "https://a{&p}/x", "https://api{p}:8443/users", "https://api.example.com{p}:8443/x",
-        "https://a{/q}{+p}", "https://a{/q}b/x", "https://a{?q}{p}",
+        "https://a{/q}{+p}", "https://a{/q}b/x", "https://a{?q}{p}", "https://{+p}:{q}@a/x", "https://{q}:{+p}@a/x",
+        "https://{q}:{p}@{h}/x", "https://{q}{/p}@a/x", "https://{q}@a{p}/x", "https://{q}:{p}@a{p}:80/x",
     ])
     func templateWhoseVariableCouldChangeTheHostIsRefused(_ template: String) throws {
         for value in ["@evil.com/", ".evil.com", "x"] {
             let request = HTTPRequest(URI: try URITemplate(template), variables: ["p": .init(value)])
             let error = #expect(throws: InvalidRequest.self) { try resolved(request) }
-            #expect(error?.piece == .url)
+            #expect(error?.piece == .url && error?.reason.contains("end the host before the variable") == true)
+        }
+    }
+
+    @Test(arguments: ["ada", "", "@evil.com/", "a:b@evil.com", "evil.com#", "\\evil.com", "ü"])
+    func credentialsOfATemplateLeaveItsHost(_ value: String) throws {
+        for template in ["https://{p}:{p}@a.com/x", "https://{p}@a.com:81/x", "https://u:{p}@a.com/x"] {
+            let request = HTTPRequest(URI: try URITemplate(template), variables: ["p": .init(value)])
+            let url = try #require(URL(string: resolved(request)))
+
+            #expect(url.host(percentEncoded: true) == "a.com" && url.path(percentEncoded: true) == "/x")
         }
     }
 

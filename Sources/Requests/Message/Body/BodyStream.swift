@@ -64,7 +64,7 @@ public struct BodyStream: Sendable {
     }
 
     /// The error of a stream that was already sent and can't be sent again.
-    public struct AlreadyRead: ExplainedError, DescribedError {
+    public struct AlreadyRead: DescribedError {
         /// The error, in a sentence.
         public var description: String { "the stream of the body was sent before and can't be read again" }
     }

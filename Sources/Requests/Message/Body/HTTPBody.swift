@@ -192,19 +192,16 @@ public struct HTTPBody: Sendable {
     }
 }
 
-extension HTTPBody: CustomStringConvertible, CustomReflectable {
+extension HTTPBody: DescribedMirror {
     /// The kind of the content, its length if known, and its type; nothing of the content itself.
     public var description: String {
         let type = (headers[.contentType] ?? mandatoryHeaders[.contentType]).map { " of \($0.shortened())" } ?? ""
         guard case .resolved(let content) = state else { return "content\(type), not encoded yet" }
         return isEmpty ? "no content" : "\(content)\(type)"
     }
-
-    /// A mirror of the description: the value that the body was made of may be a secret.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
-extension HTTPBody.Content: CustomStringConvertible, CustomReflectable {
+extension HTTPBody.Content: DescribedMirror {
     /// The kind of the content, and its length if known.
     public var description: String {
         switch self {
@@ -214,9 +211,6 @@ extension HTTPBody.Content: CustomStringConvertible, CustomReflectable {
         case .stream(let stream): stream.length.map { "a stream of \($0) bytes" } ?? "a stream"
         }
     }
-
-    /// A mirror of the description.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 extension HTTPBody.Content {

@@ -73,16 +73,13 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     }
 }
 
-extension JSONValue: CustomStringConvertible, CustomReflectable {
+extension JSONValue: DescribedMirror {
     /// The value as JSON, with members in the order of their names.
     ///
     /// The values of members whose names sound like secrets, such as `password`, are replaced.
     ///
     /// For the exact text, encode the value.
     public var description: String { String(decoding: Redaction.json(self).serialized, as: UTF8.self) }
-
-    /// A mirror of the description, so that `dump` shows no secret either.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 // MARK: - Codable
@@ -219,12 +216,9 @@ extension JSONValue {
     }
 }
 
-extension JSONValue.Fields: CustomStringConvertible, CustomReflectable {
+extension JSONValue.Fields: DescribedMirror {
     /// The names; the values may be secrets.
     public var description: String { values.keys.sorted().map { $0.shortened() }.joined(separator: ", ") }
-
-    /// A mirror of the names.
-    public var customMirror: Mirror { Mirror(self, children: ["names": description]) }
 }
 
 extension HTTPBody {

@@ -87,7 +87,7 @@ public struct Authorization: Sendable, Hashable {
     }
 }
 
-extension Authorization: HTTPFieldValue, CustomStringConvertible, CustomReflectable {
+extension Authorization: HTTPFieldValue, DescribedMirror {
     /// The credentials themselves, if they can be sent.
     ///
     /// - Throws: ``InvalidRequest``, which doesn't show them.
@@ -103,9 +103,6 @@ extension Authorization: HTTPFieldValue, CustomStringConvertible, CustomReflecta
         let isScheme = scheme != rawValue && ASCIISet.label.containsAll(scheme)
         return isScheme ? "\(scheme.shortened(to: 16)) <redacted>" : "<redacted>"
     }
-
-    /// A mirror without the secret, so that `dump` and a debugger's console don't show it.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 /// A request for credentials by a server, from `WWW-Authenticate` or `Proxy-Authenticate` (RFC 9110, 11.6.1).

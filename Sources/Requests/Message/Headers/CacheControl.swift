@@ -47,9 +47,6 @@ public struct CacheControl: Sendable, Hashable, ExpressibleByArrayLiteral, Custo
     public var rawValue: String {
         directives.map(\.description).joined(separator: ", ")
     }
-
-    /// The directives as they stand in the field.
-    public var description: String { rawValue }
 }
 
 extension CacheControl: HTTPFieldValue {

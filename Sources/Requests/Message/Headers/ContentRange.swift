@@ -14,11 +14,14 @@ public struct ContentRange: Sendable, Hashable, CustomStringConvertible {
     /// The byte count of the whole; `nil` if the server doesn't know it.
     public let total: Int64?
 
-    private init(positions: ClosedRange<Int64>?, total: Int64?) {
-        self.positions = positions
-        self.total = total
+    /// The range as it stands in the field.
+    public var rawValue: String {
+        let total = total.map(String.init) ?? "*"
+        return "bytes \(positions.map { "\($0.lowerBound)-\($0.upperBound)" } ?? "*")/\(total)"
     }
+}
 
+extension ContentRange {
     /// Makes the range of a part.
     ///
     /// Positions that no byte can have are refused when the message is built: ``validated()``.
@@ -30,15 +33,6 @@ public struct ContentRange: Sendable, Hashable, CustomStringConvertible {
     public init(unsatisfiedOf total: Int64) {
         self.init(positions: nil, total: total)
     }
-
-    /// The range as it stands in the field.
-    public var rawValue: String {
-        let total = total.map(String.init) ?? "*"
-        return "bytes \(positions.map { "\($0.lowerBound)-\($0.upperBound)" } ?? "*")/\(total)"
-    }
-
-    /// The range as it stands in the field.
-    public var description: String { rawValue }
 }
 
 extension ContentRange: HTTPFieldValue {

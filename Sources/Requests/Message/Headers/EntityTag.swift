@@ -31,9 +31,6 @@ public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
 
     /// The tag as it stands in a field.
     public var rawValue: String { "\(isWeak ? "W/" : "")\"\(value)\"" }
-
-    /// The tag as it stands in a field.
-    public var description: String { rawValue }
 }
 
 extension EntityTag: HTTPFieldValue {

@@ -35,9 +35,6 @@ public struct HTTPDate: Sendable, Hashable, Comparable, CustomStringConvertible,
     /// The time in the form that is sent: `Sun, 06 Nov 1994 08:49:37 GMT`.
     public var rawValue: String { CivilTime(secondsSinceEpoch: secondsSinceEpoch).fieldText }
 
-    /// The time in the form that is sent.
-    public var description: String { rawValue }
-
     /// Orders times from earlier to later.
     public static func < (lhs: HTTPDate, rhs: HTTPDate) -> Bool {
         lhs.secondsSinceEpoch < rhs.secondsSinceEpoch

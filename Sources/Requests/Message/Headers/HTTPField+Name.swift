@@ -148,8 +148,6 @@ extension HTTPField.Name {
     public static let expect: Self = "Expect"
     /// The time at which the response becomes stale.
     public static let expires: Self = "Expires"
-    /// The changes that proxies on the way made (RFC 7239).
-    public static let forwarded: Self = "Forwarded"
     /// The mail address of the person who is responsible for the caller.
     public static let from: Self = "From"
     /// The requested host, and port.
@@ -176,8 +174,6 @@ extension HTTPField.Name {
     public static let link: Self = "Link"
     /// The address to go to instead.
     public static let location: Self = "Location"
-    /// The number of proxies that may forward the request.
-    public static let maxForwards: Self = "Max-Forwards"
     /// The page that led to the request.
     public static let origin: Self = "Origin"
     /// The directive that HTTP/1.0 had before `Cache-Control`.

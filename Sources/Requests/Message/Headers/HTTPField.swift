@@ -17,7 +17,7 @@ import Foundation
 ///
 /// A field isn't checked when it is made, since a subscript or a literal can't throw. It is checked when its request is
 /// built: an invalid name or value is an error that names the piece. Nothing is dropped, and nothing invalid is sent.
-public struct HTTPField: Sendable, CustomStringConvertible {
+public struct HTTPField: Sendable, Hashable, DescribedMirror {
     /// The name, compared without regard to case.
     public var name: Name
     /// The value, as it stands on the line.
@@ -69,24 +69,6 @@ public struct HTTPField: Sendable, CustomStringConvertible {
 
     /// Whether the value is a valid field value (RFC 9110, 5.5): no CR, LF, NUL or other control character.
     package var hasValidValue: Bool { value.isFieldValue }
-}
-
-extension HTTPField: CustomReflectable {
-    /// A mirror of the description, so that `dump` and a debugger's console show no secret either.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
-}
-
-extension HTTPField: Hashable {
-    /// Compares names without regard to case, and values.
-    public static func == (lhs: HTTPField, rhs: HTTPField) -> Bool {
-        lhs.name == rhs.name && lhs.value == rhs.value && lhs.flaw == rhs.flaw
-    }
-
-    /// Hashes name and value.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(name)
-        hasher.combine(value)
-    }
 }
 
 // MARK: - Values
@@ -276,4 +258,9 @@ extension HTTPFieldValue {
         guard rawValue.isFieldValue else { throw InvalidRequest(.headerValue, "has a control character") }
         return self
     }
+}
+
+extension HTTPFieldValue where Self: CustomStringConvertible {
+    /// The value as it stands in the field.
+    public var description: String { rawValue }
 }

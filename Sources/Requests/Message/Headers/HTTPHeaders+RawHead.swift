@@ -18,7 +18,7 @@ extension HTTPHeaders {
         bytes.withUnsafeBytes { head in
             /// Whether the field of the line before is wanted; `nil` before the first line.
             var keepsFolded: Bool?
-            for line in RawLines(head).dropFirst() {
+            for line in RawLines(rest: head).dropFirst() {
                 if let keeps = keepsFolded, ASCII.isBlank(line[0]) {
                     guard keeps else { continue }
                     fields[fields.endIndex - 1].value += " " + String(lenient: line.trimmed)
@@ -44,11 +44,7 @@ extension HTTPHeaders {
 
 /// The non-empty lines of a head, without their line ends.
 private struct RawLines: Sequence, IteratorProtocol {
-    private var rest: UnsafeRawBufferPointer
-
-    init(_ bytes: UnsafeRawBufferPointer) {
-        rest = bytes
-    }
+    var rest: UnsafeRawBufferPointer
 
     mutating func next() -> UnsafeRawBufferPointer? {
         while !rest.isEmpty {

@@ -174,9 +174,8 @@ public struct HTTPHeaders: Sendable, Hashable {
 
     /// Orders the fields by their names; those of one name stay in their order.
     public mutating func sort() {
-        fields = fields.enumerated()
-            .sorted { $0.element.name == $1.element.name ? $0.offset < $1.offset : $0.element.name < $1.element.name }
-            .map(\.element)
+        // The standard library's sort is stable.
+        fields.sort { $0.name < $1.name }
     }
 }
 

@@ -14,7 +14,7 @@ import Foundation
 /// - Warning: The address is what the server says, and may lead anywhere.
 ///   ``RequestQueue/pages(_:by:prefetching:session:)`` follows such links without the caller's credentials where they
 ///   lead to another origin.
-public struct HTTPLink: Sendable, Hashable, CustomStringConvertible {
+public struct HTTPLink: Sendable, Hashable, DescribedMirror {
     /// The address as it stands in the field; it may be relative.
     public let target: String
     /// The parameters in their order, `rel` and `anchor` included.
@@ -58,11 +58,6 @@ public struct HTTPLink: Sendable, Hashable, CustomStringConvertible {
 
     /// The link as it stands in a field, without the secrets in its addresses.
     public var description: String { Redaction.addresses(in: rawValue) }
-}
-
-extension HTTPLink: CustomReflectable {
-    /// A mirror of what the description says.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 // MARK: - Parsing

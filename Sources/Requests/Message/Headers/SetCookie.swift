@@ -57,12 +57,7 @@ public struct SetCookie: Sendable, Hashable {
     }
 }
 
-extension SetCookie: CustomReflectable {
-    /// A mirror without the value.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
-}
-
-extension SetCookie: HTTPFieldValue, CustomStringConvertible {
+extension SetCookie: HTTPFieldValue, DescribedMirror {
     /// The cookie as it stands in the field.
     public var rawValue: String {
         var text = cookie.rawValue
@@ -217,12 +212,7 @@ public struct Cookie: Sendable, Hashable {
     }
 }
 
-extension Cookie: CustomReflectable {
-    /// A mirror of the description.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
-}
-
-extension Cookie: HTTPFieldValue, CustomStringConvertible {
+extension Cookie: HTTPFieldValue, DescribedMirror {
     /// The cookie as it stands in the field; without a name, the value alone.
     public var rawValue: String { name.isEmpty ? value : "\(name)=\(value)" }
 

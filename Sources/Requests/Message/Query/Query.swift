@@ -175,14 +175,9 @@ extension Query.Item: Query.ItemConvertible {
     public var queryItem: Query.Item { self }
 }
 
-extension Query.Item: CustomStringConvertible {
+extension Query.Item: DescribedMirror {
     /// The name; the value may be a secret.
     public var description: String { "\(name.shortened())\(value == nil ? "" : "=…")" }
-}
-
-extension Query.Item: CustomReflectable {
-    /// A mirror of the description, so that `dump` shows no value either.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 extension Query: CustomReflectable {

@@ -55,7 +55,8 @@ extension QueryEncoder {
 
         func encode(_ value: some Encodable) throws {
             let untyped = value as? Untyped
-            if let text = try session.options.text(of: untyped?.value ?? value, at: codingPath) {
+            let content = untyped?.value ?? value
+            if let text = try session.options.text(of: content, at: codingPath) {
                 return node.content = .text(text)
             }
             guard depth < QueryEncoder.maximalDepth else {
@@ -65,7 +66,7 @@ extension QueryEncoder {
             if untyped == nil { inner.depth += 1 }
             try value.encode(to: inner)
             if let failure = session.failure { throw failure }
-            if value is any Unordered { node.sort(with: session.options) }
+            if content is any Unordered { node.sort(with: session.options) }
         }
 
         /// The encoder of a new child; its output is discarded if it is nested too deeply.
@@ -207,6 +208,7 @@ extension QueryEncoder {
 /// A marker protocol for sets, and for dictionaries that are objects, of any element.
 private protocol Unordered {}
 extension Set: Unordered {}
+extension NSSet: Unordered {}
 extension Dictionary: Unordered where Key: CodingKeyRepresentable {}
 
 // MARK: - Untyped
@@ -226,6 +228,7 @@ extension QueryEncoder {
             case let members as [String: Any]: try container.encode(members.mapValues(Untyped.init))
             case let members as [Any]: try container.encode(members.map(Untyped.init))
             case let value as any Encodable: try container.encode(value)
+            case let members as Set<AnyHashable>: try container.encode(members.map { Untyped(value: $0.base) })
             default:
                 throw QueryEncoder.failure("is a \(type(of: value)), which can't be written", at: encoder.codingPath)
             }

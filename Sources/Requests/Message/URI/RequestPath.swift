@@ -62,14 +62,9 @@ public struct RequestPath: Sendable, Hashable {
     }
 }
 
-extension RequestPath: CustomStringConvertible {
+extension RequestPath: DescribedMirror {
     /// The path as it is written, without its query.
     public var description: String { text.bareAddress }
-}
-
-extension RequestPath: CustomReflectable {
-    /// A mirror of the description.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 extension RequestPath: ExpressibleByStringInterpolation {

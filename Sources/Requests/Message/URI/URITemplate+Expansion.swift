@@ -57,11 +57,7 @@ extension URITemplate.Expression {
     /// Writes the values of one expression, with the text before and between them.
     private struct Writer {
         let kind: URITemplate.Operator
-        private var isFirst = true
-
-        init(kind: URITemplate.Operator) {
-            self.kind = kind
-        }
+        var isFirst = true
 
         mutating func write(_ value: String, as name: String, to output: inout [UInt8]) {
             begin(&output)
@@ -121,8 +117,9 @@ extension URITemplate.Operator {
 extension URITemplate {
     /// Whether the values of variables stay within their places in the authority.
     ///
-    /// A value may be the whole authority, or precede a text that ends it: values of `{x}` have no delimiters, so
-    /// neither reaches further. Other values could continue a literal host, or add an `@`.
+    /// A value may be the whole authority, precede a text that ends it, or be a part of the credentials before a literal
+    /// `@`: values of `{x}` have no delimiters, so none of them reaches further. Other values could continue a literal
+    /// host, or add an `@`.
     var keepsAuthority: Bool {
         func authority(_ variables: Variables) -> Substring {
             (try? AddressParts(expand(variables)))?.authority ?? ""
@@ -136,7 +133,7 @@ extension URITemplate {
             let pieces = authority.components(separatedBy: "%40")
             guard pieces.joined() == written, let end = pieces.last else { return false }
             // Behind a literal host the value would continue it, also before a port.
-            return !isWritten || !end.isEmpty && !end.hasPrefix(":")
+            return !isWritten || end.contains("@") || !end.isEmpty && !end.hasPrefix(":")
         }
     }
 }

@@ -50,7 +50,7 @@ extension URITemplate {
 /// Several ways may match, and are tried in the order of preference.
 private struct Matcher {
     /// The place of a variable in the template, and of its value in the address.
-    private struct Capture {
+    struct Capture {
         let part: Int
         let variable: Int
         let value: Range<Int>
@@ -58,13 +58,9 @@ private struct Matcher {
 
     let parts: [URITemplate.Part]
     let input: [UInt8]
-    private var captures: [Capture] = []
+    var captures: [Capture] = []
     /// The number of values that may still be tried: with many adjacent variables, there are too many ways.
-    private var steps = 100_000
-
-    init(parts: [URITemplate.Part], input: [UInt8]) {
-        (self.parts, self.input) = (parts, input)
-    }
+    var steps = 100_000
 
     /// The values of all variables, if the parts from an index on match the address from a position on.
     mutating func match(part: Int, at position: Int) -> [String: URITemplate.Value]? {

@@ -197,14 +197,9 @@ extension URITemplate {
     public struct Variables: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         fileprivate var values: [String: URITemplate.Value]
 
-        /// Makes variables without values.
-        public init() {
-            values = [:]
-        }
-
-        /// Makes variables of a dictionary, such as the one that was extracted from another address.
+        /// Makes variables of a dictionary, such as the one that was extracted from another address; none by default.
         @_disfavoredOverload
-        public init(_ values: [String: URITemplate.Value]) {
+        public init(_ values: [String: URITemplate.Value] = [:]) {
             self.values = values
         }
 
@@ -221,12 +216,9 @@ extension URITemplate {
     }
 }
 
-extension URITemplate.Variables: CustomStringConvertible, CustomReflectable {
+extension URITemplate.Variables: DescribedMirror {
     /// The names of the variables; their values may be secrets.
     public var description: String { values.keys.sorted().map { $0.shortened() }.joined(separator: ", ") }
-
-    /// A mirror of the names.
-    public var customMirror: Mirror { Mirror(self, children: ["names": description]) }
 }
 
 extension URITemplate {
@@ -234,7 +226,7 @@ extension URITemplate {
     ///
     /// It names the invalid piece, its position and the reason. A template in a literal can't throw; it throws this
     /// error when it is expanded.
-    public struct TemplateError: ExplainedError, DescribedError, Sendable, Hashable {
+    public struct TemplateError: DescribedError, Sendable, Hashable {
         /// The reason.
         public let reason: String
         /// The beginning of the invalid piece, with control characters escaped.

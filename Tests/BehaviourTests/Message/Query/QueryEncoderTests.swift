@@ -60,6 +60,21 @@ import Testing
         )
     }
 
+    @Test func setsOfAnythingAreSorted() throws {
+        let query = try QueryEncoder().encode(
+            [
+                "a": Set<AnyHashable>(["d", "b", 1, "c", true]), "b": NSSet(array: ["z", "y", "x"]),
+                "c": [Set<AnyHashable>([["k": "w"], ["k": "v"]])], "d": Set<AnyHashable>(),
+            ] as [String: Any?]
+        )
+
+        #expect(
+            query.map { "\($0.name)=\($0.value ?? "-")" } == [
+                "a[]=1", "a[]=b", "a[]=c", "a[]=d", "a[]=true", "b[]=x", "b[]=y", "b[]=z", "c[][][k]=v", "c[][][k]=w",
+            ]
+        )
+    }
+
     @Test func elementsOfArraysAreNeverLost() throws {
         #expect(try QueryEncoder().encode(["t": ["a", "b", "a"]]).percentEncoded == "t%5B%5D=a&t%5B%5D=b&t%5B%5D=a")
     }

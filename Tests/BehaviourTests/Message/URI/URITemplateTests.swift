@@ -4,6 +4,7 @@
 import Foundation
 import Requests
 import RequestsTestSupport
+import RequestsTesting
 import Testing
 
 @Suite(.bounded) struct URITemplateTests {
@@ -12,6 +13,23 @@ import Testing
         expansion: String
     ) throws {
         #expect(try URITemplate(template).expand(.ofTheStandard) == expansion)
+    }
+
+    @Test func credentialsOfATemplateAreSentAsAField() async throws {
+        let transport = InMemoryTransport { _ in .status(.ok) }
+
+        _ = try await HTTPClient(transport: transport).send(
+            HTTPRequest(
+                URI: "https://{user}:{password}@api.example.com/{path}",
+                variables: ["user": "ada", "password": "p@ss/:w\u{F6}rd", "path": "a"]
+            )
+        )
+
+        #expect(transport.requests.map(\.url.absoluteString) == ["https://api.example.com/a"])
+        #expect(
+            transport.requests.map { $0.headers[.authorization] }
+                == [Authorization.basic(username: "ada", password: "p@ss/:w\u{F6}rd").rawValue]
+        )
     }
 
     static let fine = [

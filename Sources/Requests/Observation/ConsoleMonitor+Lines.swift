@@ -1,0 +1,86 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+extension ConsoleMonitor {
+    /// The maximum number of characters of a line.
+    private static let mostText = 4096
+    /// The maximum size of content that is inspected at all.
+    private static let mostRead = 64 * 1024
+
+    /// Returns the lines of an event; each names its operation, since events of others come in between.
+    func lines(of event: OperationEvent, of operation: OperationInfo) -> [String] {
+        let id = "#\(operation.id)"
+        return switch event {
+        case .operationCreated: ["\(operation) made"]
+        case .operationStarted: ["\(id) started"]
+        case .operationJoined(let leader): ["\(id) joined #\(leader.id)"]
+        case .transferStarted(let attempt): lines(of: attempt, behind: "\(id).\(attempt.number)")
+        case .responseStarted(let head, let attempt), .informationalResponseReceived(let head, let attempt):
+            [Self.line("\(id).\(attempt.number) <-", head.status.description)]
+                + lines(of: head.headers, behind: "\(id).\(attempt.number) <")
+        case .trailersReceived(let fields, let attempt): lines(of: fields, behind: "\(id).\(attempt.number) <")
+        case .transferEnded(let attempt, let record): lines(of: record, behind: "\(id).\(attempt.number)")
+        case .retryScheduled(let delay, let error):
+            [Self.line(id, "tries again in \(delay.inWords): \(error.summary)")]
+        case .authenticationStarted(let step): [Self.line(id, "waits for a credential: \(step)")]
+        case .authenticationEnded(_, let isGranted): ["\(id) has \(isGranted ? "a" : "no") credential"]
+        case .operationEnded(.success): ["\(id) succeeded"]
+        case .operationEnded(.cancelled): ["\(id) was cancelled"]
+        case .operationEnded(.failure(let error)):
+            [Self.line(id, "failed: \(error)")]
+                + (level < .bodies ? [] : Self.lines(of: error.body, error.response?[.contentType], behind: "\(id) <"))
+        }
+    }
+
+    private static func line(_ prefix: String, _ text: String) -> String {
+        "\(prefix) \(text.shortened(to: mostText))"
+    }
+
+    private func lines(of attempt: TransferInfo, behind prefix: String) -> [String] {
+        let request = attempt.request
+        let address = Redaction.shownAddress(request.url.absoluteString)
+        let cause = attempt.cause == .initial ? "" : " (\(attempt.cause))"
+        var lines = [Self.line("\(prefix) ->", "\(request.method.rawValue.shortened(to: 16)) \(address)\(cause)")]
+        lines += self.lines(of: request.headers, behind: "\(prefix) >")
+        if level >= .bodies { lines += Self.lines(of: request.body, request.headers, behind: "\(prefix) >") }
+        guard showsCURL else { return lines }
+        let command =
+            (try? CURLCommand(request, redacts: true, isOneLine: true).text) ?? "curl: the content is a stream"
+        // Not truncated: half a command would be another one.
+        return lines + ["\(prefix) $ \(command.shortened(to: .max))"]
+    }
+
+    private func lines(of headers: HTTPHeaders, behind prefix: String) -> [String] {
+        level < .headers ? [] : headers.map { Self.line(prefix, "\($0.name): \(Redaction.value(of: $0))") }
+    }
+
+    private func lines(of record: TransferRecord, behind prefix: String) -> [String] {
+        let time = record.metrics?.duration.map { ", \($0.inWords)" } ?? ""
+        let answer = record.response?.status.description ?? "no answer"
+        let text = record.error.map { "failed\(time): \($0.summary)" } ?? "ended: \(answer)\(time)"
+        let end = Self.line(prefix, text)
+        // The content of a failure is shown with it.
+        guard level >= .responses, let content = record.content, record.response?.status.category == .success else {
+            return [end]
+        }
+        return [end] + Self.lines(of: content, record.response?[.contentType], behind: "\(prefix) <")
+    }
+
+    private static func lines(of body: HTTPBody, _ headers: HTTPHeaders, behind prefix: String) -> [String] {
+        switch body.content {
+        case .none: []
+        case .data(let data) where headers.isEncoded: ["\(prefix) (\(data.count) bytes)"]
+        case .data(let data): lines(of: data, headers[.contentType] ?? body.headers[.contentType], behind: prefix)
+        case .file(let url): [line(prefix, "(the file \(url.lastPathComponent))")]
+        case .stream(let stream): ["\(prefix) (a stream\(stream.length.map { " of \($0) bytes" } ?? ""))"]
+        }
+    }
+
+    private static func lines(of content: Data, _ type: String?, behind prefix: String) -> [String] {
+        guard !content.isEmpty else { return [] }
+        let safe = content.count > mostRead ? nil : Redaction.shown(content, type: type)
+        return [line(prefix, safe.flatMap { String(utf8: $0) } ?? "(\(content.count) bytes)")]
+    }
+}
