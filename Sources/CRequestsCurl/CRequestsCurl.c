@@ -166,8 +166,6 @@ static struct {
     int (*easy_getinfo)(void *, int, ...);
     int (*easy_pause)(void *, int);
     const char *(*easy_strerror)(int);
-    void *(*slist_append)(void *, const char *);
-    void (*slist_free_all)(void *);
     void *(*share_init)(void);
     int (*share_setopt)(void *, int, ...);
     int (*share_cleanup)(void *);
@@ -200,8 +198,6 @@ static bool find_all(void *library) {
         {(void **)&curl.easy_getinfo, "curl_easy_getinfo"},
         {(void **)&curl.easy_pause, "curl_easy_pause"},
         {(void **)&curl.easy_strerror, "curl_easy_strerror"},
-        {(void **)&curl.slist_append, "curl_slist_append"},
-        {(void **)&curl.slist_free_all, "curl_slist_free_all"},
         {(void **)&curl.share_init, "curl_share_init"},
         {(void **)&curl.share_setopt, "curl_share_setopt"},
         {(void **)&curl.share_cleanup, "curl_share_cleanup"},
@@ -563,22 +559,9 @@ int ccurl_easy_set_content(CCurlEasy *easy, const void *bytes, size_t count) {
     return failure != CCURL_OK ? failure : curl.easy_setopt(easy, OPT_POSTFIELDS, bytes);
 }
 
-int ccurl_easy_set_headers(CCurlEasy *easy, CCurlList *headers) {
-    return curl.easy_setopt(easy, OPT_HTTPHEADER, headers);
-}
-
-int ccurl_easy_set_proxy_headers(CCurlEasy *easy, CCurlList *headers) {
-    int failure = curl.easy_setopt(easy, OPT_HEADEROPT, (long)HEADERS_SEPARATE);
-    return failure != CCURL_OK ? failure : curl.easy_setopt(easy, OPT_PROXYHEADER, headers);
-}
-
 int ccurl_easy_socket(CCurlEasy *easy) {
     int socket = SOCKET_BAD;
     return curl.easy_getinfo(easy, INFO_ACTIVESOCKET, &socket) == CCURL_OK ? socket : SOCKET_BAD;
-}
-
-int ccurl_easy_set_addresses(CCurlEasy *easy, CCurlList *addresses) {
-    return curl.easy_setopt(easy, OPT_RESOLVE, addresses);
 }
 
 static int64_t offset_of(CCurlEasy *easy, int info) {
@@ -782,39 +765,90 @@ int ccurl_easy_use_http11(CCurlEasy *easy) {
     return curl.easy_setopt(easy, (int)CCURL_HTTP_VERSION, (long)HTTP_VERSION_1_1);
 }
 
-CCurlList *ccurl_list_append(CCurlList *list, const char *text) { return curl.slist_append(list, text); }
+// MARK: Lists of lines
 
-CCurlList *ccurl_list_append_field(
-    CCurlList *list, const unsigned char *name, size_t name_size, const unsigned char *value, size_t value_size
+// The layout of curl_slist, which is public. libcurl neither changes nor frees the list of a caller.
+struct line {
+    char *text;
+    struct line *next;
+};
+
+struct CCurlLines {
+    size_t count;
+    // Where the next text goes, and where the room for texts ends.
+    char *place;
+    char *end;
+    size_t most;
+    struct line lines[];
+};
+
+CCurlLines *ccurl_lines_new(size_t count, size_t size) {
+    size += count * sizeof ": ";
+    CCurlLines *lines = malloc(sizeof *lines + count * sizeof(struct line) + size);
+    if (lines == NULL) return NULL;
+    char *texts = (char *)&lines->lines[count];
+    *lines = (CCurlLines){.most = count, .place = texts, .end = texts + size};
+    return lines;
+}
+
+void ccurl_lines_free(CCurlLines *lines) { free(lines); }
+
+static bool has_room(const CCurlLines *lines, size_t size) {
+    return lines->count < lines->most && size < (size_t)(lines->end - lines->place);
+}
+
+static void end_line(CCurlLines *lines, char *end) {
+    *end++ = 0;
+    struct line *line = &lines->lines[lines->count];
+    *line = (struct line){.text = lines->place};
+    if (lines->count++ > 0) line[-1].next = line;
+    lines->place = end;
+}
+
+bool ccurl_lines_add(CCurlLines *lines, const char *text) {
+    size_t size = strlen(text);
+    if (lines == NULL || !has_room(lines, size)) return false;
+    end_line(lines, mempcpy(lines->place, text, size));
+    return true;
+}
+
+bool ccurl_lines_add_field(
+    CCurlLines *lines, const unsigned char *name, size_t name_size, const unsigned char *value, size_t value_size
 ) {
     bool is_blank = true;
     for (size_t i = 0; i < value_size; i++) {
-        if ((value[i] < ' ' && value[i] != '\t') || value[i] == DELETE) return NULL;
+        if ((value[i] < ' ' && value[i] != '\t') || value[i] == DELETE) return false;
         is_blank = is_blank && (value[i] == ' ' || value[i] == '\t');
     }
-    if (name_size == 0) return NULL;
+    if (name_size == 0 || !has_room(lines, name_size + value_size + 2)) return false;
     for (size_t i = 0; i < name_size; i++) {
-        if (name[i] <= ' ' || name[i] >= DELETE || name[i] == ':' || name[i] == ';') return NULL;
+        if (name[i] <= ' ' || name[i] >= DELETE || name[i] == ':' || name[i] == ';') return false;
     }
-    char shorter[256];
-    char *line = name_size + value_size + 3 <= sizeof shorter ? shorter : malloc(name_size + value_size + 3);
-    if (line == NULL) return NULL;
-    char *end = mempcpy(line, name, name_size);
+    char *end = mempcpy(lines->place, name, name_size);
     // In libcurl, a name with a semicolon means "with an empty value", a value of blanks means "not at all".
     if (is_blank) {
         *end++ = ';';
     } else {
-        *end++ = ':';
-        *end++ = ' ';
-        end = mempcpy(end, value, value_size);
+        end = mempcpy(mempcpy(end, ": ", 2), value, value_size);
     }
-    *end = 0;
-    CCurlList *longer = curl.slist_append(list, line);
-    if (line != shorter) free(line);
-    return longer;
+    end_line(lines, end);
+    return true;
 }
 
-void ccurl_list_free(CCurlList *list) { curl.slist_free_all(list); }
+static struct line *first_of(CCurlLines *lines) { return lines != NULL && lines->count > 0 ? lines->lines : NULL; }
+
+int ccurl_easy_set_headers(CCurlEasy *easy, CCurlLines *headers) {
+    return curl.easy_setopt(easy, OPT_HTTPHEADER, first_of(headers));
+}
+
+int ccurl_easy_set_proxy_headers(CCurlEasy *easy, CCurlLines *headers) {
+    int failure = curl.easy_setopt(easy, OPT_HEADEROPT, (long)HEADERS_SEPARATE);
+    return failure != CCURL_OK ? failure : curl.easy_setopt(easy, OPT_PROXYHEADER, first_of(headers));
+}
+
+int ccurl_easy_set_addresses(CCurlEasy *easy, CCurlLines *addresses) {
+    return curl.easy_setopt(easy, OPT_RESOLVE, first_of(addresses));
+}
 
 // MARK: Sessions of TLS
 

@@ -22,7 +22,7 @@ typedef struct {
     char opaque;
 } CCurlMulti;
 typedef struct CCurlSessions CCurlSessions;
-typedef struct CCurlList CCurlList;
+typedef struct CCurlLines CCurlLines;
 typedef struct CCurlStore CCurlStore;
 typedef struct CCurlConnection CCurlConnection;
 
@@ -125,13 +125,13 @@ int ccurl_easy_set_blob(CCurlEasy *easy, enum CCurlBlobOption option, const void
 int ccurl_easy_set_body_length(CCurlEasy *easy, int64_t length);
 /// Sets content in memory, which must stay valid until the transfer has ended. It is sent in one piece with the head.
 int ccurl_easy_set_content(CCurlEasy *easy, const void *bytes, size_t count);
-int ccurl_easy_set_headers(CCurlEasy *easy, CCurlList *headers);
+int ccurl_easy_set_headers(CCurlEasy *easy, CCurlLines *headers);
 /// Sets the header fields of the request for a tunnel, or of the request that the proxy forwards, at its end.
-int ccurl_easy_set_proxy_headers(CCurlEasy *easy, CCurlList *headers);
+int ccurl_easy_set_proxy_headers(CCurlEasy *easy, CCurlLines *headers);
 /// The socket of a transfer that has ended, while its multi handle has it; -1 if it is closed. O(connections).
 int ccurl_easy_socket(CCurlEasy *easy);
 /// Sets the addresses of hosts as lines of `host:port:address,address`; they must live as long as the transfer.
-int ccurl_easy_set_addresses(CCurlEasy *easy, CCurlList *addresses);
+int ccurl_easy_set_addresses(CCurlEasy *easy, CCurlLines *addresses);
 int ccurl_easy_pause(CCurlEasy *easy, int bits);
 long ccurl_easy_long(CCurlEasy *easy, enum CCurlLongInfo info);
 const char *ccurl_error_text(int code);
@@ -261,12 +261,18 @@ void ccurl_easy_send_once(CCurlEasy *easy);
 /// Makes the handle send its request over HTTP/1.1.
 int ccurl_easy_use_http11(CCurlEasy *easy);
 
-CCurlList *ccurl_list_append(CCurlList *list, const char *text);
-/// Appends the line of a header field; null if it isn't one line of a name and a value, or if there is no memory.
-CCurlList *ccurl_list_append_field(
-    CCurlList *list, const unsigned char *name, size_t name_size, const unsigned char *value, size_t value_size
+// MARK: Lists of lines, in one block of memory
+
+/// Makes an empty list with room for a number of lines, and for a number of bytes in their texts, or in the names and values
+/// of their fields; null if memory is short.
+CCurlLines *ccurl_lines_new(size_t count, size_t size);
+void ccurl_lines_free(CCurlLines *lines);
+/// Appends a text; returns false if there is no room.
+bool ccurl_lines_add(CCurlLines *lines, const char *text);
+/// Appends the line of a header field; returns false if it isn't one line of a name and a value, or if there is no room.
+bool ccurl_lines_add_field(
+    CCurlLines *lines, const unsigned char *name, size_t name_size, const unsigned char *value, size_t value_size
 );
-void ccurl_list_free(CCurlList *list);
 
 // MARK: Sessions of TLS, which later connections to the same host resume. libcurl stores those of a handle in it, and
 // frees them with it, unless handles share them. There is no lock: they belong to the thread of the multi handle.

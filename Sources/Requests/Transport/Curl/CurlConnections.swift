@@ -28,9 +28,9 @@ final class CurlConnections {
     /// Whether libcurl is to close connections before it makes another.
     private var isTight = false
     /// The addresses that libcurl has, with the time at which it got them.
-    private var given: [String: (addresses: CurlAddresses, time: UInt64)] = [:]
+    private var given: [CurlAddresses.Place: (addresses: CurlAddresses, time: UInt64)] = [:]
     /// The number of connections to an origin that have served for long enough, but are never quite idle.
-    private var replacements: [String: Int] = [:]
+    private var replacements: [CurlDestination.Origin: Int] = [:]
 
     init(_ configuration: CurlTransport.Configuration) {
         sockets.lifetime = configuration.lifetime
@@ -71,9 +71,8 @@ final class CurlConnections {
                 transfer.options.avoidConnections(before: number, transfer.easy)
             }
         }
-        for addresses in transfer.addresses where !hasAddresses(addresses, now: now) {
-            transfer.options.connect(to: addresses, transfer.easy)
-        }
+        let missing = transfer.addresses.filter { !hasAddresses($0, now: now) }
+        if !missing.isEmpty { transfer.options.connect(to: missing, transfer.easy) }
     }
 
     /// Whether libcurl has addresses, and keeps them for some more seconds.

@@ -56,7 +56,7 @@ final class CurlOptions {
 
     deinit {
         fields.free()
-        ccurl_list_free(addresses)
+        ccurl_lines_free(addresses)
         content?.deallocate()
         newsreader?.deallocate()
         errorText.deallocate()
@@ -114,7 +114,7 @@ final class CurlOptions {
             check(ccurl_easy_set_long(easy, option, value), "option \(option.rawValue)")
         }
         func set(_ option: CCurlTextOption, _ value: String) {
-            check(ccurl_easy_set_text(easy, option, value), "option \(option.rawValue)")
+            check(value.withCString { ccurl_easy_set_text(easy, option, $0) }, "option \(option.rawValue)")
         }
         let configuration = transfer.loop.configuration
         let context = Unmanaged.passUnretained(transfer).toOpaque()
@@ -220,9 +220,11 @@ final class CurlOptions {
     /// Returns why the connection of a transfer must not be used; `nil` if it may be.
     func refusal(of easy: CurlEasy) -> Distrust? { trust?.refusal(of: easy) }
 
-    /// Makes the transfer connect to these addresses, in that order, without a look-up.
-    func connect(to addresses: CurlAddresses, _ easy: CurlEasy) {
-        self.addresses = ccurl_list_append(self.addresses, addresses.line) ?? self.addresses
+    /// Makes the transfer connect to the addresses of its host and of its proxy, without a look-up; called once.
+    func connect(to addresses: [CurlAddresses], _ easy: CurlEasy) {
+        let lines = addresses.map(\.line)
+        self.addresses = ccurl_lines_new(lines.count, lines.reduce(0) { $0 + $1.utf8.count })
+        for line in lines { _ = ccurl_lines_add(self.addresses, line) }
         _ = ccurl_easy_set_addresses(easy, self.addresses)
     }
 
@@ -274,9 +276,12 @@ final class CurlOptions {
 extension CurlOptions {
     /// The header fields of a request as lists of lines, made without a string for each.
     private struct Fields {
-        /// Null if there are none.
-        private(set) var lines: OpaquePointer?
-        /// Those that go to the proxy only.
+        /// The lines of this side: their maximum number, and that of their bytes.
+        private static let (mostOwn, largestOwn) = (8, 512)
+
+        /// Null if memory is short.
+        let lines: OpaquePointer?
+        /// Those that go to the proxy only; null if there are none.
         private(set) var proxyLines: OpaquePointer?
         /// The byte count of the caller's fields.
         private(set) var size = 0
@@ -298,17 +303,20 @@ extension CurlOptions {
                 default: break
                 }
                 size += field.name.rawValue.utf8.count + field.value.utf8.count + 4
+            }
+            let count = request.headers.count
+            lines = ccurl_lines_new(count + Self.mostOwn, size + Self.largestOwn)
+            for field in request.headers {
                 let isForProxy = field.name == .proxyAuthorization
-                guard let longer = Self.append(field, to: isForProxy ? proxyLines : lines) else {
+                if isForProxy, proxyLines == nil { proxyLines = ccurl_lines_new(count, size) }
+                guard Self.append(field, to: isForProxy ? proxyLines : lines) else {
                     free()
                     throw InvalidRequest(.headerName, "or its value isn't valid", excerpt: field.name.rawValue)
                 }
-                if isForProxy { proxyLines = longer } else { lines = longer }
             }
             // A part of encoded content can't be decoded.
-            let codings = hasRange ? "identity" : ContentCoding.accepted
-            if let codings, decodesContent, request.decodesContent, !hasCodings {
-                append("Accept-Encoding: \(codings)")
+            if decodesContent, request.decodesContent, !hasCodings {
+                append(hasRange ? "Accept-Encoding: identity" : ContentCoding.acceptLine)
             }
             // libcurl sends an expectation before a large body, and waits a second for servers that don't support it.
             if !request.body.isEmpty, !hasExpectation { append("Expect:") }
@@ -320,23 +328,24 @@ extension CurlOptions {
             }
         }
 
-        private mutating func append(_ line: String) {
-            lines = ccurl_list_append(lines, line) ?? lines
+        private func append(_ line: String?) {
+            _ = line?.withCString { ccurl_lines_add(lines, $0) }
         }
 
-        /// Returns a list with a field; null if that isn't one line, or memory is short.
-        private static func append(_ field: HTTPField, to list: OpaquePointer?) -> OpaquePointer? {
+        /// Appends a field; `false` if that isn't one line, or memory is short.
+        private static func append(_ field: HTTPField, to lines: OpaquePointer?) -> Bool {
+            guard let lines else { return false }
             var (name, value) = (field.name.rawValue, field.value)
             return name.withUTF8 { name in
                 value.withUTF8 { value in
-                    ccurl_list_append_field(list, name.baseAddress, name.count, value.baseAddress, value.count)
+                    ccurl_lines_add_field(lines, name.baseAddress, name.count, value.baseAddress, value.count)
                 }
             }
         }
 
         func free() {
-            ccurl_list_free(lines)
-            ccurl_list_free(proxyLines)
+            ccurl_lines_free(lines)
+            ccurl_lines_free(proxyLines)
         }
     }
 }
