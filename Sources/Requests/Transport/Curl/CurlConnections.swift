@@ -12,7 +12,8 @@ final class CurlConnections {
     /// At most a quarter of the available descriptors.
     private static let mostIdle = min(256, max(1, ccurl_most_descriptors() / 4))
     private static let cannotConnect: Int32 = 7
-    private static let mostGiven = 1_024
+    /// The maximum number of hosts of which something is kept.
+    private static let mostHosts = 1_024
     /// The time after which addresses are given again, in nanoseconds: libcurl forgets them after a minute.
     private static let lifetimeOfAddresses: UInt64 = 50_000_000_000
 
@@ -29,8 +30,10 @@ final class CurlConnections {
     private var isTight = false
     /// The addresses that libcurl has, with the time at which it got them.
     private var given: [CurlAddresses.Place: (addresses: CurlAddresses, time: UInt64)] = [:]
-    /// The number of connections to an origin that have served for long enough, but are never quite idle.
+    /// The origins whose connections have served for long enough, but are never quite idle, with the numbers of those
+    /// that replace them.
     private var replacements: [CurlDestination.Origin: Int] = [:]
+    private var lastReplacement = 0
 
     init(_ configuration: CurlTransport.Configuration) {
         sockets.lifetime = configuration.lifetime
@@ -84,7 +87,7 @@ final class CurlConnections {
     /// Records that libcurl has the addresses of a transfer, which it reads when it begins to work on it.
     func hasAddresses(of transfer: CurlTransfer) {
         for addresses in transfer.addresses where !hasAddresses(addresses, now: transfer.taken) {
-            if given.count >= Self.mostGiven { given = [:] }
+            if given.count >= Self.mostHosts { given = [:] }
             given[addresses.place] = (addresses, transfer.taken)
         }
     }
@@ -159,9 +162,16 @@ final class CurlConnections {
                 now: now,
                 isFree: isFree
             )
-            if needsOther { replacements[transfer.destination.origin, default: 0] += 1 }
+            if needsOther { replace(transfer.destination.origin) }
         }
         sweep.expect(in: sockets.lifetime.idle, now: now)
+    }
+
+    /// Makes the next transfers to an origin use other connections.
+    private func replace(_ origin: CurlDestination.Origin) {
+        if replacements.count >= Self.mostHosts { replacements = [:] }
+        lastReplacement += 1
+        replacements[origin] = lastReplacement
     }
 
     /// The time at which one may end; `nil` if none is expected to.
