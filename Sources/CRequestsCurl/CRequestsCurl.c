@@ -305,12 +305,14 @@ static void find_stores(void *library) {
 // MARK: The end of the process
 
 struct CCurlGate {
-    pthread_mutex_t mutex;
+    // The thread that holds it, by the address of a variable of its own; 0 if none does.
+    atomic_uintptr_t holder;
     // What its thread sleeps on, or -1.
     atomic_int wake;
     struct CCurlGate *next;
 };
 
+static _Thread_local char this_thread;
 static pthread_mutex_t gates_mutex;
 static struct CCurlGate *gates;
 static atomic_bool is_exiting;
@@ -318,19 +320,9 @@ static atomic_bool is_exiting;
 static atomic_uint forks;
 static unsigned forks_at_load;
 
-// The thread that ends the process may hold the mutex itself, if it does so in a signal handler. It must not wait for itself.
-static void make_mutex(pthread_mutex_t *mutex) {
-    pthread_mutexattr_t attributes;
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
-    pthread_mutex_init(mutex, &attributes);
-    pthread_mutexattr_destroy(&attributes);
-}
-
 CCurlGate *ccurl_gate_new(void) {
     CCurlGate *gate = calloc(1, sizeof *gate);
     if (gate == NULL) return NULL;
-    make_mutex(&gate->mutex);
     atomic_init(&gate->wake, -1);
     pthread_mutex_lock(&gates_mutex);
     gate->next = gates;
@@ -348,20 +340,32 @@ void ccurl_gate_free(CCurlGate *gate) {
         break;
     }
     pthread_mutex_unlock(&gates_mutex);
-    pthread_mutex_destroy(&gate->mutex);
     free(gate);
 }
 
+// Whichever of the two threads is later sees what the other has set: this one the end of the process, or that one the holder.
 bool ccurl_gate_enter(CCurlGate *gate) {
-    pthread_mutex_lock(&gate->mutex);
+    atomic_store(&gate->holder, (uintptr_t)&this_thread);
     if (!atomic_load(&is_exiting)) return true;
-    pthread_mutex_unlock(&gate->mutex);
+    atomic_store(&gate->holder, 0);
     return false;
 }
 
-void ccurl_gate_leave(CCurlGate *gate) { pthread_mutex_unlock(&gate->mutex); }
+void ccurl_gate_leave(CCurlGate *gate) { atomic_store(&gate->holder, 0); }
 
 void ccurl_gate_wakes(CCurlGate *gate, int descriptor) { atomic_store(&gate->wake, descriptor); }
+
+// Waits until a gate isn't held by another thread, at most until a time. This thread may hold it itself, if it ends the process
+// in a signal handler.
+static void await_leave(CCurlGate *gate, const struct timespec *limit) {
+    struct timespec now = {0}, pause = {.tv_nsec = 50000};
+    uintptr_t holder;
+    while ((holder = atomic_load(&gate->holder)) != 0 && holder != (uintptr_t)&this_thread) {
+        clock_gettime(CLOCK_REALTIME, &now);
+        if (now.tv_sec >= limit->tv_sec) return;
+        nanosleep(&pause, NULL);
+    }
+}
 
 // Waits for the threads that call libcurl at this moment, or load it. A call takes microseconds; one that doesn't return,
 // as it looks up a name without a thread of its own, doesn't keep the process from its end.
@@ -374,7 +378,7 @@ static void shut_gates(void) {
     limit.tv_sec += 2;
     if (pthread_mutex_timedlock(&gates_mutex, &limit) != 0) return;
     for (CCurlGate *gate = gates; gate != NULL; gate = gate->next) {
-        if (pthread_mutex_timedlock(&gate->mutex, &limit) == 0) pthread_mutex_unlock(&gate->mutex);
+        await_leave(gate, &limit);
         // A thread that sleeps holds no gate. It has to find this one shut, and to end its requests: a later handler of
         // the end may wait for them.
         int wake = atomic_load(&gate->wake);
@@ -432,7 +436,12 @@ unsigned ccurl_forks(void) { return atomic_load(&forks); }
 // runs before the linker's own handler, during which nothing may be loaded. The second runs before the handlers of the
 // libraries that libcurl uses.
 __attribute__((constructor)) static void register_first_handler(void) {
-    make_mutex(&gates_mutex);
+    // The thread that ends the process may hold it, if it does so in a signal handler. It must not wait for itself.
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(&gates_mutex, &attributes);
+    pthread_mutexattr_destroy(&attributes);
     pthread_atfork(NULL, NULL, count_fork);
     atexit(shut_gates);
 }
