@@ -542,7 +542,32 @@ void ccurl_easy_free(CCurlEasy *easy) {
     if (!atomic_load(&is_exiting)) curl.easy_cleanup(easy);
 }
 
-void ccurl_easy_reset(CCurlEasy *easy) { curl.easy_reset(easy); }
+CCurlHandle *ccurl_handle_new(void) {
+    CCurlHandle *handle = calloc(1, sizeof *handle);
+    if (handle == NULL) return NULL;
+    handle->easy = ccurl_easy_new();
+    if (handle->easy != NULL) return handle;
+    free(handle);
+    return NULL;
+}
+
+void ccurl_handle_free(CCurlHandle *handle) {
+    ccurl_easy_free(handle->easy);
+    free(handle);
+}
+
+void ccurl_handle_reset(CCurlHandle *handle) {
+    curl.easy_reset(handle->easy);
+    handle->is_prepared = false;
+}
+
+const char *ccurl_handle_error(CCurlHandle *handle) { return handle->error_text; }
+
+void ccurl_handle_set_error(CCurlHandle *handle, const char *text) {
+    char *end = stpncpy(handle->error_text, text, sizeof handle->error_text - 1);
+    *end = 0;
+}
+
 int ccurl_easy_pause(CCurlEasy *easy, int bits) { return curl.easy_pause(easy, bits); }
 const char *ccurl_error_text(int code) { return curl.easy_strerror(code); }
 
@@ -624,17 +649,19 @@ static int close_socket(void *context, int closing) {
     return close(closing);
 }
 
-int ccurl_easy_prepare(CCurlEasy *easy, const CCurlCallbacks *callbacks, void *context, char *error_text) {
+int ccurl_handle_prepare(CCurlHandle *handle, const CCurlCallbacks *callbacks) {
+    CCurlEasy *easy = handle->easy;
+    handle->callbacks = callbacks;
     int failure = 0;
     failure |= curl.easy_setopt(easy, OPT_HEADERFUNCTION, callbacks->head);
-    failure |= curl.easy_setopt(easy, OPT_HEADERDATA, context);
+    failure |= curl.easy_setopt(easy, OPT_HEADERDATA, handle);
     failure |= curl.easy_setopt(easy, OPT_WRITEFUNCTION, callbacks->body);
-    failure |= curl.easy_setopt(easy, OPT_WRITEDATA, context);
+    failure |= curl.easy_setopt(easy, OPT_WRITEDATA, handle);
     failure |= curl.easy_setopt(easy, OPT_READFUNCTION, callbacks->read);
-    failure |= curl.easy_setopt(easy, OPT_READDATA, context);
+    failure |= curl.easy_setopt(easy, OPT_READDATA, handle);
     failure |= curl.easy_setopt(easy, OPT_SEEKFUNCTION, callbacks->seek);
-    failure |= curl.easy_setopt(easy, OPT_SEEKDATA, context);
-    failure |= curl.easy_setopt(easy, OPT_ERRORBUFFER, error_text);
+    failure |= curl.easy_setopt(easy, OPT_SEEKDATA, handle);
+    failure |= curl.easy_setopt(easy, OPT_ERRORBUFFER, handle->error_text);
     failure |= curl.easy_setopt(easy, OPT_OPENSOCKETFUNCTION, open_socket);
     failure |= curl.easy_setopt(easy, OPT_OPENSOCKETDATA, callbacks);
     failure |= curl.easy_setopt(easy, OPT_CLOSESOCKETFUNCTION, close_socket);
@@ -648,7 +675,7 @@ int ccurl_easy_prepare(CCurlEasy *easy, const CCurlCallbacks *callbacks, void *c
     // Not every libcurl knows the others: it may be older, or be built without HTTP/2 or proxies.
     curl.easy_setopt(easy, (int)CCURL_HTTP_VERSION, (long)HTTP_VERSION_2_TLS);
     curl.easy_setopt(easy, OPT_PREREQFUNCTION, callbacks->sending);
-    curl.easy_setopt(easy, OPT_PREREQDATA, context);
+    curl.easy_setopt(easy, OPT_PREREQDATA, handle);
     curl.easy_setopt(easy, (int)CCURL_QUICK_EXIT, 1L);
     // The maximum separates a connection to a proxy from one to a host.
     long proxy_version = openssl.has_stores ? TLS_1_2 | AT_MOST_TLS_1_3 : TLS_1_2;
@@ -668,45 +695,45 @@ static bool number_behind(const char *words, const char *text, size_t size, uint
 }
 
 // The words are those of libcurl 7.68 to 8; if a later one has others, nothing is known, and nothing is sent again.
-static void note_text(const CCurlNewsreader *reader, const char *text, size_t size) {
+static void note_text(CCurlHandle *handle, const char *text, size_t size) {
     static const char refused[] = "REFUSED_STREAM";
     uint32_t number = 0;
     if (size < sizeof refused) return;
     if (text[0] == 'U' || text[0] == '[') {
         if (number_behind("Using Stream ID: ", text, size, &number) ||
             (memmem(text, size, "OPENED stream", 13) != NULL && number_behind("[HTTP/2] [", text, size, &number))) {
-            reader->callback(reader->context, CCURL_NEWS_STREAM, number, NULL);
+            handle->callbacks->news(handle, CCURL_NEWS_STREAM, number, NULL);
         }
     } else if (text[0] == 'r') {
         if (memmem(text, size, "GOAWAY", 6) != NULL && number_behind("last_stream=", text, size, &number)) {
-            reader->callback(reader->context, CCURL_NEWS_GOAWAY, number, NULL);
+            handle->callbacks->news(handle, CCURL_NEWS_GOAWAY, number, NULL);
         }
     } else if (memmem(text, size, "Connection died", 15) == text) {
-        reader->callback(reader->context, CCURL_NEWS_LOST, 0, NULL);
+        handle->callbacks->news(handle, CCURL_NEWS_LOST, 0, NULL);
     } else if (memcmp(text, refused, sizeof refused - 1) == 0) {
-        reader->callback(reader->context, CCURL_NEWS_REFUSED, 0, NULL);
+        handle->callbacks->news(handle, CCURL_NEWS_REFUSED, 0, NULL);
     }
 }
 
 static int note_news(void *easy, int kind, char *text, size_t size, void *context) {
     enum { TEXT = 0, HEAD_IN = 1, HEAD_OUT = 2 };
-    CCurlNewsreader *reader = context;
+    CCurlHandle *handle = context;
     (void)easy;
     if (kind == TEXT) {
-        note_text(reader, text, size);
+        note_text(handle, text, size);
     } else if (kind == HEAD_OUT) {
-        reader->is_in_tunnel = size > 8 && memcmp(text, "CONNECT ", 8) == 0;
-        reader->callback(reader->context, reader->is_in_tunnel ? CCURL_NEWS_TUNNEL : CCURL_NEWS_SENT, 0, NULL);
-    } else if (kind == HEAD_IN && reader->is_in_tunnel) {
-        reader->callback(reader->context, CCURL_NEWS_TUNNEL, (uint32_t)size, text);
+        handle->is_in_tunnel = size > 8 && memcmp(text, "CONNECT ", 8) == 0;
+        handle->callbacks->news(handle, handle->is_in_tunnel ? CCURL_NEWS_TUNNEL : CCURL_NEWS_SENT, 0, NULL);
+    } else if (kind == HEAD_IN && handle->is_in_tunnel) {
+        handle->callbacks->news(handle, CCURL_NEWS_TUNNEL, (uint32_t)size, text);
     }
     return 0;
 }
 
-int ccurl_easy_read_news(CCurlEasy *easy, CCurlNewsreader *reader) {
-    int failure = curl.easy_setopt(easy, OPT_DEBUGFUNCTION, note_news);
-    failure |= curl.easy_setopt(easy, OPT_DEBUGDATA, reader);
-    return failure | curl.easy_setopt(easy, OPT_VERBOSE, 1L);
+int ccurl_handle_read_news(CCurlHandle *handle) {
+    int failure = curl.easy_setopt(handle->easy, OPT_DEBUGFUNCTION, note_news);
+    failure |= curl.easy_setopt(handle->easy, OPT_DEBUGDATA, handle);
+    return failure | curl.easy_setopt(handle->easy, OPT_VERBOSE, 1L);
 }
 
 int ccurl_easy_prepare_sweep(CCurlEasy *easy) {
@@ -899,9 +926,10 @@ int ccurl_multi_set_long(CCurlMulti *multi, enum CCurlMultiOption option, long v
 // Before 8.6, libcurl gives what it is told about a socket to the first transfer on the connection. If that has only begun to
 // send, libcurl takes a socket with something to read for one that can't be written, keeps the content back, and loses an
 // answer that arrives before it. Told nothing, libcurl asks the system for each transfer.
-int ccurl_multi_act(CCurlMulti *multi, int socket) {
+// So it is told only of sockets that serve one transfer, which only reads.
+int ccurl_multi_act(CCurlMulti *multi, int socket, int what) {
     int running = 0;
-    return curl.multi_socket_action(multi, socket, 0, &running);
+    return curl.multi_socket_action(multi, socket, what, &running);
 }
 
 CCurlEasy *ccurl_multi_take_ended(CCurlMulti *multi, int *result) {
@@ -929,11 +957,6 @@ void ccurl_wake(int descriptor) {
     while (write(descriptor, &one, sizeof one) < 0 && errno == EINTR) {}
 }
 
-void ccurl_wake_clear(int descriptor) {
-    uint64_t count;
-    while (read(descriptor, &count, sizeof count) < 0 && errno == EINTR) {}
-}
-
 bool ccurl_poll_set(int poll, int socket, int bits) {
     struct epoll_event event = {0};
     event.data.fd = socket;
@@ -942,6 +965,11 @@ bool ccurl_poll_set(int poll, int socket, int bits) {
     if (bits == 0) event.events |= EPOLLRDHUP;
     if (epoll_ctl(poll, EPOLL_CTL_MOD, socket, &event) == 0) return true;
     return errno == ENOENT && epoll_ctl(poll, EPOLL_CTL_ADD, socket, &event) == 0;
+}
+
+void ccurl_poll_set_wake(int poll, int descriptor) {
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = descriptor};
+    epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event);
 }
 
 void ccurl_poll_remove(int poll, int socket) {

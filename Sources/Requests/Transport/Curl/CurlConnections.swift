@@ -71,11 +71,11 @@ final class CurlConnections {
         if transfer.destination.isSecure {
             if let sessions { ccurl_easy_set_sessions(transfer.easy, sessions) }
             if !replacements.isEmpty, let number = replacements[transfer.destination.origin] {
-                transfer.options.avoidConnections(before: number, transfer.easy)
+                transfer.options.avoidConnections(before: number, transfer.handle)
             }
         }
         let missing = transfer.addresses.filter { !hasAddresses($0, now: now) }
-        if !missing.isEmpty { transfer.options.connect(to: missing, transfer.easy) }
+        if !missing.isEmpty { transfer.give(missing) }
     }
 
     /// Whether libcurl has addresses, and keeps them for some more seconds.
@@ -126,7 +126,7 @@ final class CurlConnections {
         lacksDescriptor = false
         guard isTight else { return false }
         isTight = false
-        if let multi { _ = ccurl_multi_act(multi, -1) }
+        if let multi { _ = ccurl_multi_act(multi, -1, 0) }
         set(CCURLM_MAX_TOTAL_CONNECTIONS, most ?? 0)
         return true
     }
