@@ -22,9 +22,11 @@ struct CurlBeginnings {
     /// Removes the next transfer that wasn't stopped in the meantime.
     mutating func popFirst() -> CurlTransfer? {
         while let origin = origins.popFirst() {
-            var next = lines[origin]?.popFirst()
-            while let stopped = next, stopped.isStopped { next = lines[origin]?.popFirst() }
-            if lines[origin]?.isEmpty == true { lines[origin] = nil } else { origins.append(origin) }
+            // By the index: a change by the key would allocate three times.
+            guard let index = lines.index(forKey: origin) else { continue }
+            var next = lines.values[index].popFirst()
+            while let stopped = next, stopped.isStopped { next = lines.values[index].popFirst() }
+            if lines.values[index].isEmpty { lines.remove(at: index) } else { origins.append(origin) }
             if let next { return next }
         }
         return nil

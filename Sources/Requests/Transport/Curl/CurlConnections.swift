@@ -24,6 +24,7 @@ final class CurlConnections {
     private var sweep = CurlSweep()
     private let mostPerHost: Int?
     private let most: Int?
+    private var idleLimit = 0
     /// Whether a socket couldn't be opened.
     var lacksDescriptor = false
     /// Whether libcurl is to close connections before it makes another.
@@ -103,7 +104,11 @@ final class CurlConnections {
     ///
     /// libcurl's limit is for all connections; if those in use exceed it, it keeps none for the next request.
     func limitIdle(beside transfers: Int) {
-        set(CCURLM_MAXCONNECTS, transfers + Self.mostIdle)
+        // In steps, so that it needn't be set for each transfer.
+        let step = max(1, Self.mostIdle / 4)
+        let limit = transfers / step * step + Self.mostIdle
+        if limit != idleLimit { set(CCURLM_MAXCONNECTS, limit) }
+        idleLimit = limit
     }
 
     // MARK: Descriptors

@@ -173,6 +173,8 @@ final class CurlLoop: @unchecked Sendable {
             return false
         }
         now = DispatchTime.now().uptimeNanoseconds
+        if isBehind { isBehind = delivery.attend(now: now) }
+        if isBehindWithEnds { isBehindWithEnds = endings.attend(now: now) }
         actOnSockets()
         let phase = inbox.take(&commands)
         let hadCommands = !commands.isEmpty
@@ -192,8 +194,6 @@ final class CurlLoop: @unchecked Sendable {
         takeEnded()
         admit()
         publish()
-        if isBehind { isBehind = delivery.attend(now: now) }
-        if isBehindWithEnds { isBehindWithEnds = endings.attend(now: now) }
         let isEnding = active.isEmpty && leaving.isEmpty && phase != .running
         if isEnding, !isBehind, !isBehindWithEnds, inbox.endIfEmpty() { return false }
 

@@ -117,8 +117,16 @@ struct CurlSockets {
 
     /// Records that a transfer has a socket, and no longer a former one.
     mutating func enter(_ socket: CurlSocket?, from former: CurlSocket?) {
-        if let socket { known[socket.descriptor]?.users += 1 }
-        if let former, known[former.descriptor]?.serial == former.serial { known[former.descriptor]?.users -= 1 }
+        if let socket { addUser(1, of: socket) }
+        if let former { addUser(-1, of: former) }
+    }
+
+    private mutating func addUser(_ count: Int, of socket: CurlSocket) {
+        // By the index: a change by the key would allocate three times.
+        guard let index = known.index(forKey: socket.descriptor), known.values[index].serial == socket.serial else {
+            return
+        }
+        known.values[index].users += count
     }
 
     /// Records that a transfer on the socket has ended.

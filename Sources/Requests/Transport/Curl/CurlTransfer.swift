@@ -61,6 +61,8 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     /// Why the content of the request can't be sent.
     private var bodyError: (any Error)?
     private var paused: CurlPauses = []
+    /// Whether the receiver has to be called for events that it held back.
+    private var isWanted = false
     /// Whether libcurl has completed the transfer successfully.
     private(set) var isComplete = false
     /// Whether the transfer has ended because no connection was made in time.
@@ -269,11 +271,12 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
 
     /// Puts its events into the mailbox; returns whether the receiver has to be called.
     func publish() -> Bool {
-        guard let new = events.take() else { return mailbox.withLock { $0.wake() } }
+        defer { isWanted = false }
+        guard let new = events.take() else { return isWanted }
         let (schedule, pause) = mailbox.withLock { $0.put(new) }
         if pause { _ = setPaused(paused.union(.mailbox)) }
         // The receiver may have to wait to be notified of earlier events, behind slow receivers.
-        return schedule || isStopped
+        return schedule || isWanted || isStopped
     }
 
     /// Whether it was stopped from this side: by a cancellation, by its timeout, or with the transport.
@@ -288,10 +291,11 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     ///
     /// - Returns: libcurl's code: kept content arrives while a transfer resumes, and may be refused.
     func update() -> Int32 {
-        let (isHeld, isFull, isReadable) = mailbox.withLock { mailbox in
+        let (isHeld, isFull, isReadable, isWanted) = mailbox.withLock { mailbox in
             defer { mailbox.isReadable = false }
-            return (mailbox.isHeld, mailbox.isFull, mailbox.isReadable)
+            return (mailbox.isHeld, mailbox.isFull, mailbox.isReadable, mailbox.wake())
         }
+        self.isWanted = self.isWanted || isWanted
         var pauses = paused
         if isHeld { pauses.insert(.caller) } else { pauses.remove(.caller) }
         if !isFull { pauses.remove(.mailbox) }
