@@ -166,8 +166,6 @@ static struct {
     int (*easy_getinfo)(void *, int, ...);
     int (*easy_pause)(void *, int);
     const char *(*easy_strerror)(int);
-    void *(*slist_append)(void *, const char *);
-    void (*slist_free_all)(void *);
     void *(*share_init)(void);
     int (*share_setopt)(void *, int, ...);
     int (*share_cleanup)(void *);
@@ -200,8 +198,6 @@ static bool find_all(void *library) {
         {(void **)&curl.easy_getinfo, "curl_easy_getinfo"},
         {(void **)&curl.easy_pause, "curl_easy_pause"},
         {(void **)&curl.easy_strerror, "curl_easy_strerror"},
-        {(void **)&curl.slist_append, "curl_slist_append"},
-        {(void **)&curl.slist_free_all, "curl_slist_free_all"},
         {(void **)&curl.share_init, "curl_share_init"},
         {(void **)&curl.share_setopt, "curl_share_setopt"},
         {(void **)&curl.share_cleanup, "curl_share_cleanup"},
@@ -309,12 +305,14 @@ static void find_stores(void *library) {
 // MARK: The end of the process
 
 struct CCurlGate {
-    pthread_mutex_t mutex;
+    // The thread that holds it, by the address of a variable of its own; 0 if none does.
+    atomic_uintptr_t holder;
     // What its thread sleeps on, or -1.
     atomic_int wake;
     struct CCurlGate *next;
 };
 
+static _Thread_local char this_thread;
 static pthread_mutex_t gates_mutex;
 static struct CCurlGate *gates;
 static atomic_bool is_exiting;
@@ -322,19 +320,9 @@ static atomic_bool is_exiting;
 static atomic_uint forks;
 static unsigned forks_at_load;
 
-// The thread that ends the process may hold the mutex itself, if it does so in a signal handler. It must not wait for itself.
-static void make_mutex(pthread_mutex_t *mutex) {
-    pthread_mutexattr_t attributes;
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
-    pthread_mutex_init(mutex, &attributes);
-    pthread_mutexattr_destroy(&attributes);
-}
-
 CCurlGate *ccurl_gate_new(void) {
     CCurlGate *gate = calloc(1, sizeof *gate);
     if (gate == NULL) return NULL;
-    make_mutex(&gate->mutex);
     atomic_init(&gate->wake, -1);
     pthread_mutex_lock(&gates_mutex);
     gate->next = gates;
@@ -352,20 +340,32 @@ void ccurl_gate_free(CCurlGate *gate) {
         break;
     }
     pthread_mutex_unlock(&gates_mutex);
-    pthread_mutex_destroy(&gate->mutex);
     free(gate);
 }
 
+// Whichever of the two threads is later sees what the other has set: this one the end of the process, or that one the holder.
 bool ccurl_gate_enter(CCurlGate *gate) {
-    pthread_mutex_lock(&gate->mutex);
+    atomic_store(&gate->holder, (uintptr_t)&this_thread);
     if (!atomic_load(&is_exiting)) return true;
-    pthread_mutex_unlock(&gate->mutex);
+    atomic_store(&gate->holder, 0);
     return false;
 }
 
-void ccurl_gate_leave(CCurlGate *gate) { pthread_mutex_unlock(&gate->mutex); }
+void ccurl_gate_leave(CCurlGate *gate) { atomic_store(&gate->holder, 0); }
 
 void ccurl_gate_wakes(CCurlGate *gate, int descriptor) { atomic_store(&gate->wake, descriptor); }
+
+// Waits until a gate isn't held by another thread, at most until a time. This thread may hold it itself, if it ends the process
+// in a signal handler.
+static void await_leave(CCurlGate *gate, const struct timespec *limit) {
+    struct timespec now = {0}, pause = {.tv_nsec = 50000};
+    uintptr_t holder;
+    while ((holder = atomic_load(&gate->holder)) != 0 && holder != (uintptr_t)&this_thread) {
+        clock_gettime(CLOCK_REALTIME, &now);
+        if (now.tv_sec >= limit->tv_sec) return;
+        nanosleep(&pause, NULL);
+    }
+}
 
 // Waits for the threads that call libcurl at this moment, or load it. A call takes microseconds; one that doesn't return,
 // as it looks up a name without a thread of its own, doesn't keep the process from its end.
@@ -378,7 +378,7 @@ static void shut_gates(void) {
     limit.tv_sec += 2;
     if (pthread_mutex_timedlock(&gates_mutex, &limit) != 0) return;
     for (CCurlGate *gate = gates; gate != NULL; gate = gate->next) {
-        if (pthread_mutex_timedlock(&gate->mutex, &limit) == 0) pthread_mutex_unlock(&gate->mutex);
+        await_leave(gate, &limit);
         // A thread that sleeps holds no gate. It has to find this one shut, and to end its requests: a later handler of
         // the end may wait for them.
         int wake = atomic_load(&gate->wake);
@@ -436,7 +436,12 @@ unsigned ccurl_forks(void) { return atomic_load(&forks); }
 // runs before the linker's own handler, during which nothing may be loaded. The second runs before the handlers of the
 // libraries that libcurl uses.
 __attribute__((constructor)) static void register_first_handler(void) {
-    make_mutex(&gates_mutex);
+    // The thread that ends the process may hold it, if it does so in a signal handler. It must not wait for itself.
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(&gates_mutex, &attributes);
+    pthread_mutexattr_destroy(&attributes);
     pthread_atfork(NULL, NULL, count_fork);
     atexit(shut_gates);
 }
@@ -537,7 +542,32 @@ void ccurl_easy_free(CCurlEasy *easy) {
     if (!atomic_load(&is_exiting)) curl.easy_cleanup(easy);
 }
 
-void ccurl_easy_reset(CCurlEasy *easy) { curl.easy_reset(easy); }
+CCurlHandle *ccurl_handle_new(void) {
+    CCurlHandle *handle = calloc(1, sizeof *handle);
+    if (handle == NULL) return NULL;
+    handle->easy = ccurl_easy_new();
+    if (handle->easy != NULL) return handle;
+    free(handle);
+    return NULL;
+}
+
+void ccurl_handle_free(CCurlHandle *handle) {
+    ccurl_easy_free(handle->easy);
+    free(handle);
+}
+
+void ccurl_handle_reset(CCurlHandle *handle) {
+    curl.easy_reset(handle->easy);
+    handle->is_prepared = false;
+}
+
+const char *ccurl_handle_error(CCurlHandle *handle) { return handle->error_text; }
+
+void ccurl_handle_set_error(CCurlHandle *handle, const char *text) {
+    char *end = stpncpy(handle->error_text, text, sizeof handle->error_text - 1);
+    *end = 0;
+}
+
 int ccurl_easy_pause(CCurlEasy *easy, int bits) { return curl.easy_pause(easy, bits); }
 const char *ccurl_error_text(int code) { return curl.easy_strerror(code); }
 
@@ -563,22 +593,9 @@ int ccurl_easy_set_content(CCurlEasy *easy, const void *bytes, size_t count) {
     return failure != CCURL_OK ? failure : curl.easy_setopt(easy, OPT_POSTFIELDS, bytes);
 }
 
-int ccurl_easy_set_headers(CCurlEasy *easy, CCurlList *headers) {
-    return curl.easy_setopt(easy, OPT_HTTPHEADER, headers);
-}
-
-int ccurl_easy_set_proxy_headers(CCurlEasy *easy, CCurlList *headers) {
-    int failure = curl.easy_setopt(easy, OPT_HEADEROPT, (long)HEADERS_SEPARATE);
-    return failure != CCURL_OK ? failure : curl.easy_setopt(easy, OPT_PROXYHEADER, headers);
-}
-
 int ccurl_easy_socket(CCurlEasy *easy) {
     int socket = SOCKET_BAD;
     return curl.easy_getinfo(easy, INFO_ACTIVESOCKET, &socket) == CCURL_OK ? socket : SOCKET_BAD;
-}
-
-int ccurl_easy_set_addresses(CCurlEasy *easy, CCurlList *addresses) {
-    return curl.easy_setopt(easy, OPT_RESOLVE, addresses);
 }
 
 static int64_t offset_of(CCurlEasy *easy, int info) {
@@ -632,17 +649,19 @@ static int close_socket(void *context, int closing) {
     return close(closing);
 }
 
-int ccurl_easy_prepare(CCurlEasy *easy, const CCurlCallbacks *callbacks, void *context, char *error_text) {
+int ccurl_handle_prepare(CCurlHandle *handle, const CCurlCallbacks *callbacks) {
+    CCurlEasy *easy = handle->easy;
+    handle->callbacks = callbacks;
     int failure = 0;
     failure |= curl.easy_setopt(easy, OPT_HEADERFUNCTION, callbacks->head);
-    failure |= curl.easy_setopt(easy, OPT_HEADERDATA, context);
+    failure |= curl.easy_setopt(easy, OPT_HEADERDATA, handle);
     failure |= curl.easy_setopt(easy, OPT_WRITEFUNCTION, callbacks->body);
-    failure |= curl.easy_setopt(easy, OPT_WRITEDATA, context);
+    failure |= curl.easy_setopt(easy, OPT_WRITEDATA, handle);
     failure |= curl.easy_setopt(easy, OPT_READFUNCTION, callbacks->read);
-    failure |= curl.easy_setopt(easy, OPT_READDATA, context);
+    failure |= curl.easy_setopt(easy, OPT_READDATA, handle);
     failure |= curl.easy_setopt(easy, OPT_SEEKFUNCTION, callbacks->seek);
-    failure |= curl.easy_setopt(easy, OPT_SEEKDATA, context);
-    failure |= curl.easy_setopt(easy, OPT_ERRORBUFFER, error_text);
+    failure |= curl.easy_setopt(easy, OPT_SEEKDATA, handle);
+    failure |= curl.easy_setopt(easy, OPT_ERRORBUFFER, handle->error_text);
     failure |= curl.easy_setopt(easy, OPT_OPENSOCKETFUNCTION, open_socket);
     failure |= curl.easy_setopt(easy, OPT_OPENSOCKETDATA, callbacks);
     failure |= curl.easy_setopt(easy, OPT_CLOSESOCKETFUNCTION, close_socket);
@@ -656,7 +675,7 @@ int ccurl_easy_prepare(CCurlEasy *easy, const CCurlCallbacks *callbacks, void *c
     // Not every libcurl knows the others: it may be older, or be built without HTTP/2 or proxies.
     curl.easy_setopt(easy, (int)CCURL_HTTP_VERSION, (long)HTTP_VERSION_2_TLS);
     curl.easy_setopt(easy, OPT_PREREQFUNCTION, callbacks->sending);
-    curl.easy_setopt(easy, OPT_PREREQDATA, context);
+    curl.easy_setopt(easy, OPT_PREREQDATA, handle);
     curl.easy_setopt(easy, (int)CCURL_QUICK_EXIT, 1L);
     // The maximum separates a connection to a proxy from one to a host.
     long proxy_version = openssl.has_stores ? TLS_1_2 | AT_MOST_TLS_1_3 : TLS_1_2;
@@ -676,45 +695,45 @@ static bool number_behind(const char *words, const char *text, size_t size, uint
 }
 
 // The words are those of libcurl 7.68 to 8; if a later one has others, nothing is known, and nothing is sent again.
-static void note_text(const CCurlNewsreader *reader, const char *text, size_t size) {
+static void note_text(CCurlHandle *handle, const char *text, size_t size) {
     static const char refused[] = "REFUSED_STREAM";
     uint32_t number = 0;
     if (size < sizeof refused) return;
     if (text[0] == 'U' || text[0] == '[') {
         if (number_behind("Using Stream ID: ", text, size, &number) ||
             (memmem(text, size, "OPENED stream", 13) != NULL && number_behind("[HTTP/2] [", text, size, &number))) {
-            reader->callback(reader->context, CCURL_NEWS_STREAM, number, NULL);
+            handle->callbacks->news(handle, CCURL_NEWS_STREAM, number, NULL);
         }
     } else if (text[0] == 'r') {
         if (memmem(text, size, "GOAWAY", 6) != NULL && number_behind("last_stream=", text, size, &number)) {
-            reader->callback(reader->context, CCURL_NEWS_GOAWAY, number, NULL);
+            handle->callbacks->news(handle, CCURL_NEWS_GOAWAY, number, NULL);
         }
     } else if (memmem(text, size, "Connection died", 15) == text) {
-        reader->callback(reader->context, CCURL_NEWS_LOST, 0, NULL);
+        handle->callbacks->news(handle, CCURL_NEWS_LOST, 0, NULL);
     } else if (memcmp(text, refused, sizeof refused - 1) == 0) {
-        reader->callback(reader->context, CCURL_NEWS_REFUSED, 0, NULL);
+        handle->callbacks->news(handle, CCURL_NEWS_REFUSED, 0, NULL);
     }
 }
 
 static int note_news(void *easy, int kind, char *text, size_t size, void *context) {
     enum { TEXT = 0, HEAD_IN = 1, HEAD_OUT = 2 };
-    CCurlNewsreader *reader = context;
+    CCurlHandle *handle = context;
     (void)easy;
     if (kind == TEXT) {
-        note_text(reader, text, size);
+        note_text(handle, text, size);
     } else if (kind == HEAD_OUT) {
-        reader->is_in_tunnel = size > 8 && memcmp(text, "CONNECT ", 8) == 0;
-        reader->callback(reader->context, reader->is_in_tunnel ? CCURL_NEWS_TUNNEL : CCURL_NEWS_SENT, 0, NULL);
-    } else if (kind == HEAD_IN && reader->is_in_tunnel) {
-        reader->callback(reader->context, CCURL_NEWS_TUNNEL, (uint32_t)size, text);
+        handle->is_in_tunnel = size > 8 && memcmp(text, "CONNECT ", 8) == 0;
+        handle->callbacks->news(handle, handle->is_in_tunnel ? CCURL_NEWS_TUNNEL : CCURL_NEWS_SENT, 0, NULL);
+    } else if (kind == HEAD_IN && handle->is_in_tunnel) {
+        handle->callbacks->news(handle, CCURL_NEWS_TUNNEL, (uint32_t)size, text);
     }
     return 0;
 }
 
-int ccurl_easy_read_news(CCurlEasy *easy, CCurlNewsreader *reader) {
-    int failure = curl.easy_setopt(easy, OPT_DEBUGFUNCTION, note_news);
-    failure |= curl.easy_setopt(easy, OPT_DEBUGDATA, reader);
-    return failure | curl.easy_setopt(easy, OPT_VERBOSE, 1L);
+int ccurl_handle_read_news(CCurlHandle *handle) {
+    int failure = curl.easy_setopt(handle->easy, OPT_DEBUGFUNCTION, note_news);
+    failure |= curl.easy_setopt(handle->easy, OPT_DEBUGDATA, handle);
+    return failure | curl.easy_setopt(handle->easy, OPT_VERBOSE, 1L);
 }
 
 int ccurl_easy_prepare_sweep(CCurlEasy *easy) {
@@ -782,39 +801,90 @@ int ccurl_easy_use_http11(CCurlEasy *easy) {
     return curl.easy_setopt(easy, (int)CCURL_HTTP_VERSION, (long)HTTP_VERSION_1_1);
 }
 
-CCurlList *ccurl_list_append(CCurlList *list, const char *text) { return curl.slist_append(list, text); }
+// MARK: Lists of lines
 
-CCurlList *ccurl_list_append_field(
-    CCurlList *list, const unsigned char *name, size_t name_size, const unsigned char *value, size_t value_size
+// The layout of curl_slist, which is public. libcurl neither changes nor frees the list of a caller.
+struct line {
+    char *text;
+    struct line *next;
+};
+
+struct CCurlLines {
+    size_t count;
+    // Where the next text goes, and where the room for texts ends.
+    char *place;
+    char *end;
+    size_t most;
+    struct line lines[];
+};
+
+CCurlLines *ccurl_lines_new(size_t count, size_t size) {
+    size += count * sizeof ": ";
+    CCurlLines *lines = malloc(sizeof *lines + count * sizeof(struct line) + size);
+    if (lines == NULL) return NULL;
+    char *texts = (char *)&lines->lines[count];
+    *lines = (CCurlLines){.most = count, .place = texts, .end = texts + size};
+    return lines;
+}
+
+void ccurl_lines_free(CCurlLines *lines) { free(lines); }
+
+static bool has_room(const CCurlLines *lines, size_t size) {
+    return lines->count < lines->most && size < (size_t)(lines->end - lines->place);
+}
+
+static void end_line(CCurlLines *lines, char *end) {
+    *end++ = 0;
+    struct line *line = &lines->lines[lines->count];
+    *line = (struct line){.text = lines->place};
+    if (lines->count++ > 0) line[-1].next = line;
+    lines->place = end;
+}
+
+bool ccurl_lines_add(CCurlLines *lines, const char *text) {
+    size_t size = strlen(text);
+    if (lines == NULL || !has_room(lines, size)) return false;
+    end_line(lines, mempcpy(lines->place, text, size));
+    return true;
+}
+
+bool ccurl_lines_add_field(
+    CCurlLines *lines, const unsigned char *name, size_t name_size, const unsigned char *value, size_t value_size
 ) {
     bool is_blank = true;
     for (size_t i = 0; i < value_size; i++) {
-        if ((value[i] < ' ' && value[i] != '\t') || value[i] == DELETE) return NULL;
+        if ((value[i] < ' ' && value[i] != '\t') || value[i] == DELETE) return false;
         is_blank = is_blank && (value[i] == ' ' || value[i] == '\t');
     }
-    if (name_size == 0) return NULL;
+    if (name_size == 0 || !has_room(lines, name_size + value_size + 2)) return false;
     for (size_t i = 0; i < name_size; i++) {
-        if (name[i] <= ' ' || name[i] >= DELETE || name[i] == ':' || name[i] == ';') return NULL;
+        if (name[i] <= ' ' || name[i] >= DELETE || name[i] == ':' || name[i] == ';') return false;
     }
-    char shorter[256];
-    char *line = name_size + value_size + 3 <= sizeof shorter ? shorter : malloc(name_size + value_size + 3);
-    if (line == NULL) return NULL;
-    char *end = mempcpy(line, name, name_size);
+    char *end = mempcpy(lines->place, name, name_size);
     // In libcurl, a name with a semicolon means "with an empty value", a value of blanks means "not at all".
     if (is_blank) {
         *end++ = ';';
     } else {
-        *end++ = ':';
-        *end++ = ' ';
-        end = mempcpy(end, value, value_size);
+        end = mempcpy(mempcpy(end, ": ", 2), value, value_size);
     }
-    *end = 0;
-    CCurlList *longer = curl.slist_append(list, line);
-    if (line != shorter) free(line);
-    return longer;
+    end_line(lines, end);
+    return true;
 }
 
-void ccurl_list_free(CCurlList *list) { curl.slist_free_all(list); }
+static struct line *first_of(CCurlLines *lines) { return lines != NULL && lines->count > 0 ? lines->lines : NULL; }
+
+int ccurl_easy_set_headers(CCurlEasy *easy, CCurlLines *headers) {
+    return curl.easy_setopt(easy, OPT_HTTPHEADER, first_of(headers));
+}
+
+int ccurl_easy_set_proxy_headers(CCurlEasy *easy, CCurlLines *headers) {
+    int failure = curl.easy_setopt(easy, OPT_HEADEROPT, (long)HEADERS_SEPARATE);
+    return failure != CCURL_OK ? failure : curl.easy_setopt(easy, OPT_PROXYHEADER, first_of(headers));
+}
+
+int ccurl_easy_set_addresses(CCurlEasy *easy, CCurlLines *addresses) {
+    return curl.easy_setopt(easy, OPT_RESOLVE, first_of(addresses));
+}
 
 // MARK: Sessions of TLS
 
@@ -856,9 +926,10 @@ int ccurl_multi_set_long(CCurlMulti *multi, enum CCurlMultiOption option, long v
 // Before 8.6, libcurl gives what it is told about a socket to the first transfer on the connection. If that has only begun to
 // send, libcurl takes a socket with something to read for one that can't be written, keeps the content back, and loses an
 // answer that arrives before it. Told nothing, libcurl asks the system for each transfer.
-int ccurl_multi_act(CCurlMulti *multi, int socket) {
+// So it is told only of sockets that serve one transfer, which only reads.
+int ccurl_multi_act(CCurlMulti *multi, int socket, int what) {
     int running = 0;
-    return curl.multi_socket_action(multi, socket, 0, &running);
+    return curl.multi_socket_action(multi, socket, what, &running);
 }
 
 CCurlEasy *ccurl_multi_take_ended(CCurlMulti *multi, int *result) {
@@ -886,11 +957,6 @@ void ccurl_wake(int descriptor) {
     while (write(descriptor, &one, sizeof one) < 0 && errno == EINTR) {}
 }
 
-void ccurl_wake_clear(int descriptor) {
-    uint64_t count;
-    while (read(descriptor, &count, sizeof count) < 0 && errno == EINTR) {}
-}
-
 bool ccurl_poll_set(int poll, int socket, int bits) {
     struct epoll_event event = {0};
     event.data.fd = socket;
@@ -899,6 +965,11 @@ bool ccurl_poll_set(int poll, int socket, int bits) {
     if (bits == 0) event.events |= EPOLLRDHUP;
     if (epoll_ctl(poll, EPOLL_CTL_MOD, socket, &event) == 0) return true;
     return errno == ENOENT && epoll_ctl(poll, EPOLL_CTL_ADD, socket, &event) == 0;
+}
+
+void ccurl_poll_set_wake(int poll, int descriptor) {
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = descriptor};
+    epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event);
 }
 
 void ccurl_poll_remove(int poll, int socket) {

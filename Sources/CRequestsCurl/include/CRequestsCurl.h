@@ -22,7 +22,7 @@ typedef struct {
     char opaque;
 } CCurlMulti;
 typedef struct CCurlSessions CCurlSessions;
-typedef struct CCurlList CCurlList;
+typedef struct CCurlLines CCurlLines;
 typedef struct CCurlStore CCurlStore;
 typedef struct CCurlConnection CCurlConnection;
 
@@ -85,6 +85,8 @@ enum CCurlTextOption {
     CCURL_NOPROXY = 10177,
     CCURL_PINNEDPUBLICKEY = 10230,
     CCURL_UNIX_SOCKET_PATH = 10231,
+    CCURL_PROXY_CAINFO = 10246,
+    CCURL_PROXY_CAPATH = 10247,
 };
 
 enum CCurlBlobOption {
@@ -114,24 +116,23 @@ enum {
     CCURL_READFUNC_PAUSE = 0x10000001,
 };
 
-// MARK: Easy handles. All calls but the first two belong to the thread of the multi handle.
+// MARK: Easy handles
 
 CCurlEasy *ccurl_easy_new(void);
 void ccurl_easy_free(CCurlEasy *easy);
-void ccurl_easy_reset(CCurlEasy *easy);
 int ccurl_easy_set_long(CCurlEasy *easy, enum CCurlLongOption option, long value);
 int ccurl_easy_set_text(CCurlEasy *easy, enum CCurlTextOption option, const char *value);
 int ccurl_easy_set_blob(CCurlEasy *easy, enum CCurlBlobOption option, const void *bytes, size_t count);
 int ccurl_easy_set_body_length(CCurlEasy *easy, int64_t length);
 /// Sets content in memory, which must stay valid until the transfer has ended. It is sent in one piece with the head.
 int ccurl_easy_set_content(CCurlEasy *easy, const void *bytes, size_t count);
-int ccurl_easy_set_headers(CCurlEasy *easy, CCurlList *headers);
+int ccurl_easy_set_headers(CCurlEasy *easy, CCurlLines *headers);
 /// Sets the header fields of the request for a tunnel, or of the request that the proxy forwards, at its end.
-int ccurl_easy_set_proxy_headers(CCurlEasy *easy, CCurlList *headers);
+int ccurl_easy_set_proxy_headers(CCurlEasy *easy, CCurlLines *headers);
 /// The socket of a transfer that has ended, while its multi handle has it; -1 if it is closed. O(connections).
 int ccurl_easy_socket(CCurlEasy *easy);
 /// Sets the addresses of hosts as lines of `host:port:address,address`; they must live as long as the transfer.
-int ccurl_easy_set_addresses(CCurlEasy *easy, CCurlList *addresses);
+int ccurl_easy_set_addresses(CCurlEasy *easy, CCurlLines *addresses);
 int ccurl_easy_pause(CCurlEasy *easy, int bits);
 long ccurl_easy_long(CCurlEasy *easy, enum CCurlLongInfo info);
 const char *ccurl_error_text(int code);
@@ -157,26 +158,6 @@ typedef struct {
 
 CCurlMetrics ccurl_easy_metrics(CCurlEasy *easy);
 
-/// The callbacks of an easy handle, with its context; each is called on the thread of the multi handle. The last three get
-/// the context of the loop, since a socket may outlive the transfer that it was opened for.
-typedef struct {
-    size_t (*head)(char *bytes, size_t size, size_t count, void *context);
-    size_t (*body)(char *bytes, size_t size, size_t count, void *context);
-    size_t (*read)(char *bytes, size_t size, size_t count, void *context);
-    int (*seek)(void *context, int64_t offset, int origin);
-    // Called before the request is sent, also if libcurl sends it again. A result other than 0 ends the transfer. From 7.80.
-    int (*sending)(void *context, char *remote, char *local, int remote_port, int local_port);
-    void (*opened)(void *loop, int socket);
-    void (*closes)(void *loop, int socket);
-    // No socket could be opened, since the process or the system has no descriptor left.
-    void (*lacks_descriptor)(void *loop);
-    void *loop;
-} CCurlCallbacks;
-
-/// Sets the callbacks, which must live as long as the multi handle, their context, the buffer for error texts, and the
-/// common options of all transfers: only http and https, no signals, sockets that are closed by an exec.
-int ccurl_easy_prepare(CCurlEasy *easy, const CCurlCallbacks *callbacks, void *context, char *error_text);
-
 /// News that libcurl reports only as text, most of it about HTTP/2.
 enum CCurlNews {
     /// The head of the request is being sent.
@@ -192,6 +173,50 @@ enum CCurlNews {
     /// A proxy is asked for a tunnel; or, with a text, a line of its answer.
     CCURL_NEWS_TUNNEL,
 };
+
+/// The callbacks of all handles; each is called on the thread of the multi handle. The context is the handle; that of the last
+/// three is the loop, since a socket may outlive the transfer that it was opened for.
+typedef struct {
+    size_t (*head)(char *bytes, size_t size, size_t count, void *context);
+    size_t (*body)(char *bytes, size_t size, size_t count, void *context);
+    size_t (*read)(char *bytes, size_t size, size_t count, void *context);
+    int (*seek)(void *context, int64_t offset, int origin);
+    // Called before the request is sent, also if libcurl sends it again. A result other than 0 ends the transfer. From 7.80.
+    int (*sending)(void *context, char *remote, char *local, int remote_port, int local_port);
+    void (*news)(void *context, enum CCurlNews news, uint32_t number, const char *text);
+    void (*opened)(void *loop, int socket);
+    void (*closes)(void *loop, int socket);
+    // No socket could be opened, since the process or the system has no descriptor left.
+    void (*lacks_descriptor)(void *loop);
+    void *loop;
+} CCurlCallbacks;
+
+/// An easy handle, with the memory that it points to. It serves one transfer after another.
+typedef struct {
+    CCurlEasy *easy;
+    /// The transfer that has it, for the callbacks.
+    void *transfer;
+    const CCurlCallbacks *callbacks;
+    /// Whether it has the options of every request of its kind, and no others.
+    bool is_prepared;
+    /// Whether the news are a proxy's.
+    bool is_in_tunnel;
+    char error_text[256];
+} CCurlHandle;
+
+/// Makes a handle; null if memory is short.
+CCurlHandle *ccurl_handle_new(void);
+void ccurl_handle_free(CCurlHandle *handle);
+/// Removes all options.
+void ccurl_handle_reset(CCurlHandle *handle);
+/// Sets the callbacks, which must live as long as the handle, and the common options of all transfers: only http and https,
+/// no signals, sockets that are closed by an exec.
+int ccurl_handle_prepare(CCurlHandle *handle, const CCurlCallbacks *callbacks);
+/// Makes libcurl report news.
+int ccurl_handle_read_news(CCurlHandle *handle);
+/// The text about the failure of the transfer; empty if libcurl has none.
+const char *ccurl_handle_error(CCurlHandle *handle);
+void ccurl_handle_set_error(CCurlHandle *handle, const char *text);
 
 // MARK: Stores of certificates of authorities, which many connections share. libcurl would read and parse the certificates
 // for each of them.
@@ -238,17 +263,6 @@ void ccurl_easy_chain(
 bool ccurl_easy_is_checked(CCurlEasy *easy);
 void ccurl_easy_set_checked(CCurlEasy *easy);
 
-/// The receiver of a transfer's news.
-typedef struct {
-    void (*callback)(void *context, enum CCurlNews news, uint32_t number, const char *text);
-    void *context;
-    /// Whether the news are a proxy's; initially false.
-    bool is_in_tunnel;
-} CCurlNewsreader;
-
-/// Sets the receiver of news, which must live as long as the transfer.
-int ccurl_easy_read_news(CCurlEasy *easy, CCurlNewsreader *reader);
-
 /// Prepares a handle that connects to nothing, and fails at once. libcurl looks for ended connections, and closes them,
 /// only when it is about to make another.
 int ccurl_easy_prepare_sweep(CCurlEasy *easy);
@@ -261,12 +275,18 @@ void ccurl_easy_send_once(CCurlEasy *easy);
 /// Makes the handle send its request over HTTP/1.1.
 int ccurl_easy_use_http11(CCurlEasy *easy);
 
-CCurlList *ccurl_list_append(CCurlList *list, const char *text);
-/// Appends the line of a header field; null if it isn't one line of a name and a value, or if there is no memory.
-CCurlList *ccurl_list_append_field(
-    CCurlList *list, const unsigned char *name, size_t name_size, const unsigned char *value, size_t value_size
+// MARK: Lists of lines, in one block of memory
+
+/// Makes an empty list with room for a number of lines, and for a number of bytes in their texts, or in the names and values
+/// of their fields; null if memory is short.
+CCurlLines *ccurl_lines_new(size_t count, size_t size);
+void ccurl_lines_free(CCurlLines *lines);
+/// Appends a text; returns false if there is no room.
+bool ccurl_lines_add(CCurlLines *lines, const char *text);
+/// Appends the line of a header field; returns false if it isn't one line of a name and a value, or if there is no room.
+bool ccurl_lines_add_field(
+    CCurlLines *lines, const unsigned char *name, size_t name_size, const unsigned char *value, size_t value_size
 );
-void ccurl_list_free(CCurlList *list);
 
 // MARK: Sessions of TLS, which later connections to the same host resume. libcurl stores those of a handle in it, and
 // frees them with it, unless handles share them. There is no lock: they belong to the thread of the multi handle.
@@ -290,8 +310,9 @@ int ccurl_multi_set_long(CCurlMulti *multi, enum CCurlMultiOption option, long v
 int ccurl_multi_add(CCurlMulti *multi, CCurlEasy *easy);
 int ccurl_multi_remove(CCurlMulti *multi, CCurlEasy *easy);
 
-/// Lets curl act on a socket to which something has happened. A socket of -1 is the timer.
-int ccurl_multi_act(CCurlMulti *multi, int socket);
+/// Lets curl act on a socket to which something has happened, perhaps told what: 1 for reading, 0 if it is to ask the system. A
+/// socket of -1 is the timer.
+int ccurl_multi_act(CCurlMulti *multi, int socket, int what);
 
 /// Takes the next ended transfer, and its result; null if no other has ended.
 CCurlEasy *ccurl_multi_take_ended(CCurlMulti *multi, int *result);
@@ -327,11 +348,11 @@ int ccurl_poll_new(void);
 int ccurl_wake_new(void);
 void ccurl_close(int descriptor);
 void ccurl_wake(int descriptor);
-void ccurl_wake_clear(int descriptor);
-
 /// Watches a socket for `bits` (1 reading, 2 writing, 0 the peer's end), whether or not it was watched before. Returns
 /// false on failure.
 bool ccurl_poll_set(int poll, int socket, int bits);
+/// Watches a descriptor of `ccurl_wake_new`: it is ready once for each wake-up, and needn't be read.
+void ccurl_poll_set_wake(int poll, int descriptor);
 void ccurl_poll_remove(int poll, int socket);
 
 /// Whether an idle connection is unusable: it has ended, or has unrequested data, which would be taken for the next

@@ -11,7 +11,7 @@
 /// libcurl would make them wait as well, but in no order, and their timeouts would run meanwhile. A transfer takes a
 /// connection until its host is known to share connections (RFC 9113, 5); then as many transfers take one as hosts
 /// usually allow.
-struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
+struct ConnectionPlaces<ID: Hashable & Sendable, Name: Hashable & Sendable>: Sendable {
     // Identities are reused, as those of objects are; numbers aren't.
     private struct Arrival: Sendable {
         let id: ID
@@ -19,7 +19,7 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
     }
 
     private struct Place {
-        let name: String
+        let name: Name
         /// Whether the transfer has a connection.
         var isConnected = false
     }
@@ -48,12 +48,12 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
 
     private let perHost: Int
     private let total: Int
-    private var hosts: [String: Host] = [:]
+    private var hosts: [Name: Host] = [:]
     private var places: [ID: Place] = [:]
-    private var waiting: [ID: (name: String, number: Int)] = [:]
+    private var waiting: [ID: (name: Name, number: Int)] = [:]
     /// The hosts whose first in line waits only for the total limit, by its number.
     private var contenders = WaitingLine()
-    private var contending: [Int: String] = [:]
+    private var contending: [Int: Name] = [:]
     private var connections = 0
     private var arrivals = 0
 
@@ -70,7 +70,7 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
     /// Takes a place at a host, or else a place in line; returns whether it is the former.
     ///
     /// - Complexity: O(log n) in the number of hosts with a line, as for all methods here.
-    mutating func take(_ id: ID, at name: String) -> Bool {
+    mutating func take(_ id: ID, at name: Name) -> Bool {
         if hasRoom(at: name) {
             places[id] = Place(name: name)
             change(name) { $0.taken += 1 }
@@ -87,7 +87,7 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
         if let place = waiting.removeValue(forKey: id) { return admit(at: place.name) }
         guard let name = vacate(id) else { return [] }
         // The last attempt was neither a success nor a failure.
-        if hosts[name]?.taken == 0 { hosts[name]?.isDoubtful = false }
+        change(name) { if $0.taken == 0 { $0.isDoubtful = false } }
         return admit(at: name)
     }
 
@@ -98,7 +98,7 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
     mutating func fail(_ id: ID) -> (admitted: [ID], failed: [ID]) {
         guard let name = vacate(id) else { return ([], []) }
         guard hosts[name]?.connected == 0 else { return (admit(at: name), []) }
-        hosts[name]?.isDoubtful = true
+        change(name) { $0.isDoubtful = true }
         guard hosts[name]?.taken == 0 else { return (admit(at: name), []) }
         var failed: [ID] = []
         while let first = first(at: name) {
@@ -109,7 +109,7 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
     }
 
     /// Removes a transfer from its place; returns the name of the host.
-    private mutating func vacate(_ id: ID) -> String? {
+    private mutating func vacate(_ id: ID) -> Name? {
         guard let place = places.removeValue(forKey: id) else { return nil }
         change(place.name) { host in
             host.taken -= 1
@@ -120,16 +120,17 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
 
     /// Records that a transfer has got or lost its connection; returns the transfers that are admitted now.
     mutating func setConnected(_ id: ID, _ isConnected: Bool) -> [ID] {
-        guard let place = places[id], place.isConnected != isConnected else { return [] }
-        places[id]?.isConnected = isConnected
-        change(place.name) { $0.connected += isConnected ? 1 : -1 }
-        guard isConnected, hosts[place.name]?.isDoubtful == true else { return [] }
-        hosts[place.name]?.isDoubtful = false
-        return admit(at: place.name)
+        guard let index = places.index(forKey: id), places.values[index].isConnected != isConnected else { return [] }
+        places.values[index].isConnected = isConnected
+        let name = places.values[index].name
+        change(name) { $0.connected += isConnected ? 1 : -1 }
+        guard isConnected, hosts[name]?.isDoubtful == true else { return [] }
+        change(name) { $0.isDoubtful = false }
+        return admit(at: name)
     }
 
     /// Records that a host shares connections; returns the transfers that are admitted now.
-    mutating func share(at name: String) -> [ID] {
+    mutating func share(at name: Name) -> [ID] {
         guard hosts[name]?.isShared == false else { return [] }
         change(name) { $0.isShared = true }
         return admit(at: name)
@@ -137,8 +138,8 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
 
     /// Changes a host, and updates the number of its connections.
     ///
-    /// In place: a copy would include the line.
-    private mutating func change(_ name: String, _ body: (inout Host) -> Void) {
+    /// In place, by the index: a copy would include the line, and a change by the key allocates three times.
+    private mutating func change(_ name: Name, _ body: (inout Host) -> Void) {
         guard let index = hosts.index(forKey: name) else { return }
         let before = hosts.values[index].connections
         body(&hosts.values[index])
@@ -146,7 +147,7 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
     }
 
     /// Whether a transfer can begin without a place in line; makes an entry for the host if so.
-    private mutating func hasRoom(at name: String) -> Bool {
+    private mutating func hasRoom(at name: Name) -> Bool {
         guard let host = hosts[name] else {
             guard connections < total else { return false }
             hosts[name] = Host()
@@ -158,7 +159,7 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
 
     /// Admits the transfers for which a host has room again and, if a connection has become free, those of any host
     /// that have waited longest.
-    private mutating func admit(at name: String) -> [ID] {
+    private mutating func admit(at name: Name) -> [ID] {
         var admitted: [ID] = []
         look(at: name, &admitted)
         while connections < total, let number = contenders.first, let name = contending[number] {
@@ -169,11 +170,11 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
     }
 
     /// Admits the transfers of a host that need no further connection, and lets the next one compete for one.
-    private mutating func look(at name: String, _ admitted: inout [ID]) {
+    private mutating func look(at name: Name, _ admitted: inout [ID]) {
         if let former = hosts[name]?.contender {
             contenders.remove(former)
             contending[former] = nil
-            hosts[name]?.contender = nil
+            change(name) { $0.contender = nil }
         }
         while let first = first(at: name), let host = hosts[name], !host.isDoubtful, host.nextConnections <= perHost {
             guard host.nextConnections > host.connections else {
@@ -182,13 +183,13 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
             }
             contenders.add(first.number, priority: 0)
             contending[first.number] = name
-            hosts[name]?.contender = first.number
+            change(name) { $0.contender = first.number }
             return
         }
         if let host = hosts[name], host.taken == 0, host.line.isEmpty { hosts[name] = nil }
     }
 
-    private mutating func goAhead(at name: String, _ admitted: inout [ID]) {
+    private mutating func goAhead(at name: Name, _ admitted: inout [ID]) {
         guard let first = first(at: name) else { return }
         waiting[first.id] = nil
         places[first.id] = Place(name: name)
@@ -200,7 +201,7 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
     }
 
     /// The first in line that still waits.
-    private mutating func first(at name: String) -> Arrival? {
+    private mutating func first(at name: Name) -> Arrival? {
         while let first = hosts[name]?.line.first {
             if waiting[first.id]?.number == first.number { return first }
             _ = hosts[name]?.line.popFirst()

@@ -46,10 +46,10 @@ enum ContentCoding: Sendable, Hashable, CaseIterable {
 
     private var isAvailable: Bool { ccoding_is_available(rawCoding) }
 
-    /// The value of `Accept-Encoding` that asks for what can be decoded; `nil` if nothing can be.
-    static let accepted: String? = {
+    /// The line of the header that asks for what can be decoded; `nil` if nothing can be.
+    static let acceptLine: String? = {
         let names = allCases.filter(\.isAvailable).map(\.name)
-        return names.isEmpty ? nil : names.joined(separator: ", ")
+        return names.isEmpty ? nil : "Accept-Encoding: \(names.joined(separator: ", "))"
     }()
 
     /// The codings that content has to be decoded from, in the order in which they were applied.

@@ -6,14 +6,19 @@ import CRequestsCurl
 
 /// The addresses of a host or a proxy, for libcurl to connect to without a look-up.
 struct CurlAddresses: Sendable, Hashable {
-    /// The host and the port, as libcurl looks for them.
-    let place: String
+    /// A host and a port, as libcurl looks for them.
+    struct Place: Sendable, Hashable {
+        let host: String
+        let port: Int
+    }
+
+    let place: Place
     private let addresses: [String]
     /// Whether they are the caller's, and never expire.
     private let areFixed: Bool
 
     init(_ addresses: [String], of destination: CurlDestination, areFixed: Bool = false) {
-        place = "\(destination.hostOfAddresses):\(destination.port)"
+        place = Place(host: destination.hostOfAddresses, port: destination.port)
         (self.addresses, self.areFixed) = (addresses, areFixed)
     }
 
@@ -21,7 +26,7 @@ struct CurlAddresses: Sendable, Hashable {
     var line: String {
         let mark = !areFixed && CurlFeatures.loaded.forgetsAddresses ? "+" : ""
         let texts = addresses.map { $0.contains(":") ? "[\($0)]" : $0 }
-        return "\(mark)\(place):\(texts.joined(separator: ","))"
+        return "\(mark)\(place.host):\(place.port):\(texts.joined(separator: ","))"
     }
 }
 #endif

@@ -7,9 +7,9 @@
 /// The loop begins a few of them in a turn. Origins take turns, so that a crowd of new connections to one of them
 /// delays the requests to the others by little; the transfers of an origin begin in their order.
 struct CurlBeginnings {
-    private var lines: [String: FIFO<CurlTransfer>] = [:]
+    private var lines: [CurlDestination.Origin: FIFO<CurlTransfer>] = [:]
     /// The origins of the lines, in the order of their turns.
-    private var origins = FIFO<String>()
+    private var origins = FIFO<CurlDestination.Origin>()
 
     var isEmpty: Bool { origins.isEmpty }
 
@@ -22,9 +22,11 @@ struct CurlBeginnings {
     /// Removes the next transfer that wasn't stopped in the meantime.
     mutating func popFirst() -> CurlTransfer? {
         while let origin = origins.popFirst() {
-            var next = lines[origin]?.popFirst()
-            while let stopped = next, stopped.isStopped { next = lines[origin]?.popFirst() }
-            if lines[origin]?.isEmpty == true { lines[origin] = nil } else { origins.append(origin) }
+            // By the index: a change by the key would allocate three times.
+            guard let index = lines.index(forKey: origin) else { continue }
+            var next = lines.values[index].popFirst()
+            while let stopped = next, stopped.isStopped { next = lines.values[index].popFirst() }
+            if lines.values[index].isEmpty { lines.remove(at: index) } else { origins.append(origin) }
             if let next { return next }
         }
         return nil

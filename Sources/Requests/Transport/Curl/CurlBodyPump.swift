@@ -13,7 +13,6 @@ final class CurlBodyPump: Sendable {
     private let state: Locked<State>
     private let body: BodyStream
     private let isFile: Bool
-    private let stream = Locked<InputStream?>(nil)
     private let queue = DispatchQueue(label: "Requests.CurlBodyPump")
     private let whenReadable: @Sendable () -> Void
 
@@ -57,7 +56,7 @@ final class CurlBodyPump: Sendable {
     /// Closes the stream, or keeps it from being opened.
     func close() {
         guard state.withLock({ !$0.begin() }) else { return }
-        queue.async { [self] in stream.withLock { $0?.close() } }
+        queue.async { [self] in state.withLock { $0.stream }?.withLock { $0.close() } }
     }
 
     /// Makes the stream on the thread of the pump: its closure is a caller's code, and the loop calls this.
@@ -65,13 +64,11 @@ final class CurlBodyPump: Sendable {
         guard state.withLock({ $0.begin() }) else { return }
         queue.async { [self] in
             do {
-                try stream.withLock { stream in
-                    let opened = try body.open()
-                    opened.open()
-                    if isFile, opened.streamStatus == .error { throw Self.wrongLength }
-                    stream = opened
-                }
-                change { $0.phase = .reading }
+                let opened = try body.open()
+                opened.open()
+                if isFile, opened.streamStatus == .error { throw Self.wrongLength }
+                let stream = Locked(opened)
+                change { ($0.stream, $0.phase) = (stream, .reading) }
                 readAhead()
             } catch {
                 change { $0.phase = .failed(error) }
@@ -81,11 +78,12 @@ final class CurlBodyPump: Sendable {
 
     /// Reads until enough bytes are waiting, or the stream ends.
     private func readAhead() {
+        guard let stream = state.withLock({ $0.stream }) else { return }
         while let size = state.withLock({ $0.nextSize() }) {
             let (count, bytes) = stream.withLock { stream in
                 var count = -1
                 let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, initialized in
-                    guard let stream, let start = buffer.baseAddress else { return }
+                    guard let start = buffer.baseAddress else { return }
                     count = stream.read(start, maxLength: size)
                     initialized = max(0, count)
                 }
@@ -123,6 +121,8 @@ extension CurlBodyPump {
         }
 
         var phase = Phase.new
+        /// The open stream. It is used on the queue only, so that nothing ever waits for its lock.
+        var stream: Locked<InputStream>?
         /// Whether the loop found nothing, and waits to be called.
         var isWanted = false
         /// The announced byte count; `nil` if it isn't known.

@@ -12,7 +12,8 @@ final class CurlConnections {
     /// At most a quarter of the available descriptors.
     private static let mostIdle = min(256, max(1, ccurl_most_descriptors() / 4))
     private static let cannotConnect: Int32 = 7
-    private static let mostGiven = 1_024
+    /// The maximum number of hosts of which something is kept.
+    private static let mostHosts = 1_024
     /// The time after which addresses are given again, in nanoseconds: libcurl forgets them after a minute.
     private static let lifetimeOfAddresses: UInt64 = 50_000_000_000
 
@@ -23,14 +24,17 @@ final class CurlConnections {
     private var sweep = CurlSweep()
     private let mostPerHost: Int?
     private let most: Int?
+    private var idleLimit = 0
     /// Whether a socket couldn't be opened.
     var lacksDescriptor = false
     /// Whether libcurl is to close connections before it makes another.
     private var isTight = false
     /// The addresses that libcurl has, with the time at which it got them.
-    private var given: [String: (addresses: CurlAddresses, time: UInt64)] = [:]
-    /// The number of connections to an origin that have served for long enough, but are never quite idle.
-    private var replacements: [String: Int] = [:]
+    private var given: [CurlAddresses.Place: (addresses: CurlAddresses, time: UInt64)] = [:]
+    /// The origins whose connections have served for long enough, but are never quite idle, with the numbers of those
+    /// that replace them.
+    private var replacements: [CurlDestination.Origin: Int] = [:]
+    private var lastReplacement = 0
 
     init(_ configuration: CurlTransport.Configuration) {
         sockets.lifetime = configuration.lifetime
@@ -68,12 +72,11 @@ final class CurlConnections {
         if transfer.destination.isSecure {
             if let sessions { ccurl_easy_set_sessions(transfer.easy, sessions) }
             if !replacements.isEmpty, let number = replacements[transfer.destination.origin] {
-                transfer.options.avoidConnections(before: number, transfer.easy)
+                transfer.options.avoidConnections(before: number, transfer.handle)
             }
         }
-        for addresses in transfer.addresses where !hasAddresses(addresses, now: now) {
-            transfer.options.connect(to: addresses, transfer.easy)
-        }
+        let missing = transfer.addresses.filter { !hasAddresses($0, now: now) }
+        if !missing.isEmpty { transfer.give(missing) }
     }
 
     /// Whether libcurl has addresses, and keeps them for some more seconds.
@@ -85,7 +88,7 @@ final class CurlConnections {
     /// Records that libcurl has the addresses of a transfer, which it reads when it begins to work on it.
     func hasAddresses(of transfer: CurlTransfer) {
         for addresses in transfer.addresses where !hasAddresses(addresses, now: transfer.taken) {
-            if given.count >= Self.mostGiven { given = [:] }
+            if given.count >= Self.mostHosts { given = [:] }
             given[addresses.place] = (addresses, transfer.taken)
         }
     }
@@ -101,7 +104,11 @@ final class CurlConnections {
     ///
     /// libcurl's limit is for all connections; if those in use exceed it, it keeps none for the next request.
     func limitIdle(beside transfers: Int) {
-        set(CCURLM_MAXCONNECTS, transfers + Self.mostIdle)
+        // In steps, so that it needn't be set for each transfer.
+        let step = max(1, Self.mostIdle / 4)
+        let limit = transfers / step * step + Self.mostIdle
+        if limit != idleLimit { set(CCURLM_MAXCONNECTS, limit) }
+        idleLimit = limit
     }
 
     // MARK: Descriptors
@@ -124,7 +131,7 @@ final class CurlConnections {
         lacksDescriptor = false
         guard isTight else { return false }
         isTight = false
-        if let multi { _ = ccurl_multi_act(multi, -1) }
+        if let multi { _ = ccurl_multi_act(multi, -1, 0) }
         set(CCURLM_MAX_TOTAL_CONNECTIONS, most ?? 0)
         return true
     }
@@ -160,9 +167,16 @@ final class CurlConnections {
                 now: now,
                 isFree: isFree
             )
-            if needsOther { replacements[transfer.destination.origin, default: 0] += 1 }
+            if needsOther { replace(transfer.destination.origin) }
         }
         sweep.expect(in: sockets.lifetime.idle, now: now)
+    }
+
+    /// Makes the next transfers to an origin use other connections.
+    private func replace(_ origin: CurlDestination.Origin) {
+        if replacements.count >= Self.mostHosts { replacements = [:] }
+        lastReplacement += 1
+        replacements[origin] = lastReplacement
     }
 
     /// The time at which one may end; `nil` if none is expected to.

@@ -64,19 +64,29 @@ final class CurlDelivery: Sendable {
     ///   - transfers: The transfers.
     ///   - now: The present time, in nanoseconds.
     func schedule(_ transfers: [CurlTransfer], now: UInt64) {
-        state.withLock { $0.ready.append(contentsOf: transfers) }
-        attend(now: now)
+        start(
+            state.withLock { state in
+                state.ready.append(contentsOf: transfers)
+                return state.hire(now: now)
+            }
+        )
     }
 
-    /// Adds a worker if necessary; to be called repeatedly while it ``needsAttention``, about each ``interval``.
-    func attend(now: UInt64) {
-        guard let queue = state.withLock({ $0.hire(now: now) }) else { return }
+    /// Adds a worker if necessary; to be called repeatedly, about each ``interval``, until it returns `false`.
+    ///
+    /// - Returns: Whether a transfer waits, and another worker could be added for it.
+    func attend(now: UInt64) -> Bool {
+        let (queue, needsAttention) = state.withLock { state in
+            let queue = state.hire(now: now)
+            return (queue, state.backlog > 0 && state.workers < Self.mostWorkers)
+        }
+        start(queue)
+        return needsAttention
+    }
+
+    private func start(_ queue: DispatchQueue?) {
+        guard let queue else { return }
         queue.async { [self] in work(on: queue) }
-    }
-
-    /// Whether a transfer waits, and another worker could be added for it.
-    var needsAttention: Bool {
-        state.withLock { $0.backlog > 0 && $0.workers < Self.mostWorkers }
     }
 
     private func work(on queue: DispatchQueue) {

@@ -6,43 +6,58 @@ import CRequestsCurl
 
 /// libcurl's handle of one transfer.
 typealias CurlEasy = UnsafeMutablePointer<CCurlEasy>
+/// The same, with the memory that it points to.
+typealias CurlHandle = UnsafeMutablePointer<CCurlHandle>
 /// libcurl's handle of all transfers of a loop.
 typealias CurlMulti = UnsafeMutablePointer<CCurlMulti>
 
 /// Easy handles that aren't in use: making one costs more than a small request.
+///
+/// A handle keeps the options that all requests with or without TLS share. One that has others is reset.
 final class CurlHandlePool: Sendable {
     private static let mostIdle = 256
-    // Numbers, since a pointer isn't Sendable; `nil` after the end.
-    private let handles = Locked<[UInt]?>([])
+
+    // Numbers, since a pointer isn't Sendable.
+    private struct Idle: Sendable {
+        var plain: [UInt] = []
+        var secure: [UInt] = []
+        var isClosed = false
+    }
+
+    private let idle = Locked(Idle())
 
     deinit {
         close()
     }
 
-    /// A handle without options; `nil` if memory is short.
-    func take() -> CurlEasy? {
-        handles.withLock { $0?.popLast() }.flatMap { CurlEasy(bitPattern: $0) } ?? ccurl_easy_new()
+    /// A handle; `nil` if memory is short.
+    func take(isSecure: Bool) -> CurlHandle? {
+        let bits = idle.withLock { isSecure ? $0.secure.popLast() : $0.plain.popLast() }
+        return bits.flatMap { CurlHandle(bitPattern: $0) } ?? ccurl_handle_new()
     }
 
     /// Takes a handle back that is in no multi handle.
-    func put(_ handle: CurlEasy) {
-        ccurl_easy_reset(handle)
+    func put(_ handle: CurlHandle, isSecure: Bool) {
+        if !handle.pointee.is_prepared { ccurl_handle_reset(handle) }
+        // The stored sessions belong to the thread of the loop, and a handle may be freed on another.
+        if isSecure { ccurl_easy_set_sessions(handle.pointee.easy, nil) }
+        handle.pointee.transfer = nil
         let bits = UInt(bitPattern: handle)
-        let isKept = handles.withLock { handles in
-            guard let count = handles?.count, count < Self.mostIdle else { return false }
-            handles?.append(bits)
+        let isKept = idle.withLock { idle in
+            guard !idle.isClosed, idle.plain.count + idle.secure.count < Self.mostIdle else { return false }
+            if isSecure { idle.secure.append(bits) } else { idle.plain.append(bits) }
             return true
         }
-        if !isKept { ccurl_easy_free(handle) }
+        if !isKept { ccurl_handle_free(handle) }
     }
 
     /// Frees all handles, and those that are put back later.
     func close() {
-        let idle = handles.withLock { handles in
-            defer { handles = nil }
-            return handles ?? []
+        let handles = idle.withLock { idle in
+            defer { idle = Idle(isClosed: true) }
+            return idle.plain + idle.secure
         }
-        for handle in idle.compactMap({ CurlEasy(bitPattern: $0) }) { ccurl_easy_free(handle) }
+        for handle in handles.compactMap({ CurlHandle(bitPattern: $0) }) { ccurl_handle_free(handle) }
     }
 }
 #endif

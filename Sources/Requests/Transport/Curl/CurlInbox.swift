@@ -4,6 +4,7 @@
 #if os(Linux)
 import CRequestsCurl
 import Foundation
+import Synchronization
 
 /// The commands of other threads for the loop, and the life of its thread.
 ///
@@ -58,21 +59,16 @@ final class CurlInbox: Sendable {
     private struct State: Sendable {
         var phase = Phase.idle
         var commands: [Command] = []
-        var sleeps = false
         var descriptors: Descriptors?
-        /// The process that made the descriptors; a fork of it has no thread, and would wake that of the other.
-        var home = ccurl_forks()
+        /// The process that has the thread; `nil` before there is one.
+        var home: UInt32?
 
-        /// Whether this process is a fork of the one that has the thread.
-        var isForked: Bool { descriptors != nil && home != ccurl_forks() }
-
-        /// The descriptor that wakes the thread; `nil` if it doesn't sleep.
-        mutating func wakeUp() -> Int32? {
-            defer { sleeps = false }
-            return sleeps ? descriptors?.wakeUp : nil
-        }
+        /// Whether this process is a fork of the one that has the thread, and would wake the thread of that.
+        var isForked: Bool { home.map { $0 != ccurl_forks() } ?? false }
     }
 
+    /// Whether the thread has to be woken for a command.
+    private let sleeps = Atomic(false)
     private let state = Locked(State())
     private let end = DispatchGroup()
 
@@ -86,68 +82,73 @@ final class CurlInbox: Sendable {
         descriptors?.close()
     }
 
-    // MARK: From any thread
+    /// The descriptors of the thread; `nil` before it starts.
+    var descriptors: Descriptors? { state.withLock { $0.descriptors } }
 
-    /// Makes the descriptors with the first request; if none is free then, a later request may succeed.
-    func open() throws(RequestError) {
-        guard descriptors == nil else { return }
-        let made = Descriptors()
-        let isKept =
-            made.isWhole
-            && state.withLock { state in
-                guard state.descriptors == nil else { return false }
-                (state.descriptors, state.home) = (made, ccurl_forks())
-                return true
-            }
-        guard !isKept else { return }
-        made.close()
-        guard made.isWhole else { throw RequestError(.other, phase: .sending, reason: "no file descriptor is left") }
-    }
+    // MARK: From any thread
 
     /// Takes a command.
     func put(_ command: Command) -> Reception {
-        let (reception, wakeUp) = state.withLock { state -> (Reception, Int32?) in
+        let (reception, descriptor) = state.withLock { state -> (Reception, Int32?) in
             switch state.phase {
             case .closing where command.isStart, .ended: return (.refused, nil)
             default: if state.isForked { return (.refused, nil) }
             }
             state.commands.append(command)
-            guard state.phase == .idle else { return (.taken, state.wakeUp()) }
-            state.phase = .running
+            guard state.phase == .idle else { return (.taken, state.descriptors?.wakeUp) }
+            (state.phase, state.home) = (.running, ccurl_forks())
             return (.takenFirst, nil)
         }
-        if let wakeUp { ccurl_wake(wakeUp) }
+        wake(descriptor)
         return reception
+    }
+
+    /// Wakes the thread if it sleeps.
+    private func wake(_ descriptor: Int32?) {
+        guard let descriptor, sleeps.exchange(false, ordering: .sequentiallyConsistent) else { return }
+        ccurl_wake(descriptor)
+    }
+
+    /// Makes the descriptors of the thread; `false` if none is free.
+    func open() -> Bool {
+        let made = Descriptors()
+        guard made.isWhole else {
+            made.close()
+            return false
+        }
+        state.withLock { $0.descriptors = made }
+        return true
     }
 
     /// Records that the thread couldn't be started; returns the commands that it was to take.
     ///
     /// A later command tries again.
     func threadFailed() -> [Command] {
-        let (commands, isEnding) = state.withLock { state in
+        let (former, isEnding) = state.withLock { state in
+            let former = state
             let isEnding = state.phase != .running
-            defer { (state.phase, state.commands) = (isEnding ? .ended : .idle, []) }
-            return (state.commands, isEnding)
+            state = State(phase: isEnding ? .ended : .idle)
+            return (former, isEnding)
         }
+        former.descriptors?.close()
         if isEnding { threadEnded() }
-        return commands
+        return former.commands
     }
 
     /// Makes the thread end.
     ///
     /// - Parameter phase: The phase before its end.
     func end(as phase: Phase) {
-        let (hadNoThread, wakeUp) = state.withLock { state in
+        let (hadNoThread, descriptor) = state.withLock { state in
             let hadNoThread = state.phase == .idle || state.isForked && state.phase != .ended
             switch state.phase {
             case _ where hadNoThread: state.phase = .ended
             case .running, .finishing: state.phase = phase
             case .idle, .closing, .ended: break
             }
-            return (hadNoThread, hadNoThread ? nil : state.wakeUp())
+            return (hadNoThread, state.descriptors?.wakeUp)
         }
-        if hadNoThread { end.leave() }
-        if let wakeUp { ccurl_wake(wakeUp) }
+        if hadNoThread { end.leave() } else { wake(descriptor) }
     }
 
     /// Waits until the thread has ended.
@@ -157,30 +158,30 @@ final class CurlInbox: Sendable {
 
     // MARK: From the loop's thread
 
-    var descriptors: Descriptors? { state.withLock { $0.descriptors } }
-
-    /// Takes out the commands.
-    func take() -> ([Command], Phase) {
-        state.withLock { state in
-            defer { state.commands = [] }
-            return (state.commands, state.phase)
+    /// Takes out the commands. If there are none, the thread may sleep: the next one wakes it.
+    ///
+    /// - Parameter commands: Receives them; empty.
+    /// - Returns: The present phase.
+    func take(_ commands: inout [Command]) -> Phase {
+        // Before the look: a command that comes after it finds the thread asleep.
+        sleeps.store(true, ordering: .sequentiallyConsistent)
+        let phase = state.withLock { state in
+            swap(&commands, &state.commands)
+            return state.phase
         }
+        if !commands.isEmpty { awake() }
+        return phase
     }
 
-    /// Lets the thread sleep, until ``awake()``.
-    ///
-    /// - Parameter phase: The phase that the thread knows of.
-    /// - Returns: Whether there is nothing to do for it.
+    /// Lets the thread sleep until the next command; `false` if there is one already, or another phase.
     func sleep(in phase: Phase) -> Bool {
-        state.withLock { state in
-            state.sleeps = state.commands.isEmpty && state.phase == phase
-            return state.sleeps
-        }
+        sleeps.store(true, ordering: .sequentiallyConsistent)
+        return state.withLock { $0.commands.isEmpty && $0.phase == phase }
     }
 
     /// Records that the thread doesn't sleep.
     func awake() {
-        state.withLock { $0.sleeps = false }
+        sleeps.store(false, ordering: .sequentiallyConsistent)
     }
 
     /// Stops taking commands; returns `false` if there is one.

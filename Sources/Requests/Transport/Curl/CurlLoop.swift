@@ -34,10 +34,18 @@ final class CurlLoop: @unchecked Sendable {
     private let connections: CurlConnections
     /// The transfers that something has happened to in this turn, in its order.
     private var touched: [CurlTransfer] = []
+    /// Those of them whose receivers are to be called; empty except while they are handed out.
+    private var ready: [CurlTransfer] = []
     private let delivery = CurlDelivery()
     /// Ends that come from this side, such as cancellations and timeouts, have workers of their own: they are reported
     /// in time, even if receivers that wait hold up all others.
     private let endings = CurlDelivery()
+    /// Whether transfers may wait for their workers, which then have to be attended to.
+    private var (isBehind, isBehindWithEnds) = (false, false)
+    /// The commands that are obeyed in this turn.
+    private var commands: [CurlInbox.Command] = []
+    /// Whether nothing is left to do without a socket, a timer or a command.
+    private var sleeps = false
     private var active: [CurlEasy: CurlTransfer] = [:]
     private var beginnings = CurlBeginnings()
     /// Stopped transfers whose end was reported, and whose handles libcurl still has.
@@ -67,21 +75,20 @@ final class CurlLoop: @unchecked Sendable {
     func start(_ request: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any TransferHandle
     {
         do {
-            try inbox.open()
             let destination = CurlDestination(request.url.absoluteString)
-            let needsNew = CurlOptions.needsLargeBuffer(request, to: destination)
-            guard let easy = needsNew ? ccurl_easy_new() : pool.take() else {
-                throw RequestError(.other, phase: .sending, reason: "out of memory")
-            }
+            let isSecure = destination.isSecure
+            // A used handle may keep its buffer, which has the size of that of other transfers to a host without TLS.
+            guard let handle = request.isStreamed && !isSecure ? ccurl_handle_new() : pool.take(isSecure: isSecure)
+            else { throw RequestError(.other, phase: .sending, reason: "out of memory") }
             do {
-                let transfer = try CurlTransfer(request, to: destination, easy, loop: self, receive: receive)
+                let transfer = try CurlTransfer(request, to: destination, handle, loop: self, receive: receive)
                 guard submit(.start(transfer)) else {
                     let reason = "the transport was closed, or this process is a fork of the one that used it"
                     throw RequestError(.closed, phase: .sending, reason: reason)
                 }
                 return transfer
             } catch {
-                ccurl_easy_free(easy)
+                ccurl_handle_free(handle)
                 throw error
             }
         } catch {
@@ -97,8 +104,10 @@ final class CurlLoop: @unchecked Sendable {
         case .taken: return true
         case .refused: return false
         case .takenFirst:
-            guard !startThread() else { return true }
-            let error = RequestError(.other, phase: .sending, reason: "no thread can be started")
+            let isOpen = inbox.open()
+            guard !isOpen || !startThread() else { return true }
+            let reason = isOpen ? "no thread can be started" : "no file descriptor is left"
+            let error = RequestError(.other, phase: .sending, reason: reason)
             for case .start(let transfer) in inbox.threadFailed() { transfer.refuse(error) }
             return true
         }
@@ -157,26 +166,25 @@ final class CurlLoop: @unchecked Sendable {
 
     /// Runs one turn; returns `false` if it was the last.
     private func turn(_ gate: OpaquePointer) -> Bool {
-        now = DispatchTime.now().uptimeNanoseconds
-        let phase = takeCommands()
-        if phase == .closing { for transfer in active.values { stop(transfer, .transportClosed) } }
-        publish()
-        releaseStopped()
-        admit()
-        publish()
-        let isEnding = active.isEmpty && leaving.isEmpty && phase != .running
-        if isEnding, !needsAttention, inbox.endIfEmpty() { return false }
-
-        let sleeps = leaving.isEmpty && beginnings.isEmpty && inbox.sleep(in: phase)
         ccurl_gate_leave(gate)
-        let ready = connections.sockets.wait(milliseconds: sleeps ? pause : 0) { isFree($0) }
+        connections.sockets.wait(milliseconds: sleeps ? pause : 0) { isFree($0) }
         guard ccurl_gate_enter(gate) else {
             abandon()
             return false
         }
-        if sleeps { inbox.awake() }
         now = DispatchTime.now().uptimeNanoseconds
-        act(on: ready)
+        if isBehind { isBehind = delivery.attend(now: now) }
+        if isBehindWithEnds { isBehindWithEnds = endings.attend(now: now) }
+        actOnSockets()
+        let phase = inbox.take(&commands)
+        let hadCommands = !commands.isEmpty
+        obeyCommands()
+        if phase == .closing { for transfer in active.values { stop(transfer, .transportClosed) } }
+        // Before their connections are closed, which takes longer.
+        if !leaving.isEmpty { publish() }
+        releaseStopped()
+        admit()
+        // Also for the transfers that have just been admitted, which needn't wait for a socket.
         if let due = curlTimer, due <= now {
             curlTimer = nil
             act(-1)
@@ -186,15 +194,19 @@ final class CurlLoop: @unchecked Sendable {
         takeEnded()
         admit()
         publish()
-        delivery.attend(now: now)
-        endings.attend(now: now)
+        let isEnding = active.isEmpty && leaving.isEmpty && phase != .running
+        if isEnding, !isBehind, !isBehindWithEnds, inbox.endIfEmpty() { return false }
+
+        let isIdle = leaving.isEmpty && beginnings.isEmpty
+        sleeps = isIdle && (!hadCommands || inbox.sleep(in: phase))
+        if !sleeps { inbox.awake() }
         return true
     }
 
     /// The maximum wait for sockets: until a timer is due, or until the delivery has to be checked.
     private var pause: Int32 {
         var due = min(curlTimer ?? .max, timeouts.nextCheck ?? .max, connections.due ?? .max)
-        if needsAttention { due = min(due, now &+ CurlDelivery.interval) }
+        if isBehind || isBehindWithEnds { due = min(due, now &+ CurlDelivery.interval) }
         guard due != .max else { return -1 }
         return due <= now ? 0 : Int32(clamping: (due - now + 999_999) / 1_000_000)
     }
@@ -202,31 +214,29 @@ final class CurlLoop: @unchecked Sendable {
     /// Lets libcurl act on sockets: first on those of transfers that have a connection, then on a few of the others.
     ///
     /// The rest are ready in the next turn, too.
-    private func act(on ready: [CCurlReady]) {
+    private func actOnSockets() {
         var handshakes: [Int32] = []
-        for event in ready {
+        for event in connections.sockets.ready {
             let transfer = connections.sockets.owner(of: event.socket).flatMap { active[$0] }
             if let transfer, transfer.destination.isSecure, transfer.stage.place == .connecting {
                 handshakes.append(event.socket)
             } else {
-                act(event.socket)
+                act(event.socket, isRead: transfer?.hasPlainConnection == true && connections.sockets.isRead(event))
             }
         }
         for socket in handshakes.prefix(Self.mostHandshakes) { act(socket) }
     }
 
-    private func act(_ socket: Int32) {
-        if let multi { _ = ccurl_multi_act(multi, socket) }
+    private func act(_ socket: Int32, isRead: Bool = false) {
+        if let multi { _ = ccurl_multi_act(multi, socket, isRead ? 1 : 0) }
     }
 
     // MARK: Commands
 
-    // A method of its own, so that the commands are released before the loop sleeps: each retains its transfer, and
-    // that its operation.
-    private func takeCommands() -> CurlInbox.Phase {
-        let (commands, phase) = inbox.take()
+    private func obeyCommands() {
         for command in commands { obey(command) }
-        return phase
+        // Each retains its transfer, and that its operation.
+        commands.removeAll(keepingCapacity: true)
     }
 
     private func obey(_ command: CurlInbox.Command) {
@@ -362,10 +372,8 @@ final class CurlLoop: @unchecked Sendable {
         connections.transferEnded(transfer, on: socket, now: now) { isFree($0) }
         connections.limitIdle(beside: active.count + leaving.count)
         entrance.leave(transfer)
-        // A handle that was taken from libcurl before its end may keep a buffer, and then refuses the options of the
-        // next transfer.
-        let isUsable = transfer.isComplete && !transfer.hasLargeBuffer
-        if isUsable { pool.put(transfer.easy) } else { ccurl_easy_free(transfer.easy) }
+        guard transfer.isHandleUsable else { return ccurl_handle_free(transfer.handle) }
+        pool.put(transfer.handle, isSecure: transfer.destination.isSecure)
     }
 
     /// Releases some of the stopped transfers; the others continue in between.
@@ -421,17 +429,19 @@ final class CurlLoop: @unchecked Sendable {
     /// Hands the events since the last time to workers, who call the receivers.
     private func publish() {
         guard !touched.isEmpty else { return }
-        let ready = touched.filter { $0.publish() }
-        touched.removeAll(keepingCapacity: true)
-        guard !ready.isEmpty else { return }
+        swap(&touched, &ready)
+        ready.removeAll { !$0.publish() }
         let stopped = ready.filter(\.isStopped)
-        guard !stopped.isEmpty else { return delivery.schedule(ready, now: now) }
-        endings.schedule(stopped, now: now)
-        delivery.schedule(ready.filter { !$0.isStopped }, now: now)
+        if !stopped.isEmpty {
+            endings.schedule(stopped, now: now)
+            isBehindWithEnds = true
+            ready.removeAll(where: \.isStopped)
+        }
+        guard !ready.isEmpty else { return }
+        delivery.schedule(ready, now: now)
+        isBehind = true
+        ready.removeAll(keepingCapacity: true)
     }
-
-    /// Whether a transfer waits for a worker, and there may be another for it: as many as there can be go on alone.
-    private var needsAttention: Bool { delivery.needsAttention || endings.needsAttention }
 
     // MARK: What libcurl calls
 

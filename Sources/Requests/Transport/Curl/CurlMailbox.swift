@@ -28,8 +28,6 @@ struct CurlMailbox: Sendable {
     private var hasEnd = false
     /// Whether the content of the request has bytes again, which the loop may not know yet.
     var isReadable = false
-    /// Whether the transfer was cancelled, which the loop may not know yet.
-    var isCancelled = false
 
     /// Adds events; returns whether the receiver has to be called, and whether the transfer has to pause.
     ///
@@ -58,17 +56,15 @@ struct CurlMailbox: Sendable {
         return true
     }
 
-    /// Begins to call the receiver; `false` if it is already being called.
-    mutating func enter() -> Bool {
-        guard !isOpen else { return false }
-        isOpen = true
-        return true
-    }
-
     private var isEmpty: Bool { rest.isEmpty && events.isEmpty }
 
     /// Takes waiting events; `nil` if there is nothing to take, and the receiver isn't called until there are.
-    mutating func take() -> ArraySlice<TransferEvent>? {
+    ///
+    /// - Parameter isFirst: Whether the caller begins to call the receiver, which one at a time does.
+    /// - Returns: The events.
+    mutating func take(isFirst: Bool = false) -> ArraySlice<TransferEvent>? {
+        guard !isFirst || !isOpen else { return nil }
+        isOpen = true
         guard !isEmpty, !isHeld else {
             (isScheduled, isOpen) = (false, false)
             return nil
@@ -97,8 +93,9 @@ struct CurlMailbox: Sendable {
     }
 }
 
-extension [TransferEvent] {
-    fileprivate var hasEnd: Bool {
+extension BidirectionalCollection<TransferEvent> {
+    /// Whether the transfer ends with the events.
+    var hasEnd: Bool {
         if case .end? = last { true } else { false }
     }
 }

@@ -5,10 +5,8 @@
 import CRequestsCurl
 import Foundation
 
-/// The options of one handle: a request in libcurl's terms.
-///
-/// It retains the memory that they point to.
-final class CurlOptions {
+/// The options of one request in libcurl's terms, with the memory that they point to.
+struct CurlOptions: ~Copyable {
     private let destination: CurlDestination
     private let trust: CurlTrust?
     /// The maximum time for making a connection, including the look-up.
@@ -17,9 +15,6 @@ final class CurlOptions {
     private var addresses: OpaquePointer?
     /// The content of a small body, which is sent in one piece with the head.
     private let content: UnsafeMutableRawBufferPointer?
-    private let newsreader: UnsafeMutablePointer<CCurlNewsreader>?
-    private let errorText: UnsafeMutablePointer<CChar>
-    private static let errorTextSize = 256
 
     /// - Parameters:
     ///   - request: The request.
@@ -37,29 +32,23 @@ final class CurlOptions {
         guard request.method.rawValue.isToken else {
             throw InvalidRequest(.method, "isn't valid", excerpt: request.method.rawValue)
         }
-        self.destination = destination
-        self.connectTimeout = connectTimeout
-        trust = try CurlTrustCache.shared.trust(for: request)
+        let trust = try CurlTrustCache.shared.trust(for: request)
         let content = try Self.content(of: request.body)
+        let fields: Fields
         do {
             fields = try Fields(of: request, decodesContent: decodesContent, isPosted: content != nil)
         } catch {
             content?.deallocate()
             throw error
         }
-        self.content = content
-        newsreader = destination.isSecure ? .allocate(capacity: 1) : nil
-        newsreader?.initialize(to: CCurlNewsreader())
-        errorText = .allocate(capacity: Self.errorTextSize)
-        errorText.initialize(repeating: 0, count: Self.errorTextSize)
+        (self.destination, self.connectTimeout, self.trust) = (destination, connectTimeout, trust)
+        (self.fields, self.content) = (fields, content)
     }
 
     deinit {
         fields.free()
-        ccurl_list_free(addresses)
+        ccurl_lines_free(addresses)
         content?.deallocate()
-        newsreader?.deallocate()
-        errorText.deallocate()
     }
 
     // MARK: Content
@@ -96,49 +85,57 @@ final class CurlOptions {
 
     // MARK: Options
 
-    /// Sets all options.
-    ///
-    /// - Throws: An error that names the first option that this libcurl refuses, and the reason.
-    func apply(
-        _ request: TransportRequest,
-        to easy: CurlEasy,
-        of transfer: CurlTransfer,
-        news: @escaping @convention(c) (UnsafeMutableRawPointer?, CCurlNews, UInt32, UnsafePointer<CChar>?) -> Void
-    ) throws(RequestError) {
-        var refusal: String?
-        func check(_ code: Int32, _ option: @autoclosure () -> String) {
+    /// Sets options of a handle, up to the first that this libcurl refuses.
+    private struct Setter {
+        let easy: CurlEasy
+        private var refusal: String?
+
+        init(_ easy: CurlEasy) { self.easy = easy }
+
+        mutating func check(_ code: Int32, _ option: @autoclosure () -> String) {
             guard code != 0, refusal == nil else { return }
             refusal = "\(option()): \(String(cString: ccurl_error_text(code)))"
         }
-        func set(_ option: CCurlLongOption, _ value: Int) {
+
+        mutating func set(_ option: CCurlLongOption, _ value: Int) {
             check(ccurl_easy_set_long(easy, option, value), "option \(option.rawValue)")
         }
-        func set(_ option: CCurlTextOption, _ value: String) {
-            check(ccurl_easy_set_text(easy, option, value), "option \(option.rawValue)")
-        }
-        let configuration = transfer.loop.configuration
-        let context = Unmanaged.passUnretained(transfer).toOpaque()
-        let headSize = fields.size + destination.address.utf8.count + 128
-        try self.check(headSize: headSize)
-        check(ccurl_easy_prepare(easy, transfer.loop.callbacks, context, errorText), "the options of every request")
 
-        set(CCURL_URL, destination.address)
-        limitConnecting(to: connectTimeout, easy)
-        if Self.needsLargeBuffer(request, to: destination) { set(CCURL_BUFFERSIZE, 128 * 1024) }
-        if destination.isSecure {
-            set(CCURL_PIPEWAIT, 1)
-            // A weight of HTTP/2 is a number from 1 to 256 (RFC 7540, 5.3.2).
-            if let priority = request.priority { set(CCURL_STREAM_WEIGHT, 1 + Int(max(0, min(priority, 1)) * 255)) }
-            if !configuration.usesHTTP2 || headSize > Self.largestHeadOfHTTP2 {
-                check(ccurl_easy_use_http11(easy), "HTTP/1.1")
-            }
-            // Any transfer of a connection may receive news about all of them.
-            newsreader?.pointee = CCurlNewsreader(callback: news, context: context, is_in_tunnel: false)
-            check(ccurl_easy_read_news(easy, newsreader), "the debug function")
-            let trust = trust ?? .system
-            set(CCURL_SSLVERSION, CurlTrust.number(of: trust.minimumVersion))
-            check(trust.apply(to: easy), "the trust policy")
+        mutating func set(_ option: CCurlTextOption, _ value: String) {
+            check(value.withCString { ccurl_easy_set_text(easy, option, $0) }, "option \(option.rawValue)")
         }
+
+        /// - Throws: An error that names the first option that this libcurl refuses, and the reason.
+        func finish() throws(RequestError) {
+            guard let refusal else { return }
+            throw RequestError(.unsupported, phase: .sending, reason: "this libcurl refuses \(refusal)")
+        }
+    }
+
+    /// Sets the options that all requests of a loop have, with or without TLS.
+    private func prepare(_ handle: CurlHandle, for loop: CurlLoop) throws(RequestError) {
+        let configuration = loop.configuration
+        var options = Setter(handle.pointee.easy)
+        options.check(ccurl_handle_prepare(handle, loop.callbacks), "the options of every request")
+        if destination.isSecure {
+            options.set(CCURL_BUFFERSIZE, Self.largeBuffer)
+            options.set(CCURL_PIPEWAIT, 1)
+            if !configuration.usesHTTP2 { options.check(ccurl_easy_use_http11(options.easy), "HTTP/1.1") }
+            // Any transfer of a connection may receive news about all of them.
+            options.check(ccurl_handle_read_news(handle), "the debug function")
+            let trust = trust ?? .system
+            options.set(CCURL_SSLVERSION, CurlTrust.number(of: trust.minimumVersion))
+            options.check(trust.apply(to: options.easy), "the trust policy")
+        }
+        // libcurl copies the paths of authorities for each transfer, also if no connection of it can need them.
+        if !destination.isSecure {
+            for option in [CCURL_CAINFO, CCURL_CAPATH] { _ = ccurl_easy_set_text(options.easy, option, nil) }
+        }
+        if !loop.proxies.mayBeSecure {
+            for option in [CCURL_PROXY_CAINFO, CCURL_PROXY_CAPATH] { _ = ccurl_easy_set_text(options.easy, option, nil) }
+        }
+        // Otherwise libcurl would read the environment. One that is built without proxies doesn't know the option.
+        _ = ccurl_easy_set_text(options.easy, CCURL_NOPROXY, "*")
         if let address = configuration.localAddress {
             // A name would be looked up on the loop's thread, where all transfers would wait.
             guard IPAddress(address.prefix { $0 != "%" }) != nil else {
@@ -146,57 +143,89 @@ final class CurlOptions {
                 throw RequestError(.unsupported, phase: .sending, reason: reason)
             }
             // The prefix keeps it from being taken for the name of an interface.
-            set(CCURL_INTERFACE, "host!\(address)")
+            options.set(CCURL_INTERFACE, "host!\(address)")
+        }
+        if let path = configuration.unixSocketPath, !path.isEmpty { options.set(CCURL_UNIX_SOCKET_PATH, path) }
+        try options.finish()
+    }
+
+    /// Sets all options.
+    ///
+    /// The usual request is a GET without content. Any other needs options that the next one must not have: its handle
+    /// is reset afterwards.
+    ///
+    /// - Throws: An error that names the first option that this libcurl refuses, and the reason.
+    func apply(_ request: TransportRequest, to handle: CurlHandle, of transfer: CurlTransfer) throws(RequestError) {
+        let headSize = fields.size + destination.address.utf8.count + 128
+        try check(headSize: headSize)
+        if trust != nil, handle.pointee.is_prepared { ccurl_handle_reset(handle) }
+        if !handle.pointee.is_prepared { try prepare(handle, for: transfer.loop) }
+        handle.pointee.transfer = Unmanaged.passUnretained(transfer).toOpaque()
+        var options = Setter(handle.pointee.easy)
+        var isUsual = trust == nil
+        func unusually(_ set: (inout Setter) -> Void) {
+            set(&options)
+            isUsual = false
+        }
+
+        options.set(CCURL_URL, destination.address)
+        limitConnecting(to: connectTimeout, options.easy)
+        options.check(ccurl_easy_set_headers(options.easy, fields.lines), "the header fields")
+        if !destination.isSecure, request.isStreamed { unusually { $0.set(CCURL_BUFFERSIZE, Self.largeBuffer) } }
+        if destination.isSecure {
+            // A weight of HTTP/2 is a number from 1 to 256 (RFC 7540, 5.3.2).
+            if let priority = request.priority {
+                unusually { $0.set(CCURL_STREAM_WEIGHT, 1 + Int(max(0, min(priority, 1)) * 255)) }
+            }
+            if headSize > Self.largestHeadOfHTTP2 { unusually { $0.check(ccurl_easy_use_http11($0.easy), "HTTP/1.1") } }
         }
 
         // HTTPGET is the default of a handle. POST and PUT send their length even if it is 0 (RFC 9110, 8.6).
         if let content {
             // This sets the method itself, to POST, whose name is set below.
-            check(ccurl_easy_set_content(easy, content.baseAddress, content.count), "the content")
+            unusually { $0.check(ccurl_easy_set_content($0.easy, content.baseAddress, content.count), "the content") }
         } else if let body = transfer.body {
-            set(CCURL_UPLOAD, 1)
-            set(CCURL_UPLOAD_BUFFERSIZE, 256 * 1024)
-            if let length = body.length { check(ccurl_easy_set_body_length(easy, length), "the length of the body") }
+            unusually {
+                $0.set(CCURL_UPLOAD, 1)
+                $0.set(CCURL_UPLOAD_BUFFERSIZE, 256 * 1024)
+                guard let length = body.length else { return }
+                $0.check(ccurl_easy_set_body_length($0.easy, length), "the length of the body")
+            }
         }
         let hasContent = content != nil || transfer.body != nil
         if request.method == .head, !hasContent {
-            set(CCURL_NO_BODY, 1)
+            unusually { $0.set(CCURL_NO_BODY, 1) }
         } else if request.method != .get || hasContent {
-            set(CCURL_CUSTOMREQUEST, request.method.rawValue)
+            unusually { $0.set(CCURL_CUSTOMREQUEST, request.method.rawValue) }
         }
         // libcurl sends a request a second time if a kept connection turns out to be closed.
         if !request.method.isIdempotent {
-            if !CurlFeatures.loaded.asksBeforeSending { set(CCURL_FRESH_CONNECT, 1) }
-            if destination.isSecure { ccurl_easy_send_once(easy) }
+            unusually {
+                if !CurlFeatures.loaded.asksBeforeSending { $0.set(CCURL_FRESH_CONNECT, 1) }
+                if destination.isSecure { ccurl_easy_send_once($0.easy) }
+            }
         }
-        check(ccurl_easy_set_headers(easy, fields.lines), "the header fields")
-
         if let proxy = transfer.proxy {
             try proxy.validate()
-            set(CCURL_PROXY, proxy.text)
-            set(CCURL_NOPROXY, "")
-        } else {
-            // Otherwise libcurl would read the environment. One that is built without proxies doesn't know the option.
-            _ = ccurl_easy_set_text(easy, CCURL_NOPROXY, "*")
+            unusually {
+                $0.set(CCURL_PROXY, proxy.text)
+                $0.set(CCURL_NOPROXY, "")
+            }
         }
         if fields.proxyLines != nil {
-            check(ccurl_easy_set_proxy_headers(easy, fields.proxyLines), "the header fields of the proxy")
+            unusually {
+                $0.check(ccurl_easy_set_proxy_headers($0.easy, fields.proxyLines), "the header fields of the proxy")
+            }
         }
-        if let path = configuration.unixSocketPath, !path.isEmpty { set(CCURL_UNIX_SOCKET_PATH, path) }
-        if let refusal {
-            throw RequestError(.unsupported, phase: .sending, reason: "this libcurl refuses \(refusal)")
-        }
+        handle.pointee.is_prepared = isUsual
+        try options.finish()
     }
 
-    /// Whether a transfer needs a buffer that is larger than libcurl's own, and a new handle for it: a used handle
-    /// keeps its buffer.
+    /// The size of a buffer that is larger than libcurl's own.
     ///
-    /// Transfers need one if they don't go to memory, and may be large, and for the heads of HTTP/2. libcurl accepts a
+    /// Transfers have one if they don't go to memory, and may be large, and for the heads of HTTP/2. libcurl accepts a
     /// head of up to that size, but loses the rest of one that is larger than its buffer.
-    static func needsLargeBuffer(_ request: TransportRequest, to destination: CurlDestination) -> Bool {
-        request.isStreamed || destination.isSecure
-    }
-
+    private static let largeBuffer = 128 * 1024
     /// The maximum head over HTTP/2.
     private static let largestHeadOfHTTP2 = 48 * 1024
     /// The maximum head over TLS.
@@ -220,15 +249,19 @@ final class CurlOptions {
     /// Returns why the connection of a transfer must not be used; `nil` if it may be.
     func refusal(of easy: CurlEasy) -> Distrust? { trust?.refusal(of: easy) }
 
-    /// Makes the transfer connect to these addresses, in that order, without a look-up.
-    func connect(to addresses: CurlAddresses, _ easy: CurlEasy) {
-        self.addresses = ccurl_list_append(self.addresses, addresses.line) ?? self.addresses
-        _ = ccurl_easy_set_addresses(easy, self.addresses)
+    /// Makes the transfer connect to the addresses of its host and of its proxy, without a look-up; called once.
+    mutating func connect(to addresses: [CurlAddresses], _ handle: CurlHandle) {
+        let lines = addresses.map(\.line)
+        self.addresses = ccurl_lines_new(lines.count, lines.reduce(0) { $0 + $1.utf8.count })
+        for line in lines { _ = ccurl_lines_add(self.addresses, line) }
+        _ = ccurl_easy_set_addresses(handle.pointee.easy, self.addresses)
+        handle.pointee.is_prepared = false
     }
 
     /// Keeps the transfer from the connections of transfers with a lower number.
-    func avoidConnections(before number: Int, _ easy: CurlEasy) {
-        (trust ?? .system).setMark(number: number, of: easy)
+    func avoidConnections(before number: Int, _ handle: CurlHandle) {
+        (trust ?? .system).setMark(number: number, of: handle.pointee.easy)
+        handle.pointee.is_prepared = false
     }
 
     /// Sets the maximum time for making a connection.
@@ -246,17 +279,10 @@ final class CurlOptions {
 
     // MARK: Results
 
-    /// Records why the transfer failed, on behalf of libcurl, which never got it.
-    func note(_ failure: String) {
-        let bytes = failure.utf8.prefix(Self.errorTextSize - 1)
-        for (position, byte) in bytes.enumerated() { errorText[position] = CChar(bitPattern: byte) }
-        errorText[bytes.count] = 0
-    }
-
     /// The result of a transfer, with libcurl's text for it; to be called before the handle is reused.
-    func result(_ code: Int32, of easy: CurlEasy) -> CurlResult {
+    static func result(_ code: Int32, of handle: CurlHandle) -> CurlResult {
         guard code != 0 else { return CurlResult(code: 0, text: "") }
-        let own = String(cString: errorText)
+        let (easy, own) = (handle.pointee.easy, String(cString: ccurl_handle_error(handle)))
         // A text with an at sign may show the password of a proxy.
         let isFit = !own.isEmpty && !own.utf8.contains(UInt8(ascii: "@"))
         return CurlResult(
@@ -274,9 +300,12 @@ final class CurlOptions {
 extension CurlOptions {
     /// The header fields of a request as lists of lines, made without a string for each.
     private struct Fields {
-        /// Null if there are none.
-        private(set) var lines: OpaquePointer?
-        /// Those that go to the proxy only.
+        /// The lines of this side: their maximum number, and that of their bytes.
+        private static let (mostOwn, largestOwn) = (8, 512)
+
+        /// Null if memory is short.
+        let lines: OpaquePointer?
+        /// Those that go to the proxy only; null if there are none.
         private(set) var proxyLines: OpaquePointer?
         /// The byte count of the caller's fields.
         private(set) var size = 0
@@ -298,17 +327,20 @@ extension CurlOptions {
                 default: break
                 }
                 size += field.name.rawValue.utf8.count + field.value.utf8.count + 4
+            }
+            let count = request.headers.count
+            lines = ccurl_lines_new(count + Self.mostOwn, size + Self.largestOwn)
+            for field in request.headers {
                 let isForProxy = field.name == .proxyAuthorization
-                guard let longer = Self.append(field, to: isForProxy ? proxyLines : lines) else {
+                if isForProxy, proxyLines == nil { proxyLines = ccurl_lines_new(count, size) }
+                guard Self.append(field, to: isForProxy ? proxyLines : lines) else {
                     free()
                     throw InvalidRequest(.headerName, "or its value isn't valid", excerpt: field.name.rawValue)
                 }
-                if isForProxy { proxyLines = longer } else { lines = longer }
             }
             // A part of encoded content can't be decoded.
-            let codings = hasRange ? "identity" : ContentCoding.accepted
-            if let codings, decodesContent, request.decodesContent, !hasCodings {
-                append("Accept-Encoding: \(codings)")
+            if decodesContent, request.decodesContent, !hasCodings {
+                append(hasRange ? "Accept-Encoding: identity" : ContentCoding.acceptLine)
             }
             // libcurl sends an expectation before a large body, and waits a second for servers that don't support it.
             if !request.body.isEmpty, !hasExpectation { append("Expect:") }
@@ -320,23 +352,24 @@ extension CurlOptions {
             }
         }
 
-        private mutating func append(_ line: String) {
-            lines = ccurl_list_append(lines, line) ?? lines
+        private func append(_ line: String?) {
+            _ = line?.withCString { ccurl_lines_add(lines, $0) }
         }
 
-        /// Returns a list with a field; null if that isn't one line, or memory is short.
-        private static func append(_ field: HTTPField, to list: OpaquePointer?) -> OpaquePointer? {
+        /// Appends a field; `false` if that isn't one line, or memory is short.
+        private static func append(_ field: HTTPField, to lines: OpaquePointer?) -> Bool {
+            guard let lines else { return false }
             var (name, value) = (field.name.rawValue, field.value)
             return name.withUTF8 { name in
                 value.withUTF8 { value in
-                    ccurl_list_append_field(list, name.baseAddress, name.count, value.baseAddress, value.count)
+                    ccurl_lines_add_field(lines, name.baseAddress, name.count, value.baseAddress, value.count)
                 }
             }
         }
 
         func free() {
-            ccurl_list_free(lines)
-            ccurl_list_free(proxyLines)
+            ccurl_lines_free(lines)
+            ccurl_lines_free(proxyLines)
         }
     }
 }

@@ -29,6 +29,8 @@ struct CurlProxies: Sendable {
             destination = CurlDestination("http://\(authority)\(port)")
         }
 
+        /// Whether the connection to it is one of TLS.
+        var isSecure: Bool { scheme == "https" }
         /// Whether libcurl gives it addresses of hosts, rather than their names.
         var takesAddresses: Bool { scheme == "socks4" || scheme == "socks5" }
 
@@ -63,6 +65,9 @@ struct CurlProxies: Sendable {
         secure = first("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY").map(Proxy.init)
         exceptions = first("no_proxy", "NO_PROXY")?.lowercased().split { ", \t".contains($0) } ?? []
     }
+
+    /// Whether a connection to a proxy may be one of TLS.
+    var mayBeSecure: Bool { plain?.isSecure == true || secure?.isSecure == true }
 
     /// The proxy for a host; `nil` if it is connected to directly.
     func proxy(for destination: CurlDestination) -> Proxy? {

@@ -63,13 +63,15 @@ struct CurlSockets {
     private var hosts: [String: Int] = [:]
     /// Whether connections wait to be closed.
     private(set) var hasRetired = false
-    private var ready = [CCurlReady](repeating: CCurlReady(), count: 64)
+    private var events = [CCurlReady](repeating: CCurlReady(), count: 64)
+    /// The sockets whose events libcurl waits for, with those.
+    private(set) var ready: [CCurlReady] = []
 
     /// Begins to wait with an epoll, which the caller owns, and for the descriptor that ends the waiting.
     mutating func open(_ poll: Int32, wakeUp: Int32) {
         self.poll = poll
         self.wakeUp = wakeUp
-        _ = ccurl_poll_set(poll, wakeUp, 1)
+        ccurl_poll_set_wake(poll, wakeUp)
     }
 
     mutating func opened(_ socket: Int32, now: UInt64 = 0) {
@@ -115,8 +117,16 @@ struct CurlSockets {
 
     /// Records that a transfer has a socket, and no longer a former one.
     mutating func enter(_ socket: CurlSocket?, from former: CurlSocket?) {
-        if let socket { known[socket.descriptor]?.users += 1 }
-        if let former, known[former.descriptor]?.serial == former.serial { known[former.descriptor]?.users -= 1 }
+        if let socket { addUser(1, of: socket) }
+        if let former { addUser(-1, of: former) }
+    }
+
+    private mutating func addUser(_ count: Int, of socket: CurlSocket) {
+        // By the index: a change by the key would allocate three times.
+        guard let index = known.index(forKey: socket.descriptor), known.values[index].serial == socket.serial else {
+            return
+        }
+        known.values[index].users += count
     }
 
     /// Records that a transfer on the socket has ended.
@@ -170,29 +180,31 @@ struct CurlSockets {
         if let host { hosts[host, default: 0] += 1 }
     }
 
-    /// Waits for sockets, and returns those whose events libcurl waits for.
+    /// Waits for sockets, and finds those whose events libcurl waits for: ``ready``.
     ///
     /// - Parameters:
     ///   - milliseconds: The maximum wait; -1 for no limit.
     ///   - isFree: Whether no transfer can have a socket without having asked for it, as a paused one may.
-    /// - Returns: The sockets with their events.
-    mutating func wait(milliseconds: Int32, isFree: (CurlSocket) -> Bool) -> [CCurlReady] {
-        let count = ready.withUnsafeMutableBufferPointer {
+    mutating func wait(milliseconds: Int32, isFree: (CurlSocket) -> Bool) {
+        let count = events.withUnsafeMutableBufferPointer {
             ccurl_poll_wait(poll, $0.baseAddress, Int32($0.count), milliseconds)
         }
-        var wanted: [CCurlReady] = []
-        for event in ready.prefix(Int(count)) {
-            if event.socket == wakeUp {
-                ccurl_wake_clear(wakeUp)
-            } else if let interest = known[event.socket], interest.wanted == 0 {
+        ready.removeAll(keepingCapacity: true)
+        for event in events.prefix(Int(count)) where event.socket != wakeUp {
+            if let interest = known[event.socket], interest.wanted == 0 {
                 known[event.socket]?.registered = 0
                 let socket = CurlSocket(descriptor: event.socket, serial: interest.serial)
                 take(event, isIdle: interest.users == 0 && isFree(socket), isExclusive: interest.isExclusive)
             } else {
-                wanted.append(event)
+                ready.append(event)
             }
         }
-        return wanted
+    }
+
+    /// Whether an event is that there is something to read for a transfer that has the socket alone, and only reads.
+    func isRead(_ event: CCurlReady) -> Bool {
+        guard event.bits == 1, let interest = known[event.socket] else { return false }
+        return interest.wanted == 1 && interest.users == 1
     }
 
     /// Handles an event of a socket that libcurl doesn't wait for.

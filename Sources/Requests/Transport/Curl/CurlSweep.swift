@@ -40,7 +40,7 @@ struct CurlSweep {
             if ccurl_easy_prepare_sweep(new) == 0 { handle = new } else { ccurl_easy_free(new) }
         }
         guard let handle, ccurl_multi_add(multi, handle) == 0 else { return }
-        _ = ccurl_multi_act(multi, -1)
+        _ = ccurl_multi_act(multi, -1, 0)
         _ = ccurl_multi_remove(multi, handle)
     }
 

@@ -6,7 +6,7 @@ import CRequestsCurl
 import Foundation
 
 extension CCurlCallbacks {
-    /// The callbacks of every transfer; the context of each call is its transfer, or the loop for the last three.
+    /// The callbacks of every transfer; the context of each call is its handle, or the loop for the last three.
     init(loop: CurlLoop) {
         self.init(
             head: { bytes, size, count, context in
@@ -26,6 +26,10 @@ extension CCurlCallbacks {
             sending: { context, remote, local, remotePort, localPort in
                 let connection = CurlTransfer.Connection(remote, remotePort, local, localPort)
                 return CurlTransfer.at(context)?.maySend(connection) == true ? 0 : 1
+            },
+            news: { context, news, number, text in
+                let text = UnsafeRawBufferPointer(start: text, count: text == nil ? 0 : Int(number))
+                CurlTransfer.at(context)?.note(news, number, text)
             },
             opened: { loop, socket in CurlLoop.at(loop)?.opened(socket) },
             closes: { loop, socket in CurlLoop.at(loop)?.closes(socket) },
@@ -75,8 +79,9 @@ extension CurlTransfer {
     }
 
     // The loop holds a transfer for as long as its handle is in the multi handle, which is as long as it is called.
-    static func at(_ context: UnsafeMutableRawPointer?) -> CurlTransfer? {
-        context.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
+    static func at(_ handle: UnsafeMutableRawPointer?) -> CurlTransfer? {
+        let transfer = handle?.assumingMemoryBound(to: CCurlHandle.self).pointee.transfer
+        return transfer.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
     }
 }
 #endif

@@ -4,11 +4,14 @@
 #if os(Linux)
 import CRequestsCurl
 import Foundation
+import Synchronization
 
 /// A transfer over libcurl: an easy handle, its state, and the mailbox between the loop and the receiver.
 // Sendable: a part of the libcurl loop. Variables are accessed only by the thread that makes the transfer until it is
 // submitted to the loop, and only by the loop's thread after that; the mailbox, which two sides share, has a lock.
 final class CurlTransfer: TransferHandle, @unchecked Sendable {
+    /// Its handle, which may belong to another transfer once this one has ended.
+    let handle: CurlHandle
     let easy: CurlEasy
     /// The last socket that libcurl used for it; accessed only by the loop.
     var socket: CurlSocket?
@@ -26,7 +29,9 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     let loop: CurlLoop
     private let receive: @Sendable (TransferEvent) -> Void
     private let mailbox = Locked(CurlMailbox())
-    let options: CurlOptions
+    private(set) var options: CurlOptions
+    /// Whether it was cancelled, perhaps by a command that the loop hasn't taken yet.
+    private let cancelled = Atomic(false)
     private var flow: FlowControl?
 
     var state: CurlTransferState
@@ -39,8 +44,8 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     let hasOwnLimit: Bool
     /// Whether the content may have no end.
     let isOpenEnded: Bool
-    /// Whether the handle has a buffer of a special size.
-    let hasLargeBuffer: Bool
+    /// Whether the content goes to a file or a stream.
+    private let isStreamed: Bool
     private var events: CurlEvents
     /// The number of its stream, with HTTP/2.
     var stream: UInt32?
@@ -56,6 +61,8 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     /// Why the content of the request can't be sent.
     private var bodyError: (any Error)?
     private var paused: CurlPauses = []
+    /// Whether the receiver has to be called for events that it held back.
+    private var isWanted = false
     /// Whether libcurl has completed the transfer successfully.
     private(set) var isComplete = false
     /// Whether the transfer has ended because no connection was made in time.
@@ -67,19 +74,20 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     init(
         _ request: TransportRequest,
         to destination: CurlDestination,
-        _ easy: CurlEasy,
+        _ handle: CurlHandle,
         loop: CurlLoop,
         receive: @escaping @Sendable (TransferEvent) -> Void
     ) throws {
         let configuration = loop.configuration
-        self.easy = easy
+        self.handle = handle
+        easy = handle.pointee.easy
         self.loop = loop
         self.receive = receive
         isIdempotent = request.method.isIdempotent
         hasOwnLimit = request.hasOwnLimit
         isOpenEnded = request.isOpenEnded
-        events = CurlEvents(isStreamed: request.isStreamed)
-        hasLargeBuffer = CurlOptions.needsLargeBuffer(request, to: destination)
+        isStreamed = request.isStreamed
+        events = CurlEvents(isStreamed: isStreamed)
         flow = request.flow
         let timeout = request.timeout ?? .seconds(60)
         stage = CurlStage(timeout: timeout, connectTimeout: min(timeout, configuration.connectTimeout))
@@ -106,9 +114,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         )
         unreportedCount = options.contentCount
         if unreportedCount == nil { body = try CurlBody(request.body, whenReadable: resumesSending) }
-        try options.apply(request, to: easy, of: self) {
-            CurlTransfer.at($0)?.note($1, $2, UnsafeRawBufferPointer(start: $3, count: $3 == nil ? 0 : Int($2)))
-        }
+        try options.apply(request, to: handle, of: self)
     }
 
     deinit {
@@ -119,12 +125,11 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
 
     func cancel() {
         // The loop takes the command in its next turn, and may be about to send the request in this one.
-        mailbox.withLock { $0.isCancelled = true }
+        cancelled.store(true, ordering: .sequentiallyConsistent)
         loop.submit(.stop(self, .cancelled))
     }
 
-    /// Whether the transfer was cancelled, perhaps by a command that the loop hasn't taken yet.
-    var isCancelled: Bool { mailbox.withLock { $0.isCancelled } }
+    var isCancelled: Bool { cancelled.load(ordering: .sequentiallyConsistent) }
 
     func pause() { change { $0.hold(true) } }
 
@@ -138,17 +143,21 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
 
     /// Calls the receiver with the events in the mailbox, until that holds them back; from one worker at a time.
     func deliver() {
-        guard mailbox.withLock({ $0.enter() }) else { return }
-        while let events = mailbox.withLock({ $0.take() }) {
+        var isFirst = true
+        while let events = mailbox.withLock({ $0.take(isFirst: isFirst) }) {
+            isFirst = false
+            // An end is the last event, and not held back: the mailbox needn't be asked about it.
+            let isLast = events.hasEnd
             for (position, event) in zip(events.indices, events) {
                 receive(event)
-                guard case .data(let data) = event else { continue }
+                guard !isLast, case .data(let data) = event else { continue }
                 let (goesOn, isHeld) = mailbox.withLock { mailbox in
                     (mailbox.release(data.count), mailbox.takeBack(events[(position + 1)...]))
                 }
                 if goesOn { loop.submit(.update(self)) }
                 if isHeld { break }
             }
+            if isLast { return }
         }
     }
 
@@ -168,7 +177,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     /// Ends the transfer, which no loop takes.
     func refuse(_ error: RequestError) {
         receive(.end(error))
-        ccurl_easy_free(easy)
+        ccurl_handle_free(handle)
     }
 
     /// Records that it was admitted.
@@ -202,6 +211,23 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     /// Whether it was sent at all.
     var wasSent: Bool { state.sends > 0 }
 
+    /// Whether it has a connection without TLS, which leads to its host.
+    var hasPlainConnection: Bool { stage.place == .connected && !destination.isSecure && proxy == nil }
+
+    /// Whether its handle may serve another transfer.
+    ///
+    /// One that was taken from libcurl before its end may keep a buffer, as may one whose buffer has a size of its own.
+    /// And libcurl keeps in a handle that its request was refused, for which a later failure would be taken.
+    var isHandleUsable: Bool {
+        guard isComplete else { return false }
+        return destination.isSecure ? state.sends == 1 && restarts == 0 : !isStreamed
+    }
+
+    /// Makes libcurl connect to addresses that it doesn't have.
+    func give(_ addresses: [CurlAddresses]) {
+        options.connect(to: addresses, handle)
+    }
+
     /// Opens the content of the request, now that the transfer has its turn.
     func openContent() -> CurlBody.Chunk {
         guard let body else { return .bytes(0) }
@@ -223,7 +249,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
 
     /// Records why it failed, on behalf of libcurl, which never got it.
     func note(_ failure: String) {
-        options.note(failure)
+        ccurl_handle_set_error(handle, failure)
     }
 
     /// Takes the result; its event is reported with the next ``publish()``.
@@ -231,7 +257,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         isComplete = code == 0
         isUnconnected = stage.place.isUnconnected && (code == CurlResult.timedOut || state.stopped == .unconnected)
         if isComplete { reportSentContent() }
-        guard var event = state.end(options.result(code, of: easy), isCut: decoder?.mayEnd == false) else { return }
+        guard var event = state.end(CurlOptions.result(code, of: handle), isCut: decoder?.mayEnd == false) else { return }
         if state.stopped == .bodyFailed, let bodyError, !(bodyError is InvalidRequest) {
             event = .end(RequestError(bodyError))
         }
@@ -245,11 +271,12 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
 
     /// Puts its events into the mailbox; returns whether the receiver has to be called.
     func publish() -> Bool {
-        guard let new = events.take() else { return mailbox.withLock { $0.wake() } }
+        defer { isWanted = false }
+        guard let new = events.take() else { return isWanted }
         let (schedule, pause) = mailbox.withLock { $0.put(new) }
         if pause { _ = setPaused(paused.union(.mailbox)) }
         // The receiver may have to wait to be notified of earlier events, behind slow receivers.
-        return schedule || isStopped
+        return schedule || isWanted || isStopped
     }
 
     /// Whether it was stopped from this side: by a cancellation, by its timeout, or with the transport.
@@ -264,10 +291,11 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     ///
     /// - Returns: libcurl's code: kept content arrives while a transfer resumes, and may be refused.
     func update() -> Int32 {
-        let (isHeld, isFull, isReadable) = mailbox.withLock { mailbox in
+        let (isHeld, isFull, isReadable, isWanted) = mailbox.withLock { mailbox in
             defer { mailbox.isReadable = false }
-            return (mailbox.isHeld, mailbox.isFull, mailbox.isReadable)
+            return (mailbox.isHeld, mailbox.isFull, mailbox.isReadable, mailbox.wake())
         }
+        self.isWanted = self.isWanted || isWanted
         var pauses = paused
         if isHeld { pauses.insert(.caller) } else { pauses.remove(.caller) }
         if !isFull { pauses.remove(.mailbox) }

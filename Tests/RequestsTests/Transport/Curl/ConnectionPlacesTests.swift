@@ -11,7 +11,7 @@ import Testing
 @Suite(.bounded) struct ConnectionPlacesTests {
     /// Places that can be taken inside an expectation.
     private final class Places {
-        private var places: ConnectionPlaces<Int>
+        private var places: ConnectionPlaces<Int, String>
 
         init(perHost: Int?, total: Int?) throws {
             places = try #require(ConnectionPlaces(perHost: perHost, total: total))
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func nothingWaitsWhereNothingIsLimited() {
-        #expect(ConnectionPlaces<Int>(perHost: nil, total: nil) == nil)
+        #expect(ConnectionPlaces<Int, String>(perHost: nil, total: nil) == nil)
     }
 
     @Test func placesOfAHostGoInTheOrderOfArrival() throws {
