@@ -8,12 +8,17 @@ import Foundation
 /// Interceptors see it as their context, and it passes requests from one link of the chain to the next.
 struct Try: Sendable {
     /// The number of the try, from 1; redirects and further parts of a download don't count.
-    let number: Int
+    var number: Int { Int(count) }
+    // Small, since a context and a `Next` store a value of three words without an allocation.
+    private let count: Int32
+    /// Whether the operation had features when it started.
+    let isObserved: Bool
     let operation: AnyRequestOperation
     let plan: RunPlan
 
-    init(_ number: Int, of operation: AnyRequestOperation, _ plan: RunPlan) {
-        self.number = number
+    init(_ number: Int, of operation: AnyRequestOperation, _ plan: RunPlan, isObserved: Bool) {
+        count = Int32(clamping: number)
+        self.isObserved = isObserved
         self.operation = operation
         self.plan = plan
     }
@@ -67,15 +72,27 @@ struct Try: Sendable {
             let request = try await operation.makeRequest()
             // A run that continues another one has a request that is complete.
             guard operation.settings.firstLink == 0 else { return request }
-            var draft = try RequestDraft(request, for: self)
-            try draft.authenticate()
-            for placed in plan.interceptors {
-                draft.request = try await adapt(draft.request, by: placed, draft.own, InterceptorContext(self))
-            }
-            return try draft.finish()
+            return plan.interceptors.isEmpty ? try draft(request).finish() : try await adapted(request)
         } catch {
             throw RunFailure(error, in: .building)
         }
+    }
+
+    // A function of its own, as is the next: what is large has no place in the frame of a request that needs none.
+    @inline(never)
+    private func draft(_ request: HTTPRequest) throws -> RequestDraft {
+        var draft = try RequestDraft(request, for: self)
+        try draft.authenticate()
+        return draft
+    }
+
+    @inline(never)
+    private func adapted(_ request: HTTPRequest) async throws -> HTTPRequest {
+        var draft = try draft(request)
+        for placed in plan.interceptors {
+            draft.request = try await adapt(draft.request, by: placed, draft.own, InterceptorContext(self))
+        }
+        return try draft.finish()
     }
 
     /// Lets an interceptor adapt a request; secrets that were there before aren't sent to another origin.
@@ -191,9 +208,16 @@ struct Try: Sendable {
             let refused = operation.claims(response.head) ? headRefusal(of: response.head, to: asked) : nil
             if let refused = refused ?? (answer.isCut ? cut : nil) { throw refusal(refused, of: response, in: context) }
         }
-        let head = response.head
-        operation.record { $0.judge(head) }
+        if !isOfTransfer {
+            let head = response.head
+            operation.record { $0.judge(head) }
+        }
         return response.map { .data($0) }
+    }
+
+    /// Whether every response is that of the last transfer, unchanged.
+    private var isOfTransfer: Bool {
+        plan.interceptors.isEmpty && plan.validators.isEmpty && environment.cache == nil
     }
 
     private func transform(_ response: inout HTTPResponse<Data>, to asked: HTTPRequest) throws {
@@ -252,12 +276,7 @@ struct Try: Sendable {
     }
 
     private func validationContext(_ asked: HTTPRequest) -> ValidationContext {
-        ValidationContext(
-            request: asked,
-            attempt: number,
-            validStatusCodes: options.validatesStatus ? plan.validStatusCodes : nil,
-            userInfo: options.userInfo
-        ) { identifier }
+        ValidationContext(self, request: asked, validStatusCodes: options.validatesStatus ? plan.validStatusCodes : nil)
     }
 }
 

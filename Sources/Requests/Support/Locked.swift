@@ -83,6 +83,15 @@ extension UnsafeMutablePointer where Pointee == LockPrimitive {
 }
 #endif
 
+/// A reference that doesn't retain its object; as a value, a closure captures it without a box.
+struct Weak<Object: AnyObject & Sendable>: Sendable {
+    private(set) weak var object: Object?
+
+    init(_ object: Object?) {
+        self.object = object
+    }
+}
+
 /// A value behind a reference.
 ///
 /// Boxing avoids repeated work with witness tables in generic code that stores or passes on large values. A reference

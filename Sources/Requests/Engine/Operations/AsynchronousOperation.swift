@@ -102,14 +102,10 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         settle { makeCancellationResult() }
     }
 
-    /// Continues a task with the result when the operation ends, or at once.
-    final func resume(_ continuation: UnsafeContinuation<OperationCore.AnyResult, Never>) {
-        whenThereIsAResult { continuation.resume(returning: $0) }
-    }
-
+    /// Passes the result on when there is one, or at once.
     // The completion retains the result, and not the operation: one that is never run has to be deallocated before its
     // completions are called.
-    final func whenThereIsAResult(_ completion: @escaping OperationCore.Completion) {
+    final func whenThereIsAResult(_ completion: OperationCore.Completion) {
         if let result = core.withLock({ $0.add(completion) }) { completion(result) }
     }
 
@@ -186,10 +182,13 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     /// Releases the resources of the work, after the completions are enqueued; called once.
     func didDeliver() {}
 
+    /// Continues after the start was announced: executes the operation, or finishes it if it has its result.
+    func startAnnounced() { advance(.announced) }
+
     /// Performs an action of the lifecycle.
-    private func perform(_ action: OperationLifecycle.Action) {
+    final func perform(_ action: OperationLifecycle.Action) {
         switch action {
-        case .announce: advance(.announced)
+        case .announce: startAnnounced()
         case .execute: execute()
         case .finish: announceEnd()
         case .none, .send, .deliver: break
@@ -239,7 +238,10 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
             defer { core.links.hasDependencies = false }
             return (core.links.hasDependencies, core.observers)
         }
+        #if canImport(Darwin)
+        // Elsewhere, Foundation reads the property and does nothing.
         didChangeValue(forKey: Self.isExecutingKey)
+        #endif
         didChangeValue(forKey: Self.isFinishedKey)
         for observer in observers { observer.observe(.finished) }
         if hasLinks { dropLinks() }
