@@ -9,17 +9,24 @@ extension AnyRequestOperation {
     /// This function has all steps of every request, in their order. It runs in one task, which is cancelled when the
     /// operation has its result, from whatever source: then nothing is sent any more, and the rest has no effect. A
     /// transfer that is running at that moment keeps the operation from finishing until it has ended.
-    final func run() async {
+    ///
+    /// - Parameter observers: The features of the operation at its start.
+    final func run(_ observers: [any OperationObserver]) async {
         do throws(RunFailure) {
-            guard let plan = try makePlan() else { return }
-            var turn = Try(1, of: self, plan)
+            guard let plan = try makePlan(observers) else { return }
+            var turn = Try(1, of: self, plan, isObserved: !observers.isEmpty)
             try await turn.checkConditions()
             while try isWanted() {
                 var sent: HTTPRequest?
                 do throws(RunFailure) {
                     let request = try await turn.makeRequest()
                     sent = request
-                    let answer = try await turn.send(request)
+                    let answer: HTTPResponse<ResponseContent>
+                    do {
+                        answer = try await turn.send(request, from: turn.begin())
+                    } catch {
+                        throw RunFailure(sending: error)
+                    }
                     guard try isWanted() else { return }
                     return try await conclude(try turn.judge(answer, to: request), of: request)
                 } catch {
@@ -42,10 +49,9 @@ extension AnyRequestOperation {
     }
 
     /// Makes the request if it is deferred, and returns the plan; `nil` if there is a result.
-    private func makePlan() throws(RunFailure) -> RunPlan? {
-        let (hasObservers, hasResult) = core.withLock { (!$0.observers.isEmpty, $0.result != nil) }
-        guard !hasResult else { return nil }
-        defer { if hasObservers { report(.started(self)) } }
+    private func makePlan(_ observers: [any OperationObserver]) throws(RunFailure) -> RunPlan? {
+        guard try isWanted() else { return nil }
+        defer { for observer in observers { observer.observe(.started(self)) } }
         do {
             let plan = try resolvePlan()
             if let plan, !plan.options.exclusivity.isEmpty { try checkPlace(in: plan.options.exclusivity) }
@@ -74,46 +80,64 @@ extension AnyRequestOperation {
 
     // MARK: The task
 
-    /// Begins the run of an operation that has started, in a task of its own or in the one that waits for the start.
+    /// Begins the run of an operation whose start is announced, in a task of its own or in the one that waits for the
+    /// start.
     final func beginRun() {
-        let (waiter, isAwaited, startsElsewhere) = core.withLock { core in
-            (core.run.begin(self), core.run.isAwaited, core.run.startsElsewhere)
+        let (action, start, waiter, isAwaited, startsElsewhere) = core.withLock { core in
+            let action = core.lifecycle.handle(.announced)
+            let start = RunStart(operation: self, observers: core.observers)
+            let waiter = action == .execute ? core.run.begin(start) : nil
+            return (action, start, waiter, core.run.isAwaited, core.run.startsElsewhere)
         }
+        guard action == .execute else { return perform(action) }
         // The task will come to the start later.
         if isAwaited, waiter == nil { return }
-        let begin: @Sendable () -> Void = { [self] in
-            if let waiter { return waiter.resume(returning: self) }
-            keep(RunExecutor.task(qualityOfService.taskPriority) { await self.run() })
-        }
         // Never on the main thread, nor on a queue of the caller's, where completions run.
         if startsElsewhere || Thread.isMain {
-            DispatchQueue.global(qos: qualityOfService.dispatchQoS).async { RunExecutor.resuming(begin) }
+            DispatchQueue.global(qos: qualityOfService.dispatchQoS).async { start.begin(waiter) }
         } else {
-            RunExecutor.resuming(begin)
+            start.begin(waiter)
         }
     }
 
     /// Makes the task of the run now, with the task-locals of the present task; it waits for the start.
-    final func prepareTask() {
-        core.withLock { $0.run.awaitStart() }
+    ///
+    /// - Parameter completion: Gets the result.
+    final func prepareTask(_ completion: OperationCore.Completion) {
         // Runs up to the wait at once: the thread that starts the operation then continues it.
         RunExecutor.resuming {
             let task = RunExecutor.task { [core] in
-                let operation = await withUnsafeContinuation { waiter in
+                let start = await withUnsafeContinuation { waiter in
                     if let known = core.withLock({ $0.run.attach(waiter) }) { waiter.resume(returning: known) }
                 }
-                await operation?.run()
+                if let start { await start.operation.run(start.observers) }
             }
-            keep(task)
+            let (isKept, result) = core.withLock { core in
+                core.run.awaitStart()
+                return (core.run.keep(task), core.add(completion))
+            }
+            if !isKept { task.cancel() }
+            if let result { completion(result) }
         }
-    }
-
-    private func keep(_ task: Task<Void, Never>) {
-        if !core.withLock({ $0.run.keep(task) }) { task.cancel() }
     }
 
     /// Makes the operation leave the thread that starts it at once: the thread is a caller's.
     final func startElsewhere() { core.withLock { $0.run.startsElsewhere = true } }
+}
+
+/// An operation that has started, with the features that it had then.
+struct RunStart: Sendable {
+    let operation: AnyRequestOperation
+    let observers: [any OperationObserver]
+
+    /// Continues the task that waits for the start, or makes one, on this thread.
+    fileprivate func begin(_ waiter: UnsafeContinuation<RunStart?, Never>?) {
+        RunExecutor.resuming {
+            if let waiter { return waiter.resume(returning: self) }
+            let task = RunExecutor.task(operation.qualityOfService.taskPriority) { await operation.run(observers) }
+            if !operation.core.withLock({ $0.run.keep(task) }) { task.cancel() }
+        }
+    }
 }
 
 extension QualityOfService {

@@ -12,9 +12,26 @@ final class RunPlan: Sendable {
     /// The statuses that the request accepts.
     let validStatusCodes: [Int]
 
-    private init(_ options: RequestOptions) {
+    /// The plan of most requests: without settings of their own, in an environment without policies.
+    private static let plain = RunPlan(RequestOptions(), validStatusCodes: successfulStatusCodes)
+
+    private init(_ options: RequestOptions, validStatusCodes: [Int] = []) {
         self.options = options
-        (conditions, interceptors, validators, validStatusCodes) = ([], [], [], [])
+        self.validStatusCodes = validStatusCodes
+        (conditions, interceptors, validators) = ([], [], [])
+    }
+
+    /// The plan of a request with these options and statuses.
+    static func make(
+        _ options: RequestOptions,
+        _ statuses: [Int],
+        in environment: RequestEnvironment,
+        scope: RunScope?
+    ) -> RunPlan {
+        let isPlain =
+            environment.conditions.isEmpty && environment.interceptors.isEmpty && environment.validators.isEmpty
+            && options == plain.options && statuses == plain.validStatusCodes
+        return isPlain ? plain : RunPlan(options, statuses, in: environment, scope: scope)
     }
 
     /// Reads the settings; interceptors aren't applied to their own requests, which the scope names.

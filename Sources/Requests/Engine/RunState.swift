@@ -8,7 +8,7 @@ struct RunState: Sendable {
     /// The plan of a request that was made at the start; that of a given one is a constant.
     var plan: RunPlan?
     /// Passes the operation to the task of the run, if that is made before the start; the task must not retain it.
-    private(set) var start: OneShot<AnyRequestOperation?>.State?
+    private(set) var start: OneShot<RunStart?>.State?
     /// Whether the thread that starts the operation is a caller's, and is left at once.
     var startsElsewhere = false
     /// The facts known so far.
@@ -28,19 +28,21 @@ struct RunState: Sendable {
     /// Whether a task waits for the start.
     var isAwaited: Bool { start != nil }
 
-    /// Records that a task is made before the start; it gets `nil` if there is a result before.
+    /// Records that a task is made before the start, unless that has come to its wait; it gets `nil` if there is a
+    /// result before.
     mutating func awaitStart() {
-        start = isOver ? .filled(nil) : .empty(nil)
+        if start == nil { start = isOver ? .filled(nil) : .empty(nil) }
     }
 
     /// Makes the task wait for the start; returns the operation, or `nil` for none, if that is known already.
-    mutating func attach(_ waiter: UnsafeContinuation<AnyRequestOperation?, Never>) -> AnyRequestOperation?? {
-        start?.attach(waiter)
+    mutating func attach(_ waiter: UnsafeContinuation<RunStart?, Never>) -> RunStart?? {
+        awaitStart()
+        return start?.attach(waiter)
     }
 
     /// Passes on the operation, which has started; returns the task to continue.
-    mutating func begin(_ operation: AnyRequestOperation) -> UnsafeContinuation<AnyRequestOperation?, Never>? {
-        start?.fill(operation).waiter
+    mutating func begin(_ start: RunStart) -> UnsafeContinuation<RunStart?, Never>? {
+        self.start?.fill(start).waiter
     }
 
     /// Stores the task of the run; `false` if the run is over, and the task to be cancelled.
@@ -68,7 +70,7 @@ struct RunState: Sendable {
 
     /// The work that is stopped at the end of a run, outside of the lock.
     struct End: Sendable {
-        let waiter: UnsafeContinuation<AnyRequestOperation?, Never>?
+        let waiter: UnsafeContinuation<RunStart?, Never>?
         let task: Task<Void, Never>?
         let transfers: [Transfer]
         let failed: Transfer?

@@ -6,9 +6,7 @@ import Foundation
 extension Transfer {
     /// The stage of a transfer.
     enum Phase: Sendable {
-        /// It isn't sent yet, or never will be.
-        case idle
-        /// It waits for the response, or collects the content in memory.
+        /// It is to be sent, waits for the response, or collects the content in memory.
         case receiving
         /// It passes the content to a receiver.
         case delivering(any ContentReceiver)
@@ -29,9 +27,8 @@ extension Transfer {
     }
 
     struct State: Sendable {
-        var phase = Phase.idle
+        var phase = Phase.receiving
         var stop: Stop?
-        var waiter: Waiter?
         // `nil` after the end of the transfer: a response, which retains this object, may be kept for long.
         /// The try that the transfer belongs to.
         var owner: Try?
@@ -56,7 +53,7 @@ extension Transfer {
         /// Whether received content is wanted.
         var isWanted: Bool {
             switch phase {
-            case .idle, .ended: false
+            case .ended: false
             case .receiving, .delivering, .skipping: stop == nil
             }
         }
@@ -101,7 +98,7 @@ extension Transfer.State {
         received = former.receiver == nil ? Int64(content.count) : delivered
         // The answer owns the content now, or else the error.
         if reported == nil { content = Data() }
-        (phase, waiter, self.owner, heads, observers) = (.ended, nil, nil, nil, [])
+        (phase, self.owner, heads, observers) = (.ended, nil, nil, [])
         return (former, error, isCut)
     }
 

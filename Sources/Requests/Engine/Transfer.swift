@@ -86,10 +86,16 @@ final class Transfer: Sendable {
         for owner: Try,
         isShielded: Bool = false
     ) async throws -> HTTPResponse<ResponseContent> {
-        guard !isShielded else {
-            return try await withUnsafeThrowingContinuation { start($0, over: transport, for: owner) }
-        }
-        return try await withTaskCancellationHandler {
+        guard isShielded else { return try await cancellableAnswer(over: transport, for: owner) }
+        return try await withUnsafeThrowingContinuation { start($0, over: transport, for: owner) }
+    }
+
+    @inline(never)
+    private func cancellableAnswer(
+        over transport: any HTTPTransport,
+        for owner: Try
+    ) async throws -> HTTPResponse<ResponseContent> {
+        try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { start($0, over: transport, for: owner) }
         } onCancel: {
             cancel()
@@ -111,19 +117,14 @@ final class Transfer: Sendable {
             }
             report(.began(number: begun.number), to: begun.observers)
         }
-        // The features that were just notified may have cancelled it, and so may any other thread. Without features,
-        // nothing of a user's has run since `begin` found that there is no result.
-        let isWanted = begun.observers.isEmpty || owner.operation.core.withLock { $0.lifecycle.isRunning }
-        let isSent =
-            isWanted
-            && state.withLock { state in
-                guard state.stop == nil else { return false }
-                (state.phase, state.waiter) = (.receiving, waiter)
-                return true
-            }
-        guard isSent else { return refuse(waiter, hasBegun: true) }
+        // The features that were just notified may have cancelled it. Without features, nothing of a user's has run
+        // since `begin` found that there is no result.
+        let isWanted =
+            begun.observers.isEmpty
+            || owner.operation.core.withLock { $0.lifecycle.isRunning } && state.withLock { $0.stop == nil }
+        guard isWanted else { return refuse(waiter, hasBegun: true) }
         // Runs that share an answer are notified one after the other, and continue in parallel.
-        let sink = EventSink(self, isConcurrent: transport.capabilities.contains(.concurrentDelivery))
+        let sink = EventSink(self, waiter, isConcurrent: transport.capabilities.contains(.concurrentDelivery))
         flow.attach(transport.send(outgoing(for: owner)) { sink.receive($0) })
     }
 
@@ -306,8 +307,9 @@ final class Transfer: Sendable {
     ///
     /// - Parameters:
     ///   - error: The error that the transport has reported.
+    ///   - waiter: The run.
     ///   - isConcurrent: Whether the thread may continue with the run.
-    func end(_ error: RequestError?, isConcurrent: Bool) {
+    func end(_ error: RequestError?, for waiter: Waiter, isConcurrent: Bool) {
         // Asked outside of the lock, since a receiver has one of its own.
         let delivered = keepsContent ? nil : state.withLock({ $0.receiver })?.count
         guard let (end, error, isCut) = state.withLock({ $0.end(error, of: request, delivered) }), let owner = end.owner
@@ -318,12 +320,11 @@ final class Transfer: Sendable {
         switch end.phase {
         case .delivering(let delivering): receiver = delivering
         case .skipping(let timer): timer?.cancel()
-        case .idle, .receiving, .ended: break
+        case .receiving, .ended: break
         }
         report(.ended(content: receiver == nil ? end.content : nil), to: end.observers)
         receiver?.end(error)
         owner.operation.advance(.transferEnded)
-        guard let waiter = end.waiter else { return }
         let answer: Result<HTTPResponse<ResponseContent>, any Error>
         if let error {
             answer = .failure(error)
@@ -360,10 +361,12 @@ extension Transfer: TransferRecorder {
 /// Otherwise a transport that forgets a transfer would leave an operation that never finishes.
 private final class EventSink: Sendable {
     private let transfer: Transfer
+    private let waiter: Transfer.Waiter
     private let isConcurrent: Bool
 
-    init(_ transfer: Transfer, isConcurrent: Bool) {
+    init(_ transfer: Transfer, _ waiter: Transfer.Waiter, isConcurrent: Bool) {
         self.transfer = transfer
+        self.waiter = waiter
         self.isConcurrent = isConcurrent
     }
 
@@ -371,12 +374,12 @@ private final class EventSink: Sendable {
         guard transfer.flow.detach() else { return }
         let reason = "the transport released the transfer without reporting its end"
         // Whoever has released it may hold a lock: the run doesn't continue here.
-        transfer.end(RequestError(.connectionLost, phase: .sending, reason: reason), isConcurrent: false)
+        transfer.end(RequestError(.connectionLost, phase: .sending, reason: reason), for: waiter, isConcurrent: false)
     }
 
     func receive(_ event: TransferEvent) {
         guard case .end(let error) = event else { return transfer.receive(event) }
         // The end is handled once, whatever the transport does.
-        if transfer.flow.detach() { transfer.end(error, isConcurrent: isConcurrent) }
+        if transfer.flow.detach() { transfer.end(error, for: waiter, isConcurrent: isConcurrent) }
     }
 }

@@ -32,7 +32,7 @@ extension Try {
             else { throw failure }
             try await consider(failure, error, to: request)
         }
-        return Try(number + 1, of: operation, plan)
+        return Try(number + 1, of: operation, plan, isObserved: isObserved)
     }
 
     /// The retry policy of the run.

@@ -8,12 +8,17 @@ import Foundation
 /// Interceptors see it as their context, and it passes requests from one link of the chain to the next.
 struct Try: Sendable {
     /// The number of the try, from 1; redirects and further parts of a download don't count.
-    let number: Int
+    var number: Int { Int(count) }
+    // Small, since a context and a `Next` store a value of three words without an allocation.
+    private let count: Int32
+    /// Whether the operation had features when it started.
+    let isObserved: Bool
     let operation: AnyRequestOperation
     let plan: RunPlan
 
-    init(_ number: Int, of operation: AnyRequestOperation, _ plan: RunPlan) {
-        self.number = number
+    init(_ number: Int, of operation: AnyRequestOperation, _ plan: RunPlan, isObserved: Bool) {
+        count = Int32(clamping: number)
+        self.isObserved = isObserved
         self.operation = operation
         self.plan = plan
     }
@@ -61,21 +66,34 @@ struct Try: Sendable {
     // MARK: Build
 
     /// Makes the request: builds it, adds inherited settings, authenticates it, and lets the interceptors adapt it.
+    @inline(never)
     func makeRequest() async throws(RunFailure) -> HTTPRequest {
         if number > 1 { operation.author = nil }
         do {
             let request = try await operation.makeRequest()
             // A run that continues another one has a request that is complete.
             guard operation.settings.firstLink == 0 else { return request }
-            var draft = try RequestDraft(request, for: self)
-            try draft.authenticate()
-            for placed in plan.interceptors {
-                draft.request = try await adapt(draft.request, by: placed, draft.own, InterceptorContext(self))
-            }
-            return try draft.finish()
+            return plan.interceptors.isEmpty ? try draft(request).finish() : try await adapted(request)
         } catch {
             throw RunFailure(error, in: .building)
         }
+    }
+
+    // Functions of their own, since the frame of the run is the first of many.
+    @inline(never)
+    private func draft(_ request: HTTPRequest) throws -> RequestDraft {
+        var draft = try RequestDraft(request, for: self)
+        try draft.authenticate()
+        return draft
+    }
+
+    @inline(never)
+    private func adapted(_ request: HTTPRequest) async throws -> HTTPRequest {
+        var draft = try draft(request)
+        for placed in plan.interceptors {
+            draft.request = try await adapt(draft.request, by: placed, draft.own, InterceptorContext(self))
+        }
+        return try draft.finish()
     }
 
     /// Lets an interceptor adapt a request; secrets that were there before aren't sent to another origin.
@@ -131,26 +149,10 @@ struct Try: Sendable {
         if !options.sensitiveHeaders.isEmpty { request.headers.markSecrets(options.sensitiveHeaders) }
     }
 
-    // MARK: Send
-
-    /// Sends a request through the chain.
-    func send(_ request: HTTPRequest) async throws(RunFailure) -> HTTPResponse<ResponseContent> {
+    /// Begins to send: returns the beginning of the chain.
+    func begin() -> Next {
         if number > 1 { operation.record { $0.beginTry() } }
-        let answer: HTTPResponse<ResponseContent>
-        do {
-            let beginning = Next(self, because: number == 1 ? .initial : .retry, heads: operation.settings.heads)
-            answer = try await send(request, from: beginning)
-        } catch let error as RequestError {
-            throw RunFailure(error, in: error.phase, recourse: .policies)
-        } catch {
-            throw RunFailure(error, in: .sending)
-        }
-        // Only a transfer can have delivered its content.
-        if case .delivered = answer.body, !operation.record.transfers.contains(where: \.isDelivered) {
-            let reason = "an interceptor returned content as delivered that no transfer has delivered"
-            throw RunFailure(RequestError(.badResponse, phase: .receiving, reason: reason), in: .receiving)
-        }
-        return answer
+        return Next(self, because: number == 1 ? .initial : .retry, heads: operation.settings.heads)
     }
 
     // MARK: Judge
@@ -164,7 +166,12 @@ struct Try: Sendable {
     ) throws(RunFailure) -> HTTPResponse<ResponseContent> {
         var answer = answer
         answer.makeDecoder = environment.ownDecoder
-        guard case .data(let content) = answer.body else { return answer }
+        guard case .data(let content) = answer.body else {
+            // Only a transfer can have delivered its content.
+            if operation.record.transfers.contains(where: \.isDelivered) { return answer }
+            let reason = "an interceptor returned content as delivered that no transfer has delivered"
+            throw RunFailure(RequestError(.badResponse, phase: .receiving, reason: reason), in: .receiving)
+        }
         var response = answer.map { _ in content }
         let asked = answer.asked?.value ?? request
         let context = validationContext(asked)
@@ -191,9 +198,16 @@ struct Try: Sendable {
             let refused = operation.claims(response.head) ? headRefusal(of: response.head, to: asked) : nil
             if let refused = refused ?? (answer.isCut ? cut : nil) { throw refusal(refused, of: response, in: context) }
         }
-        let head = response.head
-        operation.record { $0.judge(head) }
+        if !isOfTransfer {
+            let head = response.head
+            operation.record { $0.judge(head) }
+        }
         return response.map { .data($0) }
+    }
+
+    /// Whether every response is that of the last transfer, unchanged.
+    private var isOfTransfer: Bool {
+        plan.interceptors.isEmpty && plan.validators.isEmpty && environment.cache == nil
     }
 
     private func transform(_ response: inout HTTPResponse<Data>, to asked: HTTPRequest) throws {
@@ -252,12 +266,7 @@ struct Try: Sendable {
     }
 
     private func validationContext(_ asked: HTTPRequest) -> ValidationContext {
-        ValidationContext(
-            request: asked,
-            attempt: number,
-            validStatusCodes: options.validatesStatus ? plan.validStatusCodes : nil,
-            userInfo: options.userInfo
-        ) { identifier }
+        ValidationContext(self, request: asked, validStatusCodes: options.validatesStatus ? plan.validStatusCodes : nil)
     }
 }
 
@@ -290,6 +299,15 @@ final class RunFailure: Error {
         self.phase = phase
         self.response = response
         self.recourse = recourse
+    }
+
+    /// Makes the failure of a chain: an error of the library's own may have a remedy.
+    convenience init(sending error: any Error) {
+        if let error = error as? RequestError {
+            self.init(error, in: error.phase, recourse: .policies)
+        } else {
+            self.init(error, in: .sending)
+        }
     }
 }
 

@@ -58,13 +58,13 @@ final class WireOperation: AnyRequestOperation, @unchecked Sendable {
 
     override var urgency: Int { sharedUrgency?() ?? super.urgency }
 
-    override func execute() { beginRun() }
+    override func startAnnounced() { beginRun() }
 
     /// Sends the request, and waits for its response; cancelling the task cancels the operation.
     func exchange() async throws(RequestError) -> HTTPResponse<Data> {
         let result = await withTaskCancellationHandler {
             start()
-            return await withUnsafeContinuation { resume($0) }
+            return await withUnsafeContinuation { whenThereIsAResult(.resume($0)) }
         } onCancel: {
             cancel()
         }

@@ -52,7 +52,8 @@ public struct Next: Sendable {
         _ request: HTTPRequest,
         onHead: (@Sendable (HTTPResponseHead) -> Void)? = nil
     ) async throws -> HTTPResponse<ResponseContent> {
-        try await run.send(request, from: onHead.map(observed(by:)) ?? self)
+        guard let onHead else { return try await run.send(request, from: self) }
+        return try await run.send(request, from: observed(by: onHead))
     }
 
     /// Returns the same, for requests with another cause.

@@ -19,33 +19,26 @@ import Foundation
 ///
 /// It is shared by reference: all users of a limiter are limited together.
 public final class HostLimiter: Sendable {
-    private struct State {
-        var slots: HostSlots
+    /// The places at one origin; one with room has no waiters, except while they are being asked.
+    private struct Host: Sendable {
+        var occupied = 0
         var waiters = Waiters()
-
-        mutating func handle(_ input: HostSlots.Input, at origin: Origin) -> Effect {
-            switch slots.handle(input, at: origin) {
-            case .ask(let ids): .ask(waiters.find(ids))
-            case .grant(let ids): .grant(ids.compactMap { waiters.remove($0) })
-            case .none: if case .left(let id) = input { .release(waiters.remove(id)) } else { .release(nil) }
-            }
-        }
     }
 
-    /// The action to perform after unlocking.
-    private enum Effect: Sendable {
-        case ask([Int: Waiter])
-        case grant([Waiter])
-        case release(Waiter?)
+    private struct State: Sendable {
+        /// The origins with transfers or waiters.
+        var hosts: [Origin: Host] = [:]
+        var lastID = 0
     }
 
-    private let state: Locked<State>
+    private let limit: Int
+    private let state = Locked(State())
 
     /// Makes a limiter.
     ///
     /// - Parameter limit: The number of concurrent transfers to one origin; at least 1.
     public init(limit: Int) {
-        state = Locked(State(slots: HostSlots(limit: limit)))
+        self.limit = max(1, limit)
     }
 
     /// Waits until there is room at an origin.
@@ -63,111 +56,53 @@ public final class HostLimiter: Sendable {
     ) -> @Sendable () -> Void {
         let initial = priority()
         let waiter = Waiter(priority: priority, granted: granted)
-        let id = state.withLock { $0.waiters.add(waiter) }
-        handle(.arrived(id, priority: initial), at: origin)
-        return { self.handle(.left(id), at: origin) }
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        let step = change(origin) { $0.waiters.add(waiter, as: id, priority: initial) }.step
+        if case .grant(let waiters) = step {
+            for waiter in waiters { waiter.granted() }
+        } else {
+            perform(step, at: origin)
+        }
+        return {
+            let (former, step) = self.change(origin) { $0.waiters.remove(id) }
+            withExtendedLifetime(former) { self.perform(step, at: origin) }
+        }
     }
 
     /// Frees a place at an origin; to be called once for each granted request.
     func leave(_ origin: Origin) {
-        handle(.freed, at: origin)
+        perform(change(origin) { $0.occupied = max(0, $0.occupied - 1) }.step, at: origin)
     }
 
-    private func handle(_ input: HostSlots.Input, at origin: Origin) {
-        switch state.withLock({ $0.handle(input, at: origin) }) {
+    private func change<Result: Sendable>(
+        _ origin: Origin,
+        _ change: @Sendable (inout Host) -> Result
+    ) -> (result: Result, step: Waiters.Step) {
+        state.withLock { [limit] state in
+            var host = state.hosts.removeValue(forKey: origin) ?? Host()
+            let result = change(&host)
+            let step = host.waiters.next(limit - host.occupied)
+            if case .grant(let waiters) = step { host.occupied += waiters.count }
+            let isIdle = host.occupied == 0 && host.waiters.isEmpty && !host.waiters.isAsking
+            if !isIdle { state.hosts[origin] = host }
+            return (result, step)
+        }
+    }
+
+    private func perform(_ step: Waiters.Step, at origin: Origin) {
+        switch step {
+        case .none: break
         case .ask(let waiters):
-            handle(.answered(waiters.mapValues { $0.priority() }), at: origin)
+            let answers = waiters.mapValues { $0.priority() }
+            perform(change(origin) { $0.waiters.update(answers) }.step, at: origin)
         case .grant(let waiters):
-            if case .arrived = input {
-                for waiter in waiters { waiter.granted() }
-            } else {
-                // Called asynchronously: a transfer that ends before `granted` returns admits the next one, and a long
-                // line of them would overflow the stack.
-                for waiter in waiters { DispatchQueue.global(qos: .utility).async(execute: waiter.granted) }
-            }
-        case .release:
-            break
+            // Called asynchronously: a transfer that ends before `granted` returns admits the next one, and a long
+            // line of them would overflow the stack.
+            for waiter in waiters { DispatchQueue.global(qos: .utility).async(execute: waiter.granted) }
         }
-    }
-}
-
-/// The logic of a ``HostLimiter``: for each origin, the number of occupied places and the line of waiters.
-///
-/// An origin with room has no waiters, except while the priorities are being asked for. An origin without transfers and
-/// waiters isn't stored.
-struct HostSlots: Sendable {
-    enum Input: Sendable, Hashable {
-        /// A new waiter.
-        case arrived(Int, priority: Int)
-        /// A waiter withdraws.
-        case left(Int)
-        /// These are the priorities that were asked for.
-        case answered([Int: Int])
-        /// A transfer has left its place.
-        case freed
-    }
-
-    enum Action: Sendable, Hashable {
-        /// Nothing.
-        case none
-        /// Ask these for their priorities, then say `answered`.
-        case ask([Int])
-        /// Admit these, in this order.
-        case grant([Int])
-    }
-
-    private struct Host: Sendable {
-        var occupied = 0
-        var line = WaitingLine()
-        var isAsking = false
-    }
-
-    private let limit: Int
-    private var hosts: [Origin: Host] = [:]
-
-    init(limit: Int) {
-        self.limit = max(1, limit)
-    }
-
-    /// The number of origins with transfers or waiters.
-    var count: Int { hosts.count }
-
-    /// Handles an input, and returns the action to perform.
-    mutating func handle(_ input: Input, at origin: Origin) -> Action {
-        var host = hosts.removeValue(forKey: origin) ?? Host()
-        let action = handle(input, at: &host)
-        if host.occupied > 0 || !host.line.isEmpty || host.isAsking { hosts[origin] = host }
-        return action
-    }
-
-    private func handle(_ input: Input, at host: inout Host) -> Action {
-        switch input {
-        case .arrived(let id, let priority):
-            host.line.add(id, priority: priority)
-        case .left(let id):
-            host.line.remove(id)
-            return .none
-        case .answered(let priorities):
-            host.isAsking = false
-            host.line.update(priorities)
-            return grant(at: &host)
-        case .freed:
-            host.occupied = max(0, host.occupied - 1)
-        }
-        guard !host.isAsking, host.occupied < limit else { return .none }
-        // Priorities matter only if there are more waiters than places.
-        guard host.line.isCurious, host.line.count > limit - host.occupied else { return grant(at: &host) }
-        host.isAsking = true
-        return .ask(Array(host.line.ids))
-    }
-
-    private func grant(at host: inout Host) -> Action {
-        var granted: [Int] = []
-        while host.occupied < limit, let id = host.line.takeFirst() {
-            host.occupied += 1
-            granted.append(id)
-        }
-        return granted.isEmpty ? .none : .grant(granted)
     }
 }
 

@@ -19,35 +19,48 @@ import Foundation
 ///
 /// It is shared by reference: all users of a limiter are limited together.
 public final class RateLimiter: Sendable {
-    private struct State {
-        var limit: RateLimit
+    private struct State: Sendable {
+        var bucket: TokenBucket
         var waiters = Waiters()
+        var lastID = 0
+        var lastAsked = Duration.zero
+        /// The number of the present sleep until there is a token; `nil` while nobody waits.
+        var sleep: Int?
+        var sleeps = 0
         var timer: DelayedAction?
 
-        mutating func handle(_ input: RateLimit.Input, at time: Duration) -> [Effect] {
-            var effects = limit.handle(input, at: time).map { effect(of: $0) }
-            if case .left(let id) = input { effects.append(.release(waiters.remove(id))) }
-            return effects
-        }
-
-        private mutating func effect(of action: RateLimit.Action) -> Effect {
-            switch action {
-            case .ask(let ids): .ask(waiters.find(ids))
-            case .grant(let ids): .grant(ids.compactMap { waiters.remove($0) })
-            case .sleep(let duration, let number): .sleep(duration, number: number)
-            case .stopSleeping: .stop(timer)
+        /// Admits waiters, and begins to sleep for those that remain.
+        mutating func proceed(at time: Duration) -> Effect {
+            guard !waiters.isAsking else { return Effect() }
+            if time - lastAsked >= RateLimiter.trustDuration { waiters.recheck() }
+            var effect = Effect(step: waiters.next(bucket.available(at: time)))
+            switch effect.step {
+            case .none: break
+            case .ask:
+                lastAsked = time
+                return effect
+            case .grant(let granted): bucket.take(granted.count)
             }
+            if waiters.isEmpty {
+                if sleep != nil { (sleep, effect.former, timer) = (nil, timer, nil) }
+            } else if sleep == nil {
+                sleeps += 1
+                sleep = sleeps
+                effect.sleep = (bucket.nextToken(at: time) - time, sleeps)
+            }
+            return effect
         }
     }
 
-    /// The action to perform after unlocking.
-    private enum Effect: Sendable {
-        case ask([Int: Waiter])
-        case grant([Waiter])
-        case sleep(Duration, number: Int)
-        case stop(DelayedAction?)
-        case release(Waiter?)
+    /// What has to be done after unlocking.
+    private struct Effect: Sendable {
+        var step = Waiters.Step.none
+        var sleep: (duration: Duration, number: Int)?
+        var former: DelayedAction?
     }
+
+    // In a line in which not all are asked before each turn, the answers are trusted for this long.
+    private static let trustDuration = Duration.milliseconds(100)
 
     private let state: Locked<State>
     private let timing: LimiterClock
@@ -65,7 +78,7 @@ public final class RateLimiter: Sendable {
         burst: Int? = nil,
         clock: (any Clock<Duration>)? = nil
     ) {
-        state = Locked(State(limit: RateLimit(bucket: TokenBucket(count, per: interval, burst: burst))))
+        state = Locked(State(bucket: TokenBucket(count, per: interval, burst: burst)))
         timing = LimiterClock(clock)
     }
 
@@ -77,7 +90,7 @@ public final class RateLimiter: Sendable {
     /// - Parameter duration: The time from now; nothing happens if it isn't positive.
     public func pause(for duration: Duration) {
         guard duration > .zero else { return }
-        handle(.paused(duration))
+        change { $0.bucket.pause(for: duration, at: $1) }
     }
 
     /// Waits for a token.
@@ -96,41 +109,44 @@ public final class RateLimiter: Sendable {
         timing.adopt(clock)
         let initial = priority()
         let waiter = Waiter(priority: priority, granted: granted)
-        let id = state.withLock { $0.waiters.add(waiter) }
-        handle(.arrived(id, priority: initial))
-        return { self.handle(.left(id)) }
+        let id = change { state, _ in
+            state.lastID += 1
+            state.waiters.add(waiter, as: state.lastID, priority: initial)
+            return state.lastID
+        }
+        return { _ = self.change { state, _ in state.waiters.remove(id) } }
     }
 
     /// The number of waiters.
-    var count: Int { state.withLock { $0.limit.count } }
+    var count: Int { state.withLock { $0.waiters.count } }
 
-    private func handle(_ input: RateLimit.Input) {
+    @discardableResult
+    private func change<Result: Sendable>(_ change: @Sendable (inout State, _ time: Duration) -> Result) -> Result {
         let time = timing.now()
-        let effects = state.withLock { $0.handle(input, at: time) }
-        for effect in effects { perform(effect) }
-    }
-
-    private func perform(_ effect: Effect) {
-        switch effect {
+        let (result, effect) = state.withLock { state in (change(&state, time), state.proceed(at: time)) }
+        effect.former?.cancel()
+        switch effect.step {
+        case .none: break
         case .ask(let waiters):
-            handle(.answered(waiters.mapValues { $0.priority() }))
+            let answers = waiters.mapValues { $0.priority() }
+            self.change { state, _ in state.waiters.update(answers) }
         case .grant(let waiters):
             for waiter in waiters { waiter.granted() }
-        case .sleep(let duration, let number):
-            sleep(duration, number: number)
-        case .stop(let timer):
-            timer?.cancel()
-        case .release:
-            break
         }
+        if let (duration, number) = effect.sleep { sleep(duration, number: number) }
+        return result
     }
 
     /// Retains the limiter only while there are waiters, since the last one that leaves ends the sleep.
     private func sleep(_ duration: Duration, number: Int) {
-        let timer = DelayedAction(after: duration, on: timing.clock) { self.handle(.woke(number)) }
+        let timer = DelayedAction(after: duration, on: timing.clock) {
+            self.change { state, _ in
+                if state.sleep == number { state.sleep = nil }
+            }
+        }
         // The sleep may be over, or no longer needed, before the timer is stored.
         let isWanted = state.withLock { state in
-            guard state.limit.sleep == number else { return false }
+            guard state.sleep == number else { return false }
             state.timer = timer
             return true
         }

@@ -4,8 +4,8 @@
 /// A line of waiters: the highest priority first, and among equals the longest wait.
 ///
 /// A priority may change while its owner waits, and the line isn't notified: it has to ask. Asking all waiters before
-/// every turn would make a long line quadratic. ``isCurious`` therefore requests it before every turn while the line is
-/// short, and once in a number of turns that is a small part of a long line. That bounds the questions per turn,
+/// every turn would make a long line quadratic. ``needsRefresh`` therefore requests it before every turn while the line
+/// is short, and once in a number of turns that is a small part of a long line. That bounds the questions per turn,
 /// whatever the length.
 ///
 /// The line itself doesn't ask, since a priority comes from a caller's code: the owner of the line asks, outside the
@@ -36,7 +36,7 @@ struct WaitingLine: Sendable {
     var ids: some Collection<Int> { priorities.keys }
 
     /// Whether all waiters are to be asked before the next turn; with a single one there is nothing to decide.
-    var isCurious: Bool { count > 1 && unaskedTurns <= 0 }
+    var needsRefresh: Bool { count > 1 && unaskedTurns <= 0 }
 
     /// Adds a waiter.
     ///
@@ -62,12 +62,12 @@ struct WaitingLine: Sendable {
     /// - Complexity: O(n log n)
     mutating func update(_ answers: [Int: Int]) {
         for (id, priority) in answers where priorities[id] != nil { priorities[id] = priority }
-        unaskedTurns = count / Self.patience
+        unaskedTurns = max(1, count / Self.patience)
         rebuild()
     }
 
     /// Requests that all waiters are asked before the next turn, however long the line is.
-    mutating func doubt() {
+    mutating func recheck() {
         unaskedTurns = 0
     }
 
@@ -139,31 +139,64 @@ struct Waiter: Sendable {
     ///
     /// It is a caller's code, and may be slow: it is never called under a lock.
     let priority: @Sendable () -> Int
-    /// Called when its turn has come.
+    /// Resumes the request.
     let granted: @Sendable () -> Void
 }
 
-/// The waiters at a limit, by the number that its logic uses for them.
+/// The waiters of a limiter, which admits them in the order of the priorities that they have when there is room.
 struct Waiters: Sendable {
+    /// The next step of the limiter, to be performed outside its lock.
+    enum Step: Sendable {
+        /// Nothing can be done now.
+        case none
+        /// Asks all waiters for their priorities; ``update(_:)`` takes the answers.
+        case ask([Int: Waiter])
+        /// Resumes these requests, which have left the line.
+        case grant([Waiter])
+    }
+
+    private var line = WaitingLine()
     private var waiters: [Int: Waiter] = [:]
-    private var lastID = 0
+    /// Whether the priorities are being asked for; until they are known, nobody is admitted.
+    private(set) var isAsking = false
 
-    /// Adds a waiter, and returns its number.
-    mutating func add(_ waiter: Waiter) -> Int {
-        lastID += 1
-        waiters[lastID] = waiter
-        return lastID
+    var isEmpty: Bool { waiters.isEmpty }
+    var count: Int { waiters.count }
+
+    /// Adds a waiter; `id` numbers them in the order of their arrival.
+    mutating func add(_ waiter: Waiter, as id: Int, priority: Int) {
+        waiters[id] = waiter
+        line.add(id, priority: priority)
     }
 
-    /// Removes a waiter.
-    ///
-    /// The caller keeps the result until it has unlocked, because releasing it may deallocate objects of others.
+    /// Removes a waiter that has given up.
     mutating func remove(_ id: Int) -> Waiter? {
-        waiters.removeValue(forKey: id)
+        line.remove(id)
+        return waiters.removeValue(forKey: id)
     }
 
-    /// The waiters of some numbers; all are present while the logic has them in its line.
-    func find(_ ids: [Int]) -> [Int: Waiter] {
-        Dictionary(uniqueKeysWithValues: ids.compactMap { id in waiters[id].map { (id, $0) } })
+    /// Records the answers of the waiters.
+    mutating func update(_ answers: [Int: Int]) {
+        isAsking = false
+        line.update(answers)
+    }
+
+    /// Requests that all waiters are asked before the next turn.
+    mutating func recheck() {
+        line.recheck()
+    }
+
+    /// Admits as many waiters as there is room for; asks them first if there is something to decide.
+    mutating func next(_ room: Int) -> Step {
+        guard !isAsking, room > 0 else { return .none }
+        if line.needsRefresh, line.count > room {
+            isAsking = true
+            return .ask(waiters)
+        }
+        var granted: [Waiter] = []
+        while granted.count < room, let id = line.takeFirst() {
+            if let waiter = waiters.removeValue(forKey: id) { granted.append(waiter) }
+        }
+        return .grant(granted)
     }
 }

@@ -157,20 +157,16 @@ final class GroupContents: OperationObserver {
 
 /// The membership of an operation in a group, as a feature of the operation.
 final class GroupMembership: OperationObserver {
-    private struct Reference: Sendable {
-        weak var group: AnyRequestOperation?
-    }
-
-    private let reference: Reference
+    private let reference: Weak<AnyRequestOperation>
     private let member: ObjectIdentifier
 
     init(of member: Operation, in group: AnyRequestOperation) {
-        reference = Reference(group: group)
+        reference = Weak(group)
         self.member = ObjectIdentifier(member)
     }
 
     /// The group; `nil` when it was deallocated.
-    var group: AnyRequestOperation? { reference.group }
+    var group: AnyRequestOperation? { reference.object }
 
     // Not when `isFinished` is true: Foundation hasn't processed the end by then, and a group that no longer depends on
     // the member would wait for ever.

@@ -52,9 +52,8 @@ extension RequestQueue {
         let outcome = OneShot<OperationCore.AnyResult>()
         // Without retaining it: one that the queue doesn't run ends when the queue releases it.
         let cancel: @Sendable () -> Void = { [weak operation] in operation?.cancel() }
-        operation?.whenThereIsAResult { outcome.fill($0) }
         let news = operation?.progressUpdates(direction)
-        add(&operation)
+        add(&operation, .call { outcome.fill($0) })
         // Not in a closure, which wouldn't run in the caller's isolation. A cancellation of the task ends the loop.
         if let news { for await value in news { progress(value) } }
         let result = await withTaskCancellationHandler {
@@ -137,11 +136,10 @@ extension RequestQueue {
         var operation: AnyRequestOperation? = makeOperation()
         return await withTaskCancellationHandler {
             await withUnsafeContinuation { waiter in
-                operation?.resume(waiter)
-                add(&operation)
+                add(&operation, .resume(waiter))
             }
-        } onCancel: { [weak operation] in
-            operation?.cancel()
+        } onCancel: { [operation = Weak(operation)] in
+            operation.object?.cancel()
         }
     }
 
@@ -149,10 +147,13 @@ extension RequestQueue {
     /// queue releases it.
     ///
     /// A task that is already cancelled adds nothing.
-    func add(_ reference: inout (some AnyRequestOperation)?) {
+    func add(_ reference: inout (some AnyRequestOperation)?, _ completion: OperationCore.Completion) {
         guard let operation = reference.take() else { return }
-        guard !Task.isCancelled else { return operation.cancel() }
-        operation.prepareTask()
+        guard !Task.isCancelled else {
+            operation.whenThereIsAResult(completion)
+            return operation.cancel()
+        }
+        operation.prepareTask(completion)
         place(operation)
     }
 }

@@ -36,13 +36,13 @@ extension RequestQueue {
     ) async throws(RequestError) -> ResponseStream {
         var operation: AnyRequestOperation? = makeOperation(for: request, session)
         let cancel: @Sendable () -> Void = { [weak operation] in operation?.cancel() }
-        operation?.whenThereIsAResult { [stream = request.stream] result in
+        let failed: OperationCore.Completion = .call { [stream = request.stream] result in
             guard case .failure(let error) = RequestOperation<StreamedRequest<Base, Kind>>.unboxed(result) else {
                 return
             }
             stream.fill(.failure(error))
         }
-        add(&operation)
+        add(&operation, failed)
         return try await withTaskCancellationHandler {
             await request.stream.value()
         } onCancel: {

@@ -128,7 +128,7 @@ extension ModifiableRequest {
     ///   - value: The value to encode when the request is sent; its top level has to have names. An error that it
     ///     throws is the error of the request.
     ///   - encoder: Decides how lists, dates and the like are written; `nil`, the default, uses the environment's
-    ///     ``RequestEnvironment/queryEncoder``.
+    ///     ``RequestEnvironment/Settings/queryEncoder``.
     /// - Returns: The copy.
     @_disfavoredOverload
     public func query(_ value: some Encodable & Sendable, encoder: QueryEncoder? = nil) -> Self {

@@ -16,7 +16,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     public required init(_ configuration: OperationConfiguration<R>) {
         let (request, environment) = (configuration.source.value, configuration.environment)
         let scope = RunScope.current
-        let plan = request.map { RunPlan($0.resolvedOptions, $0.validStatusCodes, in: environment, scope: scope) }
+        let plan = request.map { RunPlan.make($0.resolvedOptions, $0.validStatusCodes, in: environment, scope: scope) }
         super.init(
             source: configuration.source,
             RunSettings(transport: configuration.transport, environment: environment, scope: scope, plan: plan)
@@ -64,8 +64,10 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         return true
     }
 
-    /// Runs the request; not to be overridden by subclasses.
-    public final override func execute() { beginRun() }
+    /// Does nothing: the run of a request begins when its operation has started.
+    public final override func execute() {}
+
+    final override func startAnnounced() { beginRun() }
 
     final override func resolvePlan() throws -> RunPlan? {
         if let plan = settings.plan { return plan }
@@ -73,7 +75,8 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
             let reason = "another operation has the request of its source"
             throw RequestError(.invalidRequest, phase: .building, reason: reason)
         }
-        let plan = RunPlan(request.resolvedOptions, request.validStatusCodes, in: environment, scope: settings.scope)
+        let scope = settings.scope
+        let plan = RunPlan.make(request.resolvedOptions, request.validStatusCodes, in: environment, scope: scope)
         core.withLock { $0.run.plan = plan }
         observer(MonitorFeed.self)?.identify(by: { request.identifier }, plan.options)
         for monitor in plan.options.monitors { addMonitor(monitor) }

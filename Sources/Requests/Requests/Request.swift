@@ -77,8 +77,7 @@ extension Request {
 /// are finished, and can read their results.
 public struct RequestSource<R: Request>: Sendable {
     private enum Kind: Sendable {
-        // Boxed, since a source is copied many times before it is read.
-        case value(Box<R>)
+        case value(R)
         case deferred(DeferredRequest<R>)
     }
 
@@ -86,7 +85,7 @@ public struct RequestSource<R: Request>: Sendable {
 
     /// A request that already exists.
     public static func value(_ request: R) -> RequestSource {
-        RequestSource(kind: .value(Box(request)))
+        RequestSource(kind: .value(request))
     }
 
     /// A request that is made when the operation starts.
@@ -105,7 +104,7 @@ public struct RequestSource<R: Request>: Sendable {
     /// The request, if it exists already.
     var value: R? {
         switch kind {
-        case .value(let request): request.value
+        case .value(let request): request
         case .deferred(let deferred): deferred.value
         }
     }
@@ -117,7 +116,7 @@ public struct RequestSource<R: Request>: Sendable {
 
     func mapError(_ error: any Error) -> R.Failure {
         switch kind {
-        case .value(let request): request.value.mapError(error)
+        case .value(let request): request.mapError(error)
         case .deferred(let deferred): deferred.mapError(error)
         }
     }

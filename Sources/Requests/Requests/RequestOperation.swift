@@ -35,7 +35,9 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
     // An operation that was neither run nor cancelled, for example because it never got a queue, must still call its
     // completions.
     deinit {
-        if core.withLock({ $0.isOwing }) { abandon() }
+        let (isOwing, hasLinks) = core.withLock { ($0.isOwing, $0.links.hasDependencies) }
+        if isOwing { abandon() }
+        if hasLinks { dropLinks() }
     }
 
     @inline(never)
@@ -70,7 +72,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
 
     /// Waits for the result, without throwing it.
     final func awaitOutcome() async -> Outcome {
-        Self.unboxed(await withUnsafeContinuation { resume($0) })
+        Self.unboxed(await withUnsafeContinuation { whenThereIsAResult(.resume($0)) })
     }
 
     /// Adds a closure that is called once with the result, on a queue; also if there is already a result.
@@ -81,7 +83,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
     @_disfavoredOverload
     public final func addCompletion(on queue: DispatchQueue, _ body: @escaping @Sendable (Outcome) -> Void) {
         let body = RunScope.carried(by: body)
-        whenThereIsAResult { result in queue.async { body(Self.unboxed(result)) } }
+        whenThereIsAResult(.call { result in queue.async { body(Self.unboxed(result)) } })
     }
 
     /// Adds a closure on the main actor that is called once with the result; also if there is already a result.

@@ -83,6 +83,15 @@ extension UnsafeMutablePointer where Pointee == LockPrimitive {
 }
 #endif
 
+/// A reference that doesn't retain its object; as a value, a closure captures it without a box.
+struct Weak<Object: AnyObject & Sendable>: Sendable {
+    private(set) weak var object: Object?
+
+    init(_ object: Object?) {
+        self.object = object
+    }
+}
+
 /// A value behind a reference.
 ///
 /// Boxing avoids repeated work with witness tables in generic code that stores or passes on large values. A reference
@@ -108,4 +117,13 @@ struct Identified<Value: Sendable>: Sendable, Hashable {
     static func == (one: Identified, other: Identified) -> Bool { one.box === other.box }
 
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(box)) }
+}
+
+/// A value that takes no part in the comparison of the value that it belongs to.
+struct Uncompared<Value: Sendable>: Sendable, Hashable {
+    var value: Value
+
+    static func == (one: Uncompared, other: Uncompared) -> Bool { true }
+
+    func hash(into hasher: inout Hasher) {}
 }

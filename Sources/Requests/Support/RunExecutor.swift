@@ -18,26 +18,27 @@ enum RunExecutor {
     /// Starts a task that continues on this executor.
     ///
     /// The task inherits the task-locals of the task that calls this, if one does.
-    static func task(
+    // Generic, as the initialisers of `Task` are: otherwise another closure would have to call this one.
+    static func task<Success: Sendable>(
         _ priority: TaskPriority? = nil,
-        _ body: @escaping @Sendable () async -> Void
-    ) -> Task<Void, Never> {
+        _ body: sending @escaping @isolated(any) () async -> Success
+    ) -> Task<Success, Never> {
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
-            Task(executorPreference: ResumingExecutor.shared, priority: priority, operation: { await body() })
+            Task(executorPreference: ResumingExecutor.shared, priority: priority, operation: body)
         } else {
-            Task(priority: priority, operation: { await body() })
+            Task(priority: priority, operation: body)
         }
     }
 
     /// Starts a task that continues on this executor, and inherits neither task-locals nor priority.
-    static func detachedTask(
+    static func detachedTask<Success: Sendable>(
         _ priority: TaskPriority? = nil,
-        _ body: @escaping @Sendable () async -> Void
-    ) -> Task<Void, Never> {
+        _ body: sending @escaping @isolated(any) () async -> Success
+    ) -> Task<Success, Never> {
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
-            Task.detached(executorPreference: ResumingExecutor.shared, priority: priority, operation: { await body() })
+            Task.detached(executorPreference: ResumingExecutor.shared, priority: priority, operation: body)
         } else {
-            Task.detached(priority: priority, operation: { await body() })
+            Task.detached(priority: priority, operation: body)
         }
     }
 

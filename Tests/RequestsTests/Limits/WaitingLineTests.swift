@@ -53,7 +53,7 @@ import Testing
         var asked: [Int] = []
 
         while !line.isEmpty {
-            if line.isCurious {
+            if line.needsRefresh {
                 questions += line.count
                 asked.append(line.count)
                 line.update([:])
@@ -67,17 +67,17 @@ import Testing
     }
 
     @Test func oneAloneNeedsNoQuestion() {
-        #expect(!line([]).isCurious && !line([3]).isCurious && line([3, 3]).isCurious)
+        #expect(!line([]).needsRefresh && !line([3]).needsRefresh && line([3, 3]).needsRefresh)
     }
 
-    @Test func doubtMakesTheLineAskForPriorities() {
+    @Test func recheckMakesTheLineAskForPriorities() {
         var line = line(Array(repeating: 0, count: 1000))
         line.update([:])
-        #expect(!line.isCurious)
+        #expect(!line.needsRefresh)
 
-        line.doubt()
+        line.recheck()
 
-        #expect(line.isCurious)
+        #expect(line.needsRefresh)
     }
 }
 

@@ -30,7 +30,8 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     // Foundation keeps pointers to the dependents of an operation, and follows them when it finishes. An operation that
     // is deallocated without having run has to remove its own.
     deinit {
-        if core.withLock({ $0.links.hasDependencies }) { dropLinks() }
+        // A request operation has done it: it looks for more.
+        if !(self is AnyRequestOperation), core.withLock({ $0.links.hasDependencies }) { dropLinks() }
     }
 
     // MARK: The state, for Operation
@@ -102,14 +103,10 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         settle { makeCancellationResult() }
     }
 
-    /// Continues a task with the result when the operation ends, or at once.
-    final func resume(_ continuation: UnsafeContinuation<OperationCore.AnyResult, Never>) {
-        whenThereIsAResult { continuation.resume(returning: $0) }
-    }
-
+    /// Passes the result on when there is one, or at once.
     // The completion retains the result, and not the operation: one that is never run has to be deallocated before its
     // completions are called.
-    final func whenThereIsAResult(_ completion: @escaping OperationCore.Completion) {
+    final func whenThereIsAResult(_ completion: OperationCore.Completion) {
         if let result = core.withLock({ $0.add(completion) }) { completion(result) }
     }
 
@@ -186,10 +183,13 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     /// Releases the resources of the work, after the completions are enqueued; called once.
     func didDeliver() {}
 
+    /// Continues after the start was announced: executes the operation, or finishes it if it has its result.
+    func startAnnounced() { advance(.announced) }
+
     /// Performs an action of the lifecycle.
-    private func perform(_ action: OperationLifecycle.Action) {
+    final func perform(_ action: OperationLifecycle.Action) {
         switch action {
-        case .announce: advance(.announced)
+        case .announce: startAnnounced()
         case .execute: execute()
         case .finish: announceEnd()
         case .none, .send, .deliver: break
@@ -220,6 +220,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
             case .over(let action, let awaitsStart):
                 if awaitsStart { report(.settledUnstarted) }
                 return perform(action)
+            case .finished(let rest): return announce(rest)
             }
         }
     }
@@ -235,15 +236,18 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     private func announceEnd() {
         willChangeValue(forKey: Self.isExecutingKey)
         willChangeValue(forKey: Self.isFinishedKey)
-        let (hasLinks, observers) = core.withLock { core in
-            _ = core.lifecycle.handle(.finished)
-            defer { core.links.hasDependencies = false }
-            return (core.links.hasDependencies, core.observers)
-        }
+        announce(core.withLock { $0.finish() })
+    }
+
+    /// Announces that the operation is finished, and releases its dependencies.
+    private func announce(_ rest: OperationCore.Rest) {
+        #if canImport(Darwin)
+        // Elsewhere, Foundation reads the property and does nothing.
         didChangeValue(forKey: Self.isExecutingKey)
+        #endif
         didChangeValue(forKey: Self.isFinishedKey)
-        for observer in observers { observer.observe(.finished) }
-        if hasLinks { dropLinks() }
+        for observer in rest.observers { observer.observe(.finished) }
+        if rest.hasLinks { dropLinks() }
     }
 
     // Strings rather than key paths, which swift-corelibs-foundation first compares slowly, and then converts to

@@ -12,12 +12,8 @@ import Foundation
 final class CycleWatch: Sendable {
     static let shared = CycleWatch()
 
-    private struct Watched: Sendable {
-        weak var operation: Operation?
-    }
-
     private struct State: Sendable {
-        var watched: [Watched] = []
+        var watched: [Weak<Operation>] = []
         var timer: DelayedAction?
         /// The time until the next search, as it was when it was scheduled; `nil` during a search, and without a timer.
         var delay: Duration?
@@ -31,7 +27,7 @@ final class CycleWatch: Sendable {
     /// Adds an operation that waits for something.
     func watch(_ operation: Operation) {
         state.withLock { state in
-            state.watched.append(Watched(operation: operation))
+            state.watched.append(Weak(operation))
             guard !state.isSearching, state.delay.map({ $0 > state.pause }) ?? true else { return }
             schedule(&state, after: state.pause)
         }
@@ -44,7 +40,7 @@ final class CycleWatch: Sendable {
     }
 
     private func search(after delay: Duration) {
-        let watched = state.withLock { state -> [Watched]? in
+        let watched = state.withLock { state -> [Weak<Operation>]? in
             // A timer that was replaced may still fire.
             guard !state.isSearching, state.delay == delay else { return nil }
             (state.isSearching, state.delay, state.timer) = (true, nil, nil)
@@ -53,8 +49,8 @@ final class CycleWatch: Sendable {
         }
         guard let watched else { return }
         let start = ContinuousClock.now
-        CycleSearch.refuseCycles(of: watched.compactMap(\.operation))
-        let waiting = watched.filter { $0.operation.map { !$0.isFinished && !$0.isExecuting } ?? false }
+        CycleSearch.refuseCycles(of: watched.compactMap(\.object))
+        let waiting = watched.filter { $0.object.map { !$0.isFinished && !$0.isExecuting } ?? false }
         let pause = min(max(.milliseconds(250), (ContinuousClock.now - start) * 10), .seconds(2))
         state.withLock { state in
             (state.isSearching, state.pause) = (false, pause)

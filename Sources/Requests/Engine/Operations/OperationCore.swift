@@ -7,8 +7,18 @@
 struct OperationCore: Sendable {
     /// A result, in a ``Box`` whose type the operation knows.
     typealias AnyResult = any AnyObject & Sendable
-    /// A closure that is called with the result.
-    typealias Completion = @Sendable (AnyResult) -> Void
+    /// What gets the result: a closure, or a task that waits for it.
+    enum Completion: Sendable {
+        case call(@Sendable (AnyResult) -> Void)
+        case resume(UnsafeContinuation<AnyResult, Never>)
+
+        func callAsFunction(_ result: AnyResult) {
+            switch self {
+            case .call(let body): body(result)
+            case .resume(let waiter): waiter.resume(returning: result)
+            }
+        }
+    }
 
     var lifecycle = OperationLifecycle()
     var links = DependencyLinks()
@@ -22,7 +32,7 @@ struct OperationCore: Sendable {
     /// Whether all completions have been called: until then, a new one is added behind the others.
     private var isDelivered = false
 
-    /// The closures to call with the result, in their order.
+    /// Those that get the result, in their order.
     struct Completions: Sendable {
         // There is nearly always one, for which a list would be wasteful.
         private var first: Completion?
@@ -30,7 +40,7 @@ struct OperationCore: Sendable {
 
         var isEmpty: Bool { first == nil }
 
-        mutating func add(_ completion: @escaping Completion) {
+        mutating func add(_ completion: Completion) {
             if first == nil { first = completion } else { others.append(completion) }
         }
 
@@ -59,10 +69,18 @@ struct OperationCore: Sendable {
         case call(Completions)
         /// Everything that the settlement requires has been done; the operation may still have to be started.
         case over(OperationLifecycle.Action, awaitsStart: Bool)
+        /// The operation is finished, too.
+        case finished(Rest)
+    }
+
+    /// What remains of an operation that is finished.
+    struct Rest: Sendable {
+        let hasLinks: Bool
+        let observers: [any OperationObserver]
     }
 
     /// Adds a completion; returns the result if the caller is to call it at once.
-    mutating func add(_ completion: @escaping Completion) -> AnyResult? {
+    mutating func add(_ completion: Completion) -> AnyResult? {
         if !isDelivered { completions.add(completion) }
         return isDelivered ? result : nil
     }
@@ -83,7 +101,18 @@ struct OperationCore: Sendable {
         guard completions.isEmpty else { return .call(completions.takeAll()) }
         isDelivered = true
         let action = lifecycle.handle(.delivered)
+        #if !canImport(Darwin)
+        // Only Apple's Foundation has to be told before the change.
+        if action == .finish { return .finished(finish()) }
+        #endif
         return .over(action, awaitsStart: lifecycle.state == .settled(.start))
+    }
+
+    /// Finishes the operation, which depends on nothing any more.
+    mutating func finish() -> Rest {
+        _ = lifecycle.handle(.finished)
+        defer { links.hasDependencies = false }
+        return Rest(hasLinks: links.hasDependencies, observers: observers)
     }
 
     /// Whether an operation that is deallocated has to be settled: something waits for its result.

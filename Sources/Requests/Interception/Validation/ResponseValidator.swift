@@ -62,14 +62,14 @@ public struct ValidationContext: Sendable {
     /// The identifier of the request.
     ///
     /// It may be computed at each access: for a ready-made request it is a digest of all that is sent.
-    public var identifier: String { makeIdentifier() }
+    public var identifier: String { run.identifier }
     /// The number of the attempt; 1 is the first, and followed redirects don't count.
-    public let attempt: Int
+    public var attempt: Int { run.attempt }
     /// The statuses that the request accepts; `nil` if it accepts all.
     public let validStatusCodes: [Int]?
     /// The application's data about the request, typed by key.
-    public let userInfo: UserInfo
-    private let makeIdentifier: @Sendable () -> String
+    public var userInfo: UserInfo { run.userInfo }
+    private let run: any InterceptedRun
 
     /// Makes a context, for tests of a validator.
     public init(
@@ -79,32 +79,27 @@ public struct ValidationContext: Sendable {
         validStatusCodes: [Int]? = Array(200..<300),
         userInfo: UserInfo = UserInfo()
     ) {
-        self.init(
-            request: request,
-            attempt: attempt,
-            validStatusCodes: validStatusCodes,
-            userInfo: userInfo
-        ) { identifier }
+        let run = ClosureRun(identifier: identifier, attempt: attempt, userInfo: userInfo)
+        self.init(run, request: request, validStatusCodes: validStatusCodes)
     }
 
-    init(
-        request: HTTPRequest,
-        attempt: Int,
-        validStatusCodes: [Int]?,
-        userInfo: UserInfo,
-        identifier: @escaping @Sendable () -> String
-    ) {
+    init(_ run: any InterceptedRun, request: HTTPRequest, validStatusCodes: [Int]?) {
+        self.run = run
         self.request = request
-        self.attempt = attempt
         self.validStatusCodes = validStatusCodes
-        self.userInfo = userInfo
-        makeIdentifier = identifier
     }
 
     /// Whether the request accepts a status: one of its own, or 304 if it was conditional.
     public func accepts(_ status: HTTPStatus) -> Bool {
         guard let validStatusCodes else { return true }
         return validStatusCodes.contains(status.code) || status == .notModified && request.isConditional
+    }
+}
+
+extension ValidationContext: CustomReflectable {
+    /// A mirror of the request and the accepted statuses.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["request": request, "validStatusCodes": validStatusCodes as Any])
     }
 }
 

@@ -178,7 +178,7 @@ struct CoalescingLink: Interceptor {
 
     /// Makes the link of a try; `nil` if its operation doesn't share.
     init?(for turn: Try) {
-        guard let seat = turn.operation.observer(CoalescingSeat.self), seat.isTaken else { return nil }
+        guard turn.isObserved, let seat = turn.operation.observer(CoalescingSeat.self), seat.isTaken else { return nil }
         self.seat = seat
         self.turn = turn
     }

@@ -94,7 +94,9 @@ final class SharedTransfer: HTTPTransport {
         // The operation and the state retain each other until it ends. A transfer that never begins has no end.
         let operation = make { [state] in state.withLock { Array($0.waiting.values) }.map(\.urgency).max() ?? 0 }
         operation.add(self)
-        operation.whenThereIsAResult { [self, unowned operation] in end(operation, with: WireOperation.unboxed($0)) }
+        operation.whenThereIsAResult(
+            .call { [self, unowned operation] in end(operation, with: WireOperation.unboxed($0)) }
+        )
         // On a thread of its own: its task must inherit nothing from the operation that needs it first.
         operation.startElsewhere()
         let isCancelled = state.withLock { state in
