@@ -60,10 +60,6 @@ final class ConformanceTrial: Sendable {
         if !condition { note(problem()) }
     }
 
-    func skip(unless condition: Bool, _ reason: String) throws {
-        if !condition { throw TransportConformance.Skip(reason: reason) }
-    }
-
     /// Waits briefly for events that must not come, such as a second end, which have no deadline of their own.
     func settle() async {
         for transfer in state.withLock({ $0.transfers }) where !transfer.log.hasEnded { transfer.cancel() }
@@ -119,7 +115,7 @@ final class ConformanceTrial: Sendable {
 
     /// Waits for a gate, at most for the trial's patience.
     func wait(for gate: Gate, _ problem: String) async throws {
-        guard await gate.wait(timeout: patience) else { throw abort("\(problem) within \(patience)") }
+        do { try await gate.wait(timeout: patience) } catch { throw abort("\(problem) within \(patience)") }
     }
 
     /// Waits until the server has received `count` requests.
@@ -161,6 +157,24 @@ final class ConformanceTrial: Sendable {
             let text = String(decoding: log.content.prefix(80), as: UTF8.self)
             expect(log.content == Data(content.utf8), "\(context) has \(log.content.count) bytes of content: \(text)")
         }
+    }
+
+    /// Expects that a response of the server arrives, with the same status.
+    func expectArrival(
+        of response: StubResponse,
+        at target: String = "/response",
+        _ method: HTTPMethod = .get,
+        content: String? = nil,
+        context: String = "the transfer"
+    ) async throws {
+        server.route(method, target, response)
+        expectAnswer(try await send(target, method), response.status ?? .ok, content: content, context)
+    }
+
+    /// Expects that the server has received a number of requests.
+    func expectRequests(_ count: Int) {
+        let seen = server.requests.count
+        expect(seen == count, "\(seen) requests were sent, not \(count)")
     }
 
     /// Expects an error with one of these codes; any error if no code is given.

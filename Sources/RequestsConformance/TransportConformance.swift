@@ -58,7 +58,7 @@ public enum TransportConformance {
 }
 
 /// A broken rule and what was observed; the description is meant for a test's report.
-public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
+public struct ConformanceFailure: DescribedError, Sendable {
     /// The name of the check.
     public let name: String
     /// The rule, as in the documentation of `HTTPTransport`.

@@ -90,11 +90,11 @@ struct KitchenService: NetworkService {
         }
     }
 
-    @Test @MainActor func aValueComesToAClosureOnTheMainActor() async {
+    @Test @MainActor func aValueComesToAClosureOnTheMainActor() async throws {
         let screen = RecipeScreen()
         screen.load()
 
-        #expect(await screen.isShown.wait())
+        try await screen.isShown.wait()
         #expect(screen.name == "Pancakes")
     }
 

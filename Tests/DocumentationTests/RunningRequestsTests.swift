@@ -52,11 +52,11 @@ import Testing
 
     let queue = OperationQueue()
 
-    @Test @MainActor func completionsUseAViewController() async {
+    @Test @MainActor func completionsUseAViewController() async throws {
         let screen = RecipeScreen()
         screen.load()
 
-        #expect(await screen.isSet.wait())
+        try await screen.isSet.wait()
         #expect(screen.recipe?.name == "Pancakes")
     }
 

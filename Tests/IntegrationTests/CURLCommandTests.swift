@@ -112,7 +112,7 @@ extension OverLoopback {
             let ended = Gate()
             process.terminationHandler = { _ in ended.open() }
             try process.run()
-            if await !ended.wait() { await process.end() }
+            if (try? await ended.wait()) == nil { await process.end() }
             return process.terminationStatus
         }
 

@@ -177,7 +177,7 @@ extension OverLoopback {
                 let operation = queue.makeOperation(for: call, session: payee.session) { _ in hasResult.signal() }
                 let isReady = Gate()
                 let task = Task {
-                    _ = await isReady.wait()
+                    try? await isReady.wait()
                     await withTaskCancellationHandler {
                         queue.addOperation(operation)
                         _ = try? await operation.value()

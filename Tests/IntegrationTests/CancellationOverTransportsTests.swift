@@ -33,7 +33,7 @@ extension OverLoopback {
             let tap = Tap(transport)
             let operation = queue.addRequest(Call(server.url), session: tap)
 
-            await tap.content.wait()
+            try await tap.content.wait()
             operation.cancel()
 
             #expect(operation.result?.failure?.code == .cancelled)
@@ -53,7 +53,7 @@ extension OverLoopback {
             let body = HTTPBody.data(Data(repeating: 0, count: 64 << 20))
             let operation = queue.addRequest(Call(server.url, method: .post, body: body), session: tap)
 
-            await tap.upload.wait()
+            try await tap.upload.wait()
             operation.cancel()
 
             #expect(operation.result?.failure?.code == .cancelled)
@@ -126,7 +126,7 @@ extension OverLoopback {
             let queue = OperationQueue()
             let gate = Gate()
             let task = Task {
-                await gate.wait()
+                try? await gate.wait()
                 return try await queue.fetch(Call(server.url), session: session)
             }
 

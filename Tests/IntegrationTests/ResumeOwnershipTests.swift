@@ -175,12 +175,12 @@ extension OverLoopback {
             let (isAdded, isOver) = (Gate(), Gate())
             let place = folder.url.appendingPathComponent("film")
             let destination = DownloadDestination { _, _ in
-                isAdded.wait()
+                try? isAdded.wait()
                 operation.withLock { $0 }?.cancel { token in
                     tokens.withLock { $0.append(token) }
                     isOver.open()
                 }
-                isOver.wait()
+                try? isOver.wait()
                 return place
             }
             let added = OperationQueue().addRequest(
@@ -188,7 +188,7 @@ extension OverLoopback {
             )
             operation.withLock { $0 = added }
             isAdded.open()
-            await isOver.wait()
+            try await isOver.wait()
 
             #expect(tokens.withLock { $0 } == [given])
         }

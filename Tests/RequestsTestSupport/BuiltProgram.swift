@@ -37,13 +37,11 @@ public enum BuiltProgram {
         process.terminationHandler = { _ in ended.open() }
         try process.run()
         let identifier = process.processIdentifier
-        _ = await withTaskCancellationHandler {
-            await ended.wait(timeout: .seconds(Scale.timeLimit))
+        try await withTaskCancellationHandler {
+            try await ended.wait(timeout: .seconds(Scale.timeLimit))
         } onCancel: {
             kill(identifier, SIGKILL)
         }
-        // A program that was killed on cancellation may still be ending, and has no status yet.
-        try Task.checkCancellation()
         return (process.terminationStatus, process.terminationReason == .uncaughtSignal)
     }
     #endif

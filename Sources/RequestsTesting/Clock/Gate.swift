@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 
 import Dispatch
-import Foundation
 import Requests
 
 /// A latch that opens once: holds a thread or a task at a known point of a test.
@@ -48,66 +47,54 @@ public final class Gate: Sendable {
         for action in actions.sorted(by: { $0.key < $1.key }) { action.value() }
     }
 
-    /// Suspends the task until the gate is open, or until the task is cancelled.
+    /// Suspends the task until the gate is open; returns at once if it already is.
     ///
     /// - Parameters:
-    ///   - limit: The maximum time to wait, in real time; 30 seconds by default. At its end, a line on standard error
-    ///     names the place of the wait.
+    ///   - limit: The maximum time to wait, in real time; 30 seconds by default.
     ///   - file: The file of the wait.
     ///   - line: The line of the wait.
-    /// - Returns: Whether the gate is open; `false` if the task was cancelled, and at the limit.
-    @discardableResult
+    /// - Throws: ``WaitTimeoutError`` at the limit, or `CancellationError` as soon as the task is cancelled.
     public func wait(
         timeout limit: Duration = .seconds(30),
         file: StaticString = #fileID,
         line: UInt = #line
-    ) async -> Bool {
-        do {
-            try await state.wait(for: "the gate", timeout: limit, at: SourcePlace(file, line)) { _ in
-                "it isn't open"
-            } until: {
-                $0.isOpen
-            }
-        } catch {
-            if !isOpen, let error = error as? WaitTimeoutError { Self.report(error) }
+    ) async throws {
+        try await state.wait(for: "a gate", timeout: limit, at: SourcePlace(file, line)) { _ in
+            Self.stateInWords
+        } until: {
+            $0.isOpen
         }
-        return isOpen
     }
 
     /// Blocks the thread until the gate is open; on a thread of a ``MockServer``, also ends when the server stops.
     ///
-    /// For handlers, which run on the server's threads. In a task, use the other form, which blocks no thread.
+    /// For handlers, which run on the server's threads: the response to a handler that throws has the error as its
+    /// content, with status 500. In a task, use the other form, which blocks no thread.
     ///
     /// - Parameters:
-    ///   - limit: The maximum time to wait, in real time; 30 seconds by default. At its end, a line on standard error
-    ///     names the place of the wait.
+    ///   - limit: The maximum time to wait, in real time; 30 seconds by default.
     ///   - file: The file of the wait.
     ///   - line: The line of the wait.
-    /// - Returns: Whether the gate is open; `false` if the server was stopped, and at the limit.
+    /// - Throws: ``WaitTimeoutError`` at the limit, or `CancellationError` as soon as the server is stopped.
     @available(*, noasync, message: "await the asynchronous form instead")
-    @discardableResult
-    public func wait(timeout limit: Duration = .seconds(30), file: StaticString = #fileID, line: UInt = #line) -> Bool {
+    public func wait(
+        timeout limit: Duration = .seconds(30),
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) throws {
         let semaphore = DispatchSemaphore(value: 0)
-        let observation = whenOpen { semaphore.signal() }
-        let ending = Self.ending
-        let endingObservation = ending?.whenOpen { semaphore.signal() }
-        let end = DispatchTime.now() + .nanoseconds(limit.clampedNanoseconds)
-        let isLate = semaphore.wait(timeout: end) == .timedOut
-        forget(observation)
-        if let ending, let endingObservation { ending.forget(endingObservation) }
-        if isLate, !isOpen {
-            let place = SourcePlace(file, line)
-            Self.report(WaitTimeoutError(limit: limit, awaited: "the gate", state: "it isn't open", place: place))
+        let observations = [self, Self.ending].compactMap { gate in
+            gate.map { ($0, $0.whenOpen { semaphore.signal() }) }
         }
-        return isOpen
+        let outcome = semaphore.wait(timeout: .now() + .nanoseconds(limit.clampedNanoseconds))
+        for (gate, observation) in observations { gate.forget(observation) }
+        guard !isOpen else { return }
+        guard outcome == .timedOut else { throw CancellationError() }
+        let place = SourcePlace(file, line)
+        throw WaitTimeoutError(limit: limit, awaited: "a gate", state: Self.stateInWords, place: place)
     }
 
-    /// Writes the error of a wait to standard error.
-    ///
-    /// A gate has no error to throw: its waits stand in handlers that can't throw one.
-    private static func report(_ error: WaitTimeoutError) {
-        FileHandle.standardError.write(Data("error: \(error)\n".utf8))
-    }
+    private static let stateInWords = "it isn't open"
 
     /// Runs an action on the thread that opens the gate, or at once if the gate is open already.
     func whenOpen(_ action: @escaping @Sendable () -> Void) -> Int {

@@ -7,7 +7,7 @@ import Requests
 ///
 /// A wait of this module ends after 30 seconds, unless the test passes another limit. The limit is real time, whatever
 /// a ``ManualClock`` shows.
-public struct WaitTimeoutError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct WaitTimeoutError: ExplainedError, DescribedError, Sendable, Hashable {
     /// The maximum time of the wait.
     public let limit: Duration
     /// What was awaited: "2 requests".

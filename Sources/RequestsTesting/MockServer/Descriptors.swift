@@ -1,6 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Requests
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
@@ -111,7 +113,7 @@ func awaitReadiness(_ descriptors: inout [pollfd], until deadline: ContinuousClo
 }
 
 /// The error of a call of the operating system that failed, such as a port that is in use.
-struct SystemError: Error, CustomStringConvertible {
+struct SystemError: DescribedError {
     let call: String
     let code: Int32
 

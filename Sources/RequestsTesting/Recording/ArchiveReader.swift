@@ -170,7 +170,7 @@ extension RequestError.Code {
 
 /// The error of an archive that can't be read, or of an entry that can't be replayed: the entry, the field and the
 /// reason.
-public struct ArchiveError: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
+public struct ArchiveError: ExplainedError, DescribedError, Sendable, Hashable {
     /// The index of the entry, counted from 0; `nil` if the error is about the whole file.
     public let entry: Int?
     /// The method and the address of the entry, as far as known, without secrets.
@@ -189,7 +189,4 @@ public struct ArchiveError: ExplainedError, Sendable, Hashable, CustomStringConv
         let place = entry.map { "entry \($0)\(request.map { " (\($0))" } ?? ""): " } ?? ""
         return "\(place)\(field) \(reason)"
     }
-
-    /// The error, for the user.
-    public var errorDescription: String? { description }
 }

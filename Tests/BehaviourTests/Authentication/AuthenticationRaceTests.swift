@@ -112,7 +112,7 @@ import Testing
             isGone.withLock { $0 = hasEnded }
         }
         let authenticator = SessionAuthenticator {
-            await gate.wait()
+            try? await gate.wait()
             return Session { gone.signal() }
         }
         let made = AuthenticationInterceptor(authenticator, origins: sampleOrigins, clock: clock)

@@ -72,7 +72,7 @@ import Testing
         let gate = Gate()
         let transport = InMemoryTransport { side.credential(of: $0) == nil ? side.challenge() : .status(.ok) }
         let client = client(side, transport) { _, _ in
-            await gate.wait()
+            try? await gate.wait()
             return Self.given("u")
         }
 
@@ -89,7 +89,7 @@ import Testing
         let gate = Gate()
         let transport = InMemoryTransport { _ in side.challenge() }
         let client = client(side, transport) { _, _ in
-            await gate.wait()
+            try? await gate.wait()
             return nil
         }
 
@@ -107,7 +107,7 @@ import Testing
         let gate = Gate()
         let transport = InMemoryTransport { _ in side.challenge() }
         let client = client(side, transport) { _, _ in
-            await gate.wait()
+            try? await gate.wait()
             return Self.given("u", "wrong")
         }
 
@@ -126,7 +126,7 @@ import Testing
         let gate = Gate()
         let transport = InMemoryTransport { _ in Side.basic.challenge() }
         let client = client(.basic, transport) { _, _ in
-            await gate.wait()
+            try? await gate.wait()
             return Self.given("a:b")
         }
 
@@ -171,7 +171,7 @@ import Testing
         let transport = InMemoryTransport {
             Side.basic.credential(of: $0) == nil ? Side.basic.challenge() : .status(.ok)
         }
-        let client = client(.basic, transport) { _, _ in await gate.wait() ? Self.given("u") : nil }
+        let client = client(.basic, transport) { _, _ in (try? await gate.wait()).map { Self.given("u") } }
 
         let first = add(1, to: client)
         await asked.first(1)
@@ -194,7 +194,7 @@ import Testing
         let asked = asked
         let client = client(.basic, transport) { _, _ in
             guard asked.count == 1 else { return Self.given("u") }
-            cancelled.record(await !gate.wait())
+            cancelled.record((try? await gate.wait()) == nil)
             return nil
         }
 
@@ -231,7 +231,7 @@ import Testing
         }
         let gate = Gate()
         let client = client(.basic, transport) { challenge, _ in
-            await gate.wait()
+            try? await gate.wait()
             return Self.given(challenge.realm ?? "")
         }
         func request(_ path: String) -> HTTPRequest {
@@ -316,7 +316,7 @@ import Testing
         func interceptor(_ path: String, _ other: String) -> any Interceptor {
             ChallengeInterceptor { [weak client] _, _ in
                 asked.record(path)
-                await both.wait()
+                try? await both.wait()
                 _ = try? await client?.send(HTTPRequest(url: URL(string: "https://api.example.com/\(other)") ?? server))
                 return Self.given(path)
             }

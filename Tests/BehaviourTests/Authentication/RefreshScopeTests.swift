@@ -41,7 +41,7 @@ import Testing
         let client = client { client in
             later.record(
                 Task { [unowned client] in
-                    await gate.wait()
+                    try await gate.wait()
                     return String(decoding: try await client.fetch(HTTPRequest("recipes")), as: UTF8.self)
                 }
             )
@@ -103,7 +103,7 @@ import Testing
         let (gate, begun) = (Gate(), Recorder<Void>())
         let client = client(width: 2) { client in
             begun.record(())
-            await gate.wait()
+            try await gate.wait()
             return String(decoding: try await client.fetch(HTTPRequest("token")), as: UTF8.self)
         }
         let first = client.addRequest(HTTPRequest("recipes"))
@@ -126,7 +126,7 @@ import Testing
                 begun.record(())
                 // A request after the logout needs another login.
                 guard begun.count == 1 else { throw SampleError() }
-                await gate.wait()
+                try await gate.wait()
                 return "new"
             }
             let interceptor = AuthenticationInterceptor(authenticator, credential: "old", origins: sampleOrigins)

@@ -68,7 +68,7 @@ final class CacheTrial: Sendable {
         let isAsked = server.prepare(answer, delay, work)
         var (response, failure): (HTTPResponse<Data>?, RequestError?)
         do { response = try await client.send(request.acceptingAnyStatus()) } catch { failure = error }
-        if isSentLater { await isAsked.wait(timeout: .seconds(10)) }
+        if isSentLater { try? await isAsked.wait(timeout: .seconds(10)) }
         return Exchange(request: request, sent: server.asked, response: response, error: failure)
     }
 

@@ -207,7 +207,7 @@ import Testing
         #expect(!operation.isCancelled && transport.requests.isEmpty)
     }
 
-    @Test func cancelWhileAnInterceptorIgnoresItSettlesAtOnceAndSendsNothing() async {
+    @Test func cancelWhileAnInterceptorIgnoresItSettlesAtOnceAndSendsNothing() async throws {
         let (entered, gate) = (Gate(), Gate())
         let left = Recorder<Bool>()
         let queue = TestQueue(transport) {
@@ -227,7 +227,7 @@ import Testing
             ]
         }
         let operation = queue.addRequest(TextRequest())
-        await entered.wait()
+        try await entered.wait()
 
         operation.cancel()
         await operation.end()
@@ -389,6 +389,6 @@ import Testing
 extension Gate {
     /// Waits for the gate even if its task is cancelled.
     fileprivate func waitIgnoringCancel() async {
-        _ = await Task.detached { await self.wait() }.value
+        _ = await Task.detached { try await self.wait() }.result
     }
 }

@@ -103,7 +103,7 @@ import Testing
         let queue = makeQueue(InMemoryTransport { _ in .status(.ok) })
         let request = TextRequest(process: { _ in
             entered.record(())
-            gate.wait()
+            try? gate.wait()
             return "late"
         })
         let probe = Probe(request, on: queue).run(on: queue)

@@ -63,12 +63,12 @@ import Testing
         var request = Reading(codes: codes) {
             hasBegun.open()
             // Not by `gate.wait()` alone, which ends with the task: the reader is busy, and comes when it is done.
-            _ = await Task.detached { await gate.wait() }.value
+            _ = await Task.detached { try await gate.wait() }.result
         }
         request.options.deadline = .seconds(5)
         let queue = TestQueue(endless) { $0.clock = clock }
         let probe = Probe(adding: request, to: queue)
-        _ = await hasBegun.wait()
+        try await hasBegun.wait()
 
         clock.advance(by: .seconds(5))
         #expect(await probe.ended().map(\.error?.code) == [.deadlineExceeded])
@@ -77,11 +77,11 @@ import Testing
         #expect(await codes.first(1) == [.deadlineExceeded])
     }
 
-    @Test func readerOfACancelledStreamIsCancelled() async {
+    @Test func readerOfACancelledStreamIsCancelled() async throws {
         let codes = Recorder<RequestError.Code?>()
         let hasBegun = Gate()
         let probe = Probe(adding: Reading(codes: codes) { hasBegun.open() }, to: TestQueue(endless))
-        _ = await hasBegun.wait()
+        try await hasBegun.wait()
 
         probe.operation.cancel()
 
@@ -113,7 +113,7 @@ import Testing
 
     @Test func refreshThatTakesTooLongFailsWithItsTimeout() async {
         let authenticator = TokenAuthenticator { _ in
-            _ = await Gate().wait()
+            try? await Gate().wait()
             throw CancellationError()
         }
         var random = Fuzz()

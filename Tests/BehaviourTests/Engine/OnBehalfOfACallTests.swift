@@ -164,7 +164,7 @@ import Testing
                     orphan.withLock { orphan in
                         guard orphan == nil else { return }
                         orphan = Task {
-                            await gate.wait()
+                            try? await gate.wait()
                             _ = try? await reference.login()
                             order.record("login")
                         }
@@ -174,7 +174,7 @@ import Testing
             ]
         }
         _ = try await client.fetch(Get<String>("me"))
-        await born.wait()
+        try await born.wait()
 
         client.isSuspended = true
         gate.open()

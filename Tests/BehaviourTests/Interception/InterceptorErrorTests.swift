@@ -82,13 +82,13 @@ import Testing
                     .adapting { _ in adapted.record(1) },
                     .retrying { _ in
                         isAsked.open()
-                        await mayAnswer.wait()
+                        try? await mayAnswer.wait()
                         return .retry(after: .zero)
                     },
                 ]
             }
             let probe = Probe(adding: TextRequest(life: census.life()), to: queue)
-            await isAsked.wait()
+            try await isAsked.wait()
 
             probe.operation.cancel()
             mayAnswer.open()

@@ -314,7 +314,7 @@ extension RequestOperation {
         let member = client.makeOperation(for: request("member", [category]))
         let named = Gate()
         let group: OperationGroup<Void> = client.addOperationGroup(exclusive: [category]) { group in
-            await named.wait()
+            try await named.wait()
             group.addOperation(member)
         }
         group.name = "group"

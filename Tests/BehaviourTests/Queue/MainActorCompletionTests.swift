@@ -126,22 +126,22 @@ import Testing
             screen?.show(line)
             isShown.open()
         }
-        #expect(await isShown.wait())
+        try await isShown.wait()
         #expect(screen.lines.prefix(1) == door.expected[...])
         withExtendedLifetime(operation) {}
     }
 
-    @Test @MainActor func completionOfAllCancelsRunsOnTheMainActor() async {
+    @Test @MainActor func completionOfAllCancelsRunsOnTheMainActor() async throws {
         let (screen, isShown) = (Screen(), Gate())
         HTTPClient(baseURL: Self.base).cancelAllRequests(completionQueue: .main) { [weak screen] in
             screen?.show("over")
             isShown.open()
         }
-        #expect(await isShown.wait())
+        try await isShown.wait()
         #expect(screen.lines == ["over"])
     }
 
-    @Test @MainActor func dependentOperationOnTheMainQueueRunsBehindTheCompletion() async {
+    @Test @MainActor func dependentOperationOnTheMainQueueRunsBehindTheCompletion() async throws {
         let (screen, isOver) = (Screen(), Gate())
         let request = Self.client.addRequest(Get<String>("a"), completionQueue: .main) { _ in screen.show("completion")
         }
@@ -151,18 +151,18 @@ import Testing
         }
         dependent.addDependency(request)
         OperationQueue.main.addOperation(dependent)
-        #expect(await isOver.wait())
+        try await isOver.wait()
         #expect(screen.lines == ["completion", "dependent"])
     }
 
-    @Test func completionForTheMainQueueMayBeAnyClosureInCodeWithoutIsolation() async {
+    @Test func completionForTheMainQueueMayBeAnyClosureInCodeWithoutIsolation() async throws {
         let isOver = Gate()
         let completion: @Sendable (Result<String, RequestError>) -> Void = { _ in
             MainActor.preconditionIsolated()
             isOver.open()
         }
         Self.client.addRequest(Get<String>("a"), completionQueue: .main, completion: completion)
-        #expect(await isOver.wait())
+        try await isOver.wait()
     }
 }
 

@@ -33,7 +33,7 @@ import Testing
         #expect(await probe.ended().map(\.error?.code) == [.connectionLost])
     }
 
-    @Test func nothingIsSentForAnOperationThatWasCancelledWhileItsRequestWasMade() async {
+    @Test func nothingIsSentForAnOperationThatWasCancelledWhileItsRequestWasMade() async throws {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport)
         let kept = Recorder<BuildCompletion>()
@@ -44,7 +44,7 @@ import Testing
             isKept.open()
         }
         let probe = Probe(adding: request, to: queue)
-        await isKept.wait()
+        try await isKept.wait()
         probe.operation.cancel()
         for completion in kept.elements { completion(.success(URLRequest(url: home))) }
 

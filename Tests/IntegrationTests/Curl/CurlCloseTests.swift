@@ -19,7 +19,7 @@ extension OverLoopback {
             for transcript in transcripts { transport.send(server.url, to: transcript) }
             try await server.awaitRequest(count: 20)
             transport.close()
-            for transcript in transcripts { await transcript.ended.wait() }
+            for transcript in transcripts { try await transcript.ended.wait() }
 
             #expect(transcripts.allSatisfy { $0.result == "cancelled" && $0.violations == [] })
             #expect(transcripts[0].error?.reason == "the transport was closed")
@@ -52,7 +52,7 @@ extension OverLoopback {
                 try await server.awaitRequest()
             }
             gate.open()
-            await transcript.ended.wait()
+            try await transcript.ended.wait()
 
             #expect(transcript.text == "hi")
             try await server.awaitConnections(open: 0)
@@ -80,7 +80,7 @@ extension OverLoopback {
                     }
                     try await server.awaitRequest()
                     transfer.cancel()
-                    await ended.wait()
+                    try await ended.wait()
                 }
                 try await eventually { weakReceiver == nil }
             }
@@ -92,10 +92,10 @@ extension OverLoopback {
             let transcript = Transcript()
 
             let transfer = transport.send(server.url, to: transcript)
-            await transcript.head.wait()
+            try await transcript.head.wait()
             transfer.pause()
             transport.close()
-            await transcript.ended.wait()
+            try await transcript.ended.wait()
             transfer.resume()
             transfer.cancel()
 

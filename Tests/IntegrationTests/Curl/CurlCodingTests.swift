@@ -39,7 +39,7 @@ extension OverLoopback {
             let server = try MockServer { _ in bomb.response }
             let transport = CurlTransport()
 
-            let isFlat = await Usage.isBelow(48 << 20) { look in
+            let isFlat = try await Usage.isBelow(48 << 20) { look in
                 let seen = Locked(0)
                 let transcript = Transcript(keepsContent: false) { event in
                     // Reading the memory takes longer than decoding a piece.
@@ -52,7 +52,7 @@ extension OverLoopback {
                     look()
                 }
                 transport.send(server.url, to: transcript)
-                await transcript.ended.wait(timeout: .seconds(Scale.timeLimit))
+                try await transcript.ended.wait(timeout: .seconds(Scale.timeLimit))
                 #expect(transcript.result == "success", "\(String(describing: transcript.error))")
                 #expect(transcript.contentSize == bomb.content.count)
                 #expect(transcript.violations == [])
@@ -110,7 +110,7 @@ extension OverLoopback {
 
             let started = transport.send(server.url, to: transcript)
             transfer.withLock { $0 = started }
-            await transcript.ended.wait(timeout: .seconds(Scale.timeLimit))
+            try await transcript.ended.wait(timeout: .seconds(Scale.timeLimit))
             transport.close()
 
             #expect(transcript.result == "success", "\(String(describing: transcript.error))")
@@ -128,7 +128,7 @@ extension OverLoopback {
             transfer.pause()
             try await server.awaitRequests(1)
             transfer.cancel()
-            await transcript.ended.wait(timeout: .seconds(Scale.timeLimit))
+            try await transcript.ended.wait(timeout: .seconds(Scale.timeLimit))
             transport.close()
 
             #expect(transcript.result == "cancelled")

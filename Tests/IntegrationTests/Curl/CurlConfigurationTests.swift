@@ -145,7 +145,7 @@ extension OverLoopback {
             let (transport, transcript) = (CurlTransport(), Transcript())
 
             _ = transport.send(request, receive: transcript.receive)
-            await transcript.ended.wait()
+            try await transcript.ended.wait()
             transport.close()
 
             #expect(transcript.result == "timedOut")

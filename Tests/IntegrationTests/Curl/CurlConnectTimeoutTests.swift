@@ -49,7 +49,7 @@ extension OverLoopback {
                     }
                     let transcripts = (0..<count).map { _ in Transcript() }
                     for transcript in transcripts { transport.send(url, to: transcript) }
-                    for transcript in transcripts { await transcript.ended.wait() }
+                    for transcript in transcripts { try await transcript.ended.wait() }
                     transport.close()
 
                     #expect(transcripts.allSatisfy { $0.result == "timedOut" })
@@ -83,7 +83,7 @@ extension OverLoopback {
 
             transport.send(listener.url, timeout: .milliseconds(100), to: brief)
             transport.send(listener.url, to: patient)
-            await patient.ended.wait()
+            try await patient.ended.wait()
             transport.close()
 
             #expect(brief.result == "timedOut" && patient.result == "timedOut")
@@ -103,7 +103,7 @@ extension OverLoopback {
             let silent = try Unattended()
             #expect(await transport.run(silent.url, timeout: .milliseconds(300)).result == "timedOut")
             gate.open()
-            for transcript in transcripts { await transcript.ended.wait() }
+            for transcript in transcripts { try await transcript.ended.wait() }
 
             #expect(transcripts.allSatisfy { $0.text == "late" })
         }

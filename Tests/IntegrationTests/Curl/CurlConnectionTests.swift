@@ -94,7 +94,7 @@ extension OverLoopback {
                 guard connection.readHead() != nil else { return }
                 if isLate {
                     connection.write(Self.answer)
-                    answered.wait()
+                    try? answered.wait()
                     connection.write(junk)
                 } else {
                     connection.write(Self.answer + junk)
@@ -110,7 +110,7 @@ extension OverLoopback {
 
             let first = await transport.run(url)
             answered.open()
-            await closed.wait()
+            try await closed.wait()
             let second = await transport.run(url)
             transport.close()
 
@@ -154,7 +154,7 @@ extension OverLoopback {
             for transcript in transcripts { transport.send(server.url, to: transcript) }
             try await server.awaitRequest(count: limit)
             gate.open()
-            for transcript in transcripts { await transcript.ended.wait() }
+            for transcript in transcripts { try await transcript.ended.wait() }
 
             #expect(transcripts.allSatisfy { $0.text == "hi" })
             #expect(server.connectionCount == limit)
@@ -175,7 +175,7 @@ extension OverLoopback {
             for (index, transcript) in transcripts.enumerated() {
                 transport.send(servers[index % 4].url, to: transcript)
             }
-            for transcript in transcripts { await transcript.ended.wait() }
+            for transcript in transcripts { try await transcript.ended.wait() }
 
             #expect(transcripts.allSatisfy { $0.text == "hi" })
             #expect(open.withLock { $0.most } <= 2)
@@ -193,7 +193,7 @@ extension OverLoopback {
             try await slow.awaitRequest(count: 300)
             for _ in 0..<20 { #expect(await transport.run(server.url).text == "hi") }
             gate.open()
-            for transcript in others { await transcript.ended.wait() }
+            for transcript in others { try await transcript.ended.wait() }
 
             #expect(server.connectionCount == 1)
         }
@@ -213,8 +213,8 @@ extension OverLoopback {
             #expect(await transport.run(other.url).result == "success")
             second.cancel()
             first.cancel()
-            await waiting.ended.wait()
-            await running.ended.wait()
+            try await waiting.ended.wait()
+            try await running.ended.wait()
 
             let queue = OperationQueue()
             let films = (0..<4).map { number in
@@ -233,12 +233,12 @@ extension OverLoopback {
             let first = transport.send(server.url, to: running)
             try await server.awaitRequest()
             transport.send(server.url, to: waiting).cancel()
-            await waiting.ended.wait()
+            try await waiting.ended.wait()
 
             #expect(waiting.result == "cancelled")
             #expect(!running.ended.isOpen)
             first.cancel()
-            await running.ended.wait()
+            try await running.ended.wait()
         }
 
         @Test func addressOfVersion6IsReached() async throws {
@@ -464,7 +464,7 @@ extension OverLoopback {
             #expect(await transport.run(server.url).text == "hi")
             transfer.cancel()
             let other = await transport.run(server.url)
-            await transcript.ended.wait()
+            try await transcript.ended.wait()
             transport.close()
 
             #expect(["cancelled", "cannotConnect"].contains(transcript.result))

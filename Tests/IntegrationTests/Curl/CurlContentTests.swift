@@ -66,7 +66,7 @@ extension OverLoopback {
             let others = [await transport.run(server.url), await transport.run(server.url)]
             let before = server.requests.map(\.path)
             _ = fcntl(lease, setLease, Int32(F_UNLCK))
-            await transcript.ended.wait()
+            try await transcript.ended.wait()
 
             #expect(duration < .seconds(20))
             #expect(others.map(\.text) == ["thanks", "thanks"])
@@ -99,7 +99,7 @@ extension OverLoopback {
             }
             let (descriptors, streams) = (Usage.descriptors, opened.withLock { $0 })
             gate.open()
-            for transcript in transcripts { await transcript.ended.wait() }
+            for transcript in transcripts { try await transcript.ended.wait() }
 
             #expect(descriptors < before + 50)
             #expect(streams == 0)
@@ -119,14 +119,14 @@ extension OverLoopback {
             let server = try RawListener { connection in
                 guard connection.readHead() != nil else { return }
                 begun.open()
-                guard changed.wait(), let read = connection.read(Self.size) else { return }
+                guard (try? changed.wait()) != nil, let read = connection.read(Self.size) else { return }
                 body.withLock { $0 = read }
                 connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
             }
             let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
 
             async let running = transport.run(url, method: .put, body: .file(file))
-            await begun.wait()
+            try await begun.wait()
             let handle = try FileHandle(forWritingTo: file)
             try handle.truncate(atOffset: UInt64(newSize))
             try handle.close()

@@ -52,7 +52,7 @@ extension OverLoopback {
                 TransportRequest(HTTPRequest(url: url), trust: .system.requiring(.tls13)),
                 receive: transcript.receive
             )
-            await transcript.ended.wait()
+            try await transcript.ended.wait()
 
             #expect(transcript.result == "unsupported", "\(String(describing: transcript.error))")
         }

@@ -344,7 +344,7 @@ extension OverLoopback {
             let transport = CurlTransport()
 
             transport.send(server.url("/"), method: row.method, to: transcript)
-            await transcript.ended.wait()
+            try await transcript.ended.wait()
             let next = await transport.run(server.url("/next"))
             transport.close()
 

@@ -47,7 +47,7 @@ extension OverLoopback {
                 #expect(server.requests.last?.path == "/\(next)")
             }
             for gate in gates { gate.open() }
-            for transcript in transcripts { await transcript.ended.wait() }
+            for transcript in transcripts { try await transcript.ended.wait() }
 
             #expect(transcripts.allSatisfy { $0.text == "hi" })
         }
@@ -65,10 +65,10 @@ extension OverLoopback {
             #expect(await transport.run(silent.url, timeout: .milliseconds(300)).result == "timedOut")
             #expect(!last.ended.isOpen)
             gate.open()
-            await last.ended.wait()
+            try await last.ended.wait()
 
             #expect(last.text == "hi")
-            for transcript in others { await transcript.ended.wait() }
+            for transcript in others { try await transcript.ended.wait() }
         }
 
         @Test func streamsThatHaveBegunDelayNoOtherRequest() async throws {
@@ -162,7 +162,7 @@ extension OverLoopback {
 
             #expect(await transport.run(idle.url).text == "hi")
             gate.open()
-            for transcript in transcripts { await transcript.ended.wait() }
+            for transcript in transcripts { try await transcript.ended.wait() }
 
             #expect(transcripts.allSatisfy { $0.text == "hi" })
             #expect(busy.connectionCount == Self.limit)

@@ -22,7 +22,7 @@ extension OverLoopback {
             let transport = CurlTransport()
 
             #expect(await transport.run(URL(string: "http://127.0.0.1:\(server.port)/")!).text == "hi")
-            await closed.wait()
+            try await closed.wait()
 
             #expect(closed.isOpen)
             transport.close()
@@ -53,7 +53,7 @@ extension OverLoopback {
                 try await server.awaitConnections(open: 1)
             }
             transfer.resume()
-            await transcript.ended.wait()
+            try await transcript.ended.wait()
 
             #expect(transcript.result == "success", "\(String(describing: transcript.error))")
             #expect(transcript.contentSize == 8 << 20)
@@ -106,7 +106,7 @@ extension OverLoopback {
             }
             try await server.awaitRequest()
             gate.open()
-            for transcript in transcripts { await transcript.ended.wait() }
+            for transcript in transcripts { try await transcript.ended.wait() }
 
             #expect(server.requests.map(\.path) == (0..<12).map { "/\($0)" })
         }
@@ -130,7 +130,7 @@ extension OverLoopback {
             // As long as this takes, the second one waits.
             #expect(await transport.run(silent.url, timeout: .milliseconds(600)).result == "timedOut")
             gate.open()
-            await second.ended.wait()
+            try await second.ended.wait()
 
             #expect(second.text == "hi", "\(String(describing: second.error))")
         }
@@ -143,7 +143,7 @@ extension OverLoopback {
             for transcript in transcripts { transport.send(server.url, to: transcript) }
             try await server.awaitRequest()
             transport.close()
-            for transcript in transcripts { await transcript.ended.wait() }
+            for transcript in transcripts { try await transcript.ended.wait() }
 
             #expect(transcripts.allSatisfy { $0.result == "cancelled" })
             #expect(server.requests.count == 1)
@@ -162,7 +162,7 @@ extension OverLoopback {
             for transcript in transcripts { transport.send(slow.url, to: transcript) }
             #expect(await transport.run(server.url).text == "hi")
             gate.open()
-            for transcript in transcripts { await transcript.ended.wait() }
+            for transcript in transcripts { try await transcript.ended.wait() }
 
             #expect(transcripts.allSatisfy { $0.text == "slow" })
         }

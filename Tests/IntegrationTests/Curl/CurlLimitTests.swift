@@ -122,10 +122,10 @@ extension OverLoopback {
             let server = try MockServer { _ in .data(bomb, headers: [.contentEncoding: "deflate"]) }
             let transport = CurlTransport()
 
-            let isFlat = await Usage.isBelow(64 << 20) { look in
+            let isFlat = try await Usage.isBelow(64 << 20) { look in
                 let transcript = Transcript(keepsContent: false) { _ in look() }
                 transport.send(server.url, to: transcript)
-                await transcript.ended.wait()
+                try await transcript.ended.wait()
                 #expect(transcript.result == "success")
                 #expect(transcript.contentSize == size)
             }

@@ -30,7 +30,7 @@ extension OverLoopback {
                         state.most = max(state.most, state.now)
                     }
                     self.begun.open()
-                    self.gate.wait()
+                    try? self.gate.wait()
                     self.state.withLock { $0.now -= 1 }
                     return name.hasPrefix("no-such")
                         ? .failure(.init(reason: "Name not known")) : .success(self.addresses)
@@ -55,7 +55,7 @@ extension OverLoopback {
                 let url = Self.url("host-\(index % 3).test", server)
                 transport.send(url, timeout: .milliseconds(100), to: transcript)
             }
-            for transcript in transcripts { await transcript.ended.wait() }
+            for transcript in transcripts { try await transcript.ended.wait() }
 
             #expect(Set(transcripts.map(\.result)) == ["timedOut"])
             #expect(lookUps.all.sorted() == ["host-0.test", "host-1.test", "host-2.test"])
@@ -74,9 +74,9 @@ extension OverLoopback {
             for (index, transcript) in transcripts.enumerated() {
                 transport.send(Self.url("host-\(index).test", server), to: transcript)
             }
-            await lookUps.begun.wait()
+            try await lookUps.begun.wait()
             lookUps.gate.open()
-            for transcript in transcripts { await transcript.ended.wait() }
+            for transcript in transcripts { try await transcript.ended.wait() }
 
             #expect(transcripts.allSatisfy { $0.text == "hi" })
             #expect(lookUps.all.count == 20)
@@ -118,13 +118,13 @@ extension OverLoopback {
             let (cancelled, other) = (Transcript(), Transcript())
             let transfer = transport.send(Self.url("host.test", server), to: cancelled)
             transport.send(Self.url("host.test", server), to: other)
-            await lookUps.begun.wait()
+            try await lookUps.begun.wait()
 
             transfer.cancel()
-            await cancelled.ended.wait()
+            try await cancelled.ended.wait()
             #expect(cancelled.result == "cancelled")
             lookUps.gate.open()
-            await other.ended.wait()
+            try await other.ended.wait()
 
             #expect(other.text == "hi")
             #expect(server.requests.count == 1)
@@ -136,7 +136,7 @@ extension OverLoopback {
             let silence = Gate()
             defer { silence.open() }
             let names = HostNames(mostAwaited: 2) { name in
-                if name.hasPrefix("silent") { silence.wait() }
+                if name.hasPrefix("silent") { try? silence.wait() }
                 return .success(["127.0.0.1"])
             }
             let transport = CurlTransport.configured { $0.names = names }
@@ -158,14 +158,14 @@ extension OverLoopback {
             }
             let transcript = Transcript()
             let transfer = transport.send(Self.url("host.test", server), to: transcript)
-            await lookUps.begun.wait()
+            try await lookUps.begun.wait()
             transfer.pause()
             // Meanwhile it is paused, for longer than it may wait otherwise.
             let silent = try MockServer { _ in .never }
             #expect(await transport.run(silent.url, timeout: .milliseconds(600)).result == "timedOut")
             transfer.resume()
             lookUps.gate.open()
-            await transcript.ended.wait()
+            try await transcript.ended.wait()
 
             #expect(transcript.text == "hi", "\(String(describing: transcript.error))")
         }
@@ -222,10 +222,10 @@ extension OverLoopback {
             }
             let transcript = Transcript()
             let transfer = transport.send(URL(string: "http://host.test/")!, to: transcript)
-            await lookUps.begun.wait()
+            try await lookUps.begun.wait()
 
             transfer.cancel()
-            await transcript.ended.wait()
+            try await transcript.ended.wait()
             lookUps.gate.open()
 
             #expect(transcript.result == "cancelled")
@@ -272,12 +272,12 @@ extension OverLoopback {
             let transport = CurlTransport.configured { $0.names = lookUps.names() }
             let transcript = Transcript()
             transport.send(Self.url("host.test", server), to: transcript)
-            await lookUps.begun.wait()
+            try await lookUps.begun.wait()
             // Meanwhile, another request waits for its timeout.
             let silent = try MockServer { _ in .never }
             #expect(await transport.run(silent.url, timeout: .milliseconds(20)).result == "timedOut")
             lookUps.gate.open()
-            await transcript.ended.wait()
+            try await transcript.ended.wait()
 
             let metrics = try #require(transcript.metrics)
             let (dispatched, resolved) = (try #require(metrics.fetchStart), try #require(metrics.domainLookupEnd))

@@ -23,7 +23,7 @@ extension OverLoopback {
                     Transcript {
                         guard case .head = $0 else { return }
                         waiting.withLock { $0 += 1 }
-                        gate.wait()
+                        try? gate.wait()
                     }
                 }
             }
@@ -41,7 +41,7 @@ extension OverLoopback {
             /// Resumes them until their ends.
             func end() async {
                 gate.open()
-                for transcript in transcripts { await transcript.ended.wait() }
+                for transcript in transcripts { try? await transcript.ended.wait() }
             }
         }
 
@@ -69,7 +69,7 @@ extension OverLoopback {
             let transfer = transport.send(server.url("/silent"), to: silent)
             let late = await transport.run(server.url("/silent"), timeout: .milliseconds(50))
             transfer.cancel()
-            await silent.ended.wait()
+            try await silent.ended.wait()
 
             #expect(late.result == "timedOut")
             #expect(silent.result == "cancelled")
@@ -94,7 +94,7 @@ extension OverLoopback {
             // When this has ended, the head has arrived and waits.
             #expect(await transport.run(slow.url, timeout: .milliseconds(100)).result == "timedOut")
             transfer.cancel()
-            await late.ended.wait()
+            try await late.ended.wait()
 
             #expect(late.result == "cancelled")
             #expect(late.violations == [])

@@ -105,10 +105,10 @@ extension OverLoopback {
 
             let transfer = transport.send(server.url, method: method, body: silence.body, to: transcript)
             try await server.awaitRequest()
-            if silence.status != nil { await transcript.head.wait() }
+            if silence.status != nil { try await transcript.head.wait() }
             transfer.cancel()
             transfer.cancel()
-            await transcript.ended.wait()
+            try await transcript.ended.wait()
             transfer.cancel()
             transport.close()
 

@@ -57,9 +57,9 @@ extension OverLoopback {
                 let transcript = Transcript()
                 transcripts.append(transcript)
                 disturb(transport.send(server.url("/"), to: transcript), number)
-                if number.isMultiple(of: 3) { await transcript.ended.wait() }
+                if number.isMultiple(of: 3) { try await transcript.ended.wait() }
             }
-            for transcript in transcripts { await transcript.ended.wait() }
+            for transcript in transcripts { try await transcript.ended.wait() }
             let alive = await transport.run(server.url("/alive"))
             transport.close()
 
@@ -78,9 +78,9 @@ extension OverLoopback {
                 let transcript = Transcript()
                 transcripts.append(transcript)
                 disturb(transport.send(server.url, method: .post, body: bodies[number % 2], to: transcript), number / 2)
-                if !number.isMultiple(of: 8) { await transcript.ended.wait() }
+                if !number.isMultiple(of: 8) { try await transcript.ended.wait() }
             }
-            for transcript in transcripts { await transcript.ended.wait() }
+            for transcript in transcripts { try await transcript.ended.wait() }
             transport.close()
 
             #expect(transcripts.flatMap(\.violations) == [], "seed \(Fuzz.seed)")
@@ -100,11 +100,11 @@ extension OverLoopback {
                     transport.send(server.url, to: first)
                     transport.send(server.url, to: second)
                 }
-                if number.isMultiple(of: 2) { await first.ended.wait() }
+                if number.isMultiple(of: 2) { try await first.ended.wait() }
                 DispatchQueue.global().async { transport.close() }
                 transport.close()
                 for transcript in transcripts {
-                    await transcript.ended.wait()
+                    try await transcript.ended.wait()
                     #expect(transcript.violations == [], "seed \(Fuzz.seed)")
                     results.withLock { $0[transcript.result, default: 0] += 1 }
                 }
@@ -124,7 +124,7 @@ extension OverLoopback {
                 }
                 let timeout: Duration = number.isMultiple(of: 3) ? .milliseconds(1) : .seconds(60)
                 disturb(transport.send(server.url, timeout: timeout, to: transcript), number)
-                await transcript.ended.wait()
+                try await transcript.ended.wait()
 
                 #expect(transcript.violations == [], "seed \(Fuzz.seed)")
                 #expect(["success", "cancelled", "timedOut"].contains(transcript.result))
@@ -151,7 +151,7 @@ extension OverLoopback {
                     transport = CurlTransport.configured { $0.names = names }
                 }
                 for transcript in transcripts {
-                    await transcript.ended.wait()
+                    try await transcript.ended.wait()
                     #expect(transcript.violations == [], "seed \(Fuzz.seed)")
                     #expect(["success", "cancelled", "cannotConnect"].contains(transcript.result))
                 }
@@ -166,7 +166,7 @@ extension OverLoopback {
             let names = HostNames { name in
                 let first = asked.withLock { $0.removeValue(forKey: name) }
                 guard let first else { return .success(["127.0.0.1"]) }
-                first.wait()
+                try? first.wait()
                 return .failure(.init(reason: "Too late"))
             }
             let transport = CurlTransport.configured { $0.names = names }
@@ -180,7 +180,7 @@ extension OverLoopback {
                 DispatchQueue.global().async { gate.open() }
                 transfer.cancel()
                 transport.send(url, to: second)
-                for transcript in [first, second] { await transcript.ended.wait() }
+                for transcript in [first, second] { try await transcript.ended.wait() }
 
                 #expect(["cancelled", "cannotConnect"].contains(first.result))
                 // It may have come in time for the same look-up.
@@ -203,7 +203,7 @@ extension OverLoopback {
             for number in 0..<Self.iterations {
                 let transcript = Transcript()
                 disturb(transport.send(url, to: transcript), number)
-                await transcript.ended.wait()
+                try await transcript.ended.wait()
 
                 #expect(transcript.violations == [], "seed \(Fuzz.seed)")
                 let error = transcript.error.map { "\($0)" } ?? ""
@@ -220,7 +220,7 @@ extension OverLoopback {
                 let transcript = Transcript()
                 let transfer = CurlTransport().send(server.url, to: transcript)
                 if number.isMultiple(of: 2) { transfer.cancel() }
-                await transcript.ended.wait()
+                try await transcript.ended.wait()
                 #expect(transcript.violations == [], "seed \(Fuzz.seed)")
                 #expect(["success", "cancelled"].contains(transcript.result))
             }

@@ -75,7 +75,7 @@ import Testing
                     DispatchQueue.global().asyncAfter(deadline: delay) { operation.cancel() }
                 }
             }
-            await isOver.wait(timeout: .seconds(Scale.timeLimit))
+            try await isOver.wait(timeout: .seconds(Scale.timeLimit))
             // Operations are finished a moment after their completions were enqueued.
             try await eventually { client.operations.isEmpty }
         }

@@ -33,7 +33,7 @@ import Testing
                                 let delay = DispatchTime.now() + .microseconds(.random(in: 0...3000, using: &random))
                                 DispatchQueue.global().asyncAfter(deadline: delay) { transfer.cancel() }
                             }
-                            await transcript.ended.wait()
+                            try? await transcript.ended.wait()
                             results.withLock { $0[transcript.result, default: 0] += 1 }
                             violations.withLock { $0 += transcript.violations }
                         }
@@ -78,7 +78,7 @@ import Testing
         let among = await threeHundred()
         let start = ContinuousClock.now
         for transfer in transfers { transfer.cancel() }
-        for transcript in hanging { await transcript.ended.wait() }
+        for transcript in hanging { try await transcript.ended.wait() }
         let cancelling = ContinuousClock.now - start
         transport.close()
 
@@ -130,7 +130,7 @@ import Testing
         }
 
         transport.send(server.url, to: transcript)
-        await transcript.ended.wait(timeout: .seconds(Scale.timeLimit))
+        try await transcript.ended.wait(timeout: .seconds(Scale.timeLimit))
         transport.close()
 
         #expect(transcript.result == "success")

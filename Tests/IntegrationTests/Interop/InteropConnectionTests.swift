@@ -53,11 +53,11 @@ extension OverLoopback {
             var connections: [String] = []
             for _ in 0..<9 {
                 let (transcript, _) = send("connection")
-                await transcript.ended.wait()
+                try await transcript.ended.wait()
                 connections.append(transcript.text)
             }
             transfer.cancel()
-            await silent.ended.wait()
+            try await silent.ended.wait()
             transport.close()
 
             let counts = Dictionary(grouping: connections) { $0 }.mapValues(\.count)

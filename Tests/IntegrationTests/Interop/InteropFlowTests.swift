@@ -48,15 +48,15 @@ extension OverLoopback {
             let transcript = Transcript(keepsContent: false) { event in
                 guard case .data = event else { return }
                 begun.open()
-                gate.wait()
+                try? gate.wait()
             }
 
             _ = try sendLarge(transcript)
-            await begun.wait()
+            try await begun.wait()
             let connections = try await askFifty()
             let growth = Usage.memory - before
             gate.open()
-            await transcript.ended.wait()
+            try await transcript.ended.wait()
             transport.close()
 
             #expect(connections == [try #require(transcript.response?["X-Connection"])])
@@ -73,11 +73,11 @@ extension OverLoopback {
             }
 
             let large = try sendLarge(transcript)
-            await begun.wait()
+            try await begun.wait()
             async let others = askFifty()
             large.cancel()
             let connections = try await others
-            await transcript.ended.wait()
+            try await transcript.ended.wait()
             let later = try await askFifty()
             transport.close()
 

@@ -229,7 +229,7 @@ extension OverLoopback {
                     receive: transcript.receive
                 )
             }
-            for transcript in transcripts { await transcript.ended.wait() }
+            for transcript in transcripts { try await transcript.ended.wait() }
             transport.close()
 
             #expect(transcripts.allSatisfy { $0.result == "timedOut" && $0.error?.reason == nil })

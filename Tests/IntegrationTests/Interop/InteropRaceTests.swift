@@ -31,7 +31,7 @@ extension OverLoopback {
                 DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(delay)) {
                     transfer.cancel()
                 }
-                await transcript.ended.wait()
+                try await transcript.ended.wait()
 
                 let error = transcript.error.map { "\($0)" } ?? ""
                 #expect(["success", "cancelled"].contains(transcript.result), "\(error)")

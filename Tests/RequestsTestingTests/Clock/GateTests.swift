@@ -8,34 +8,34 @@ import Testing
 @testable import RequestsTesting
 
 @Suite(.bounded) struct GateTests {
-    @Test func everyoneGoesThroughOnceItIsOpen() async {
+    @Test func everyoneGoesThroughOnceItIsOpen() async throws {
         let gate = Gate()
-        let tasks = (0..<10).map { _ in Task { await gate.wait() } }
+        let tasks = (0..<10).map { _ in Task { try await gate.wait() } }
 
         #expect(!gate.isOpen)
         gate.open()
         gate.open()
 
-        for task in tasks { #expect(await task.value) }
-        #expect(await gate.wait())
+        for task in tasks { try await task.value }
+        try await gate.wait()
         #expect(gate.isOpen)
     }
 
     @Test func cancellationEndsTheWait() async {
         let gate = Gate()
-        let task = Task { await gate.wait() }
+        let task = Task { try await gate.wait() }
 
         task.cancel()
 
-        #expect(await task.value == false)
+        await #expect(throws: CancellationError.self) { try await task.value }
         #expect(!gate.isOpen)
     }
 
-    @Test func aThreadWaitsUntilItIsOpened() async {
+    @Test func aThreadWaitsUntilItIsOpened() async throws {
         let gate = Gate()
         let passed = Gate()
         let thread = Thread {
-            #expect(gate.wait())
+            #expect(throws: Never.self) { try gate.wait() }
             passed.open()
         }
         thread.start()
@@ -43,33 +43,35 @@ import Testing
         #expect(!passed.isOpen)
         gate.open()
 
-        #expect(await passed.wait())
+        try await passed.wait()
     }
 
-    @Test func aThreadOfAServerWaitsAtMostUntilItsEnd() async {
+    @Test func aThreadOfAServerWaitsAtMostUntilItsEnd() async throws {
         let (gate, ending, passed) = (Gate(), Gate(), Gate())
         let thread = Thread {
-            Gate.$ending.withValue(ending) { #expect(!gate.wait()) }
+            Gate.$ending.withValue(ending) {
+                _ = #expect(throws: CancellationError.self) { try gate.wait() }
+            }
             passed.open()
         }
         thread.start()
 
         ending.open()
 
-        #expect(await passed.wait())
+        try await passed.wait()
         #expect(!gate.isOpen)
     }
 
     @Test func aCancelThatRacesTheOpeningEndsTheWait() async {
         for _ in 0..<Scale.races {
             let gate = Gate()
-            let task = Task { await gate.wait() }
+            let task = Task { try await gate.wait() }
 
             async let cancelled: Void = task.cancel()
             async let opened: Void = gate.open()
             _ = await (cancelled, opened)
 
-            _ = await task.value
+            _ = await task.result
             #expect(gate.isOpen)
         }
     }

@@ -4,8 +4,9 @@
 import Foundation
 import Requests
 import RequestsTestSupport
-import RequestsTesting
 import Testing
+
+@testable import RequestsTesting
 
 /// Every wait of the module ends by itself, in real time, and its error says what has happened so far.
 @Suite(.bounded) struct WaitLimitTests {
@@ -78,7 +79,7 @@ import Testing
         await #expect(throws: WaitTimeoutError.self) { try await ManualTransport().awaitTransfer(timeout: limit) }
         await #expect(throws: WaitTimeoutError.self) { try await ManualClock().waitForSleepers(timeout: limit) }
         await #expect(throws: WaitTimeoutError.self) { try await MockServer().awaitRequest(timeout: limit) }
-        #expect(await !Gate().wait(timeout: limit))
+        await #expect(throws: WaitTimeoutError.self) { try await Gate().wait(timeout: limit) }
     }
 
     @Test func limitWithoutEndIsNoTrap() async throws {
@@ -94,7 +95,7 @@ import Testing
         _ = try transport.sample()
         _ = try await transfer
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await gate.wait(timeout: .seconds(Int64.max)) }
+            group.addTask { _ = try? await gate.wait(timeout: .seconds(Int64.max)) }
             group.addTask { _ = try? await server.awaitRequest(timeout: .seconds(Int64.max)) }
             gate.open()
             group.cancelAll()
@@ -103,17 +104,51 @@ import Testing
 
     @Test func gateThatStaysClosedEndsTheWaitOfATask() async {
         let start = ContinuousClock.now
-        #expect(await !Gate().wait(timeout: Self.limit))
+        let line: UInt = #line + 1
+        let error = await #expect(throws: WaitTimeoutError.self) { try await Gate().wait(timeout: Self.limit) }
         #expect(start.duration(to: .now) >= Self.limit)
+        #expect(error?.description == "\(#fileID):\(line): waited for 0.05 seconds for a gate; it isn't open")
     }
 
-    @Test func gateThatStaysClosedEndsTheWaitOfAThread() async {
-        let (gate, isOver) = (Gate(), Gate())
-        Thread {
-            #expect(!gate.wait(timeout: Self.limit))
-            isOver.open()
-        }.start()
-        #expect(await isOver.wait())
+    @Test func gateThatStaysClosedIsTheErrorOfARequest() async {
+        let stubber = HTTPStubber()
+        let line: UInt = #line + 2
+        stubber.stub(.get, "/x") { _ in
+            try await Gate().wait(timeout: Self.limit)
+            return .noContent
+        }
+
+        let error = await #expect(throws: RequestError.self) {
+            try await HTTPClient(baseURL: URL(string: "https://a"), transport: stubber).fetch(Get<Void>("x"))
+        }
+
+        #expect("\(error.map { "\($0)" } ?? "")".contains("\(#fileID):\(line): waited for 0.05 seconds for a gate"))
+    }
+
+    /// XCTest shows the localized description on Apple platforms.
+    @Test func errorsHaveOneTextEverywhere() {
+        let errors: [any Error] = [
+            WaitTimeoutError(limit: .zero, awaited: "a", state: "b", place: SourcePlace(#fileID, #line)),
+            UnmetExpectations(complaints: ["a"]), ArchiveError(field: "a", reason: "b"), SystemError("bind", EINVAL),
+        ]
+        for error in errors { #expect(error.localizedDescription == "\(error)") }
+    }
+
+    @Test func gateThatStaysClosedFailsTheRequestOfAHandler() async throws {
+        let gate = Gate()
+        let line: UInt = #line + 2
+        let server = try MockServer { _ in
+            try gate.wait(timeout: Self.limit)
+            return .text("open")
+        }
+
+        let error = await #expect(throws: RequestError.self) {
+            try await HTTPClient(baseURL: server.url).fetch(Get<String>("x"))
+        }
+
+        #expect(error?.response?.status == .internalServerError)
+        let text = String(decoding: error?.body ?? Data(), as: UTF8.self)
+        #expect(text.contains("\(#fileID):\(line): waited"), "\(text)")
     }
 }
 

@@ -33,7 +33,10 @@ import Testing
 
     @Test func stopEndsTheWaitOfAHandler() async throws {
         let gate = Gate()
-        let server = try MockServer { _ in gate.wait() ? .text("open") : .text("stopped") }
+        let server = try MockServer { _ in
+            try gate.wait()
+            return .text("open")
+        }
         let client = try RawClient(port: server.port)
         client.get("/")
         try await server.awaitRequest()

@@ -8,7 +8,7 @@ import RequestsTesting
 import Testing
 
 @Suite(.bounded) struct ExchangeRecorderRaceTests {
-    @Test func anEndAndACancelGiveOneExchange() async {
+    @Test func anEndAndACancelGiveOneExchange() async throws {
         for round in 0..<Scale.races {
             let gate = Gate()
             let network = InMemoryTransport { _ in .json("[1]").held(by: gate) }
@@ -27,7 +27,7 @@ import Testing
                 group.addTask { transfer.cancel() }
                 group.addTask { _ = recorder.exchanges }
             }
-            await ended.wait()
+            try await ended.wait()
 
             let exchange = recorder.exchanges.first
             // A cancel may come between the head and the end.

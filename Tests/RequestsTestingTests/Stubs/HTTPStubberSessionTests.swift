@@ -150,14 +150,14 @@ import Testing
         #expect(ends[2].contains("can't be passed through"))
     }
 
-    @Test func aDownloadTaskFailsRatherThanCrashes() async {
+    @Test func aDownloadTaskFailsRatherThanCrashes() async throws {
         stubber.stub()
         let delegate = SessionRecorder()
         let session = URLSession(configuration: configuration(stubber), delegate: delegate, delegateQueue: nil)
         defer { session.invalidateAndCancel() }
 
         session.downloadTask(with: url).resume()
-        await delegate.ended.wait()
+        try await delegate.ended.wait()
 
         #expect(delegate.text.contains("a download task can't be stubbed on this platform"))
     }
@@ -203,7 +203,7 @@ import Testing
         defer { session.invalidateAndCancel() }
 
         session.dataTask(with: url).resume()
-        await delegate.ended.wait()
+        try await delegate.ended.wait()
 
         #expect(delegate.text == "200 hello end")
     }
@@ -220,7 +220,7 @@ import Testing
         task.resume()
         try await clock.waitForSleepers()
         task.cancel()
-        await delegate.ended.wait()
+        try await delegate.ended.wait()
 
         #expect(delegate.text == "cancelled")
         // The session stops the protocol on a thread of its own, with or after the report to the delegate.
@@ -243,7 +243,7 @@ import Testing
         task.suspend()
         clock.advance(by: .seconds(5))
         task.resume()
-        await delegate.ended.wait()
+        try await delegate.ended.wait()
 
         #expect(delegate.text == "200 hello end")
         #expect(stubber.requests.count == 1)
@@ -319,7 +319,7 @@ import Testing
             task.resume()
             await Task.yield()
             task.cancel()
-            await delegate.ended.wait()
+            try await delegate.ended.wait()
             #expect(["200 hello end", "cancelled", "200 cancelled", "200 hello cancelled"].contains(delegate.text))
         }
     }

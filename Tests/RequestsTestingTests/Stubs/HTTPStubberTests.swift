@@ -212,7 +212,7 @@ import Testing
         let stubber = HTTPStubber(clock: clock)
         stubber.stub(.get, "/never") { _ in
             reached.open()
-            if isDeaf { _ = await Task { await gate.wait() }.value } else { await gate.wait() }
+            if isDeaf { _ = await Task { try await gate.wait() }.result } else { try? await gate.wait() }
             if Task.isCancelled { cancelled.open() }
             return .text("too late")
         }
@@ -221,13 +221,13 @@ import Testing
         let sent = request
 
         let task = Task { try await sent.fetch(on: client(stubber)) }
-        await reached.wait()
+        try await reached.wait()
         clock.advance(by: .seconds(10))
 
         let error = await #expect(throws: RequestError.self) { try await task.value }
         #expect(error?.code == .timedOut && error?.phase == .sending)
         if isDeaf { gate.open() }
-        await cancelled.wait()
+        try await cancelled.wait()
         #expect(cancelled.isOpen)
     }
 
@@ -301,7 +301,7 @@ import Testing
         stubber.stub(.get, "/deaf") { _ in
             reached.open()
             // Ignores the cancel of the request: a separate task waits for the gate.
-            _ = await Task { await gate.wait() }.value
+            _ = await Task { try await gate.wait() }.result
             return .text("x")
         }
 
@@ -309,7 +309,7 @@ import Testing
         try await clock.waitForSleepers()
         delayed.cancel()
         let deaf = Task { try await request("/deaf").fetch(on: client(stubber)) }
-        await reached.wait()
+        try await reached.wait()
         deaf.cancel()
 
         for task in [delayed, deaf] {
@@ -360,7 +360,7 @@ import Testing
 
         transfer.cancel()
 
-        #expect(await ended.wait())
+        try await ended.wait()
     }
 
     @Test func unmetExpectationsAreListed() async throws {
@@ -435,7 +435,7 @@ import Testing
             let transfer = stubber.send(TransportRequest(request("/"))) { event in ends.record(event) }
             if round.isMultiple(of: 2) { await Task.yield() }
             transfer.cancel()
-            await ends.ended.wait()
+            try await ends.ended.wait()
             #expect(ends.isInOrder)
         }
     }
@@ -454,10 +454,10 @@ import Testing
                 if case .end = event { ended.open() }
             }
             transfer.cancel()
-            await ended.wait()
+            try await ended.wait()
         }
         // The task that played the response may hold the stubber a moment longer.
-        #expect(await gone.wait())
+        try await gone.wait()
 
         #expect(stubber == nil)
     }

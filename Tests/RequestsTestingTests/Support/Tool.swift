@@ -49,10 +49,12 @@ struct Tool {
         let ended = Gate()
         process.terminationHandler = { _ in ended.open() }
         try process.run()
-        guard await ended.wait() else {
+        do {
+            try await ended.wait()
+        } catch {
             // The test was cancelled, and the process must not outlive it.
             kill(process.processIdentifier, SIGKILL)
-            throw CancellationError()
+            throw error
         }
         return Result(
             status: process.terminationStatus,

@@ -106,7 +106,7 @@ import Testing
                     ended.open()
                 }
             }
-            await ended.wait()
+            try await ended.wait()
             #expect(error.value.withLock { $0 }?.code == .unsupported)
         }
         #expect(server.connectionCount == 0)

@@ -23,7 +23,7 @@ import Testing
         }
 
         func process(_ stream: ResponseStream) async throws -> Data {
-            await gate.wait()
+            try await gate.wait()
             return try await stream.reduce(Data()) { $0 + $1 }
         }
     }

@@ -173,7 +173,7 @@ extension CurlTransport {
             maximumBodySize: maximumBodySize,
             to: transcript
         )
-        await transcript.ended.wait()
+        try? await transcript.ended.wait()
         return transcript
     }
 }

@@ -131,7 +131,7 @@ private final class Mailbox {
 
 @Suite(.bounded) struct CurlMailboxRaceTests {
     /// One worker reports what the peer sends, and another an end from this side.
-    @Test func eventsAreTakenOnceAndByOneWorkerAtATime() async {
+    @Test func eventsAreTakenOnceAndByOneWorkerAtATime() async throws {
         for _ in 0..<Scale.races {
             let mailbox = Locked(CurlMailbox())
             let (sizes, inside, overlaps, done) = (Locked<[Int]>([]), Locked(0), Locked(0), Gate())
@@ -163,7 +163,7 @@ private final class Mailbox {
                     if mailbox.withLock({ $0.put(events).schedule }) { DispatchQueue.global().async(execute: deliver) }
                 }
             }
-            await done.wait()
+            try await done.wait()
 
             #expect(sizes.withLock { $0 } == Array(1...20))
             #expect(overlaps.withLock { $0 } == 0)

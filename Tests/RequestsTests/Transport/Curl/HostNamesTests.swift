@@ -19,7 +19,7 @@ import Testing
 
 @Suite(.bounded) struct HostNamesRaceTests {
     /// Questions are asked and withdrawn at any moment, while look-ups succeed and fail.
-    @Test func everyQuestionIsAnsweredOnceOrWithdrawn() async {
+    @Test func everyQuestionIsAnsweredOnceOrWithdrawn() async throws {
         let names = HostNames(mostAwaited: 2, mostWorkers: 4) { name in
             name.hasSuffix("0") ? .failure(.init(reason: "unknown")) : .success([name])
         }
@@ -48,7 +48,7 @@ import Testing
                 }
             }
             unanswered.notify(queue: .global()) { done.open() }
-            await done.wait()
+            try await done.wait()
 
             #expect(answers.withLock { $0.allSatisfy { $0 <= 1 } })
             #expect(wrong.withLock { $0 } == [])
