@@ -29,7 +29,7 @@ import Testing
         let probe = Get<Void>("health").trust(trust)
 
         try await client.fetch(probe)
-        #expect(transport.requests.map(\.trust) == [trust])
+        #expect(transport.requests.map(\.transportRequest?.trust) == [trust])
     }
 
     #if os(Linux)

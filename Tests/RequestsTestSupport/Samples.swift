@@ -32,7 +32,7 @@ extension TestQueue {
         }
         let operation = queue.addRequest(request)
         await operation.end()
-        guard let request = transport.requests.first else {
+        guard let request = transport.requests.first?.transportRequest else {
             if case .failure(let error)? = operation.result { throw error }
             throw SampleError()
         }

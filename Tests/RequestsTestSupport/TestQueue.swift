@@ -62,7 +62,7 @@ extension Result {
 
 extension InMemoryTransport {
     /// Returns a transport that never responds, and records sent requests.
-    package static func silent(_ sent: Recorder<TransportRequest>) -> InMemoryTransport {
+    package static func silent(_ sent: Recorder<ReceivedRequest>) -> InMemoryTransport {
         InMemoryTransport { request in
             sent.record(request)
             return .never

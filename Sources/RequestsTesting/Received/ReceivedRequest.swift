@@ -5,7 +5,8 @@ import Dispatch
 import Foundation
 import Requests
 
-/// A request as an ``HTTPStubber``, a ``MockServer`` or an ``ExchangeRecorder`` received it, with its content in memory.
+/// A request as an ``InMemoryTransport``, an ``HTTPStubber``, a ``MockServer`` or an ``ExchangeRecorder`` received it,
+/// with its content in memory.
 ///
 /// ```swift
 /// let order = try server.requests.expect(.post, "/orders/{number}")
@@ -14,8 +15,8 @@ import Requests
 /// ```
 ///
 /// The last properties are those of a connection: only a ``MockServer`` sets them.
-public struct ReceivedRequest: Sendable, Hashable {
-    private enum Address: Sendable, Hashable {
+public struct ReceivedRequest: Sendable {
+    private enum Address: Sendable {
         case url(URL)
         case target(String)
     }
@@ -34,6 +35,9 @@ public struct ReceivedRequest: Sendable, Hashable {
     public var isBodyHidden = false
     /// The values that the URI template of the stub, the route or the expectation found in the address.
     public var variables: [String: URITemplate.Value] = [:]
+    /// The request as the transport got it, with the settings that aren't sent, such as its timeout and its trust
+    /// policy; `nil` at a ``MockServer``.
+    public private(set) var transportRequest: TransportRequest?
     /// The version as in the request line: `HTTP/1.1`.
     public var version = "HTTP/1.1"
     /// The fields after the last chunk; empty if the body wasn't chunked.
@@ -143,6 +147,19 @@ extension ReceivedRequest {
     /// Makes the request without its content.
     init(_ request: TransportRequest) {
         self.init(url: request.url, method: request.method, headers: request.headers)
+        transportRequest = request
+    }
+
+    /// Makes the request with its content; `nil` if that has to be read from a file or a stream first.
+    ///
+    /// - Throws: The error of a body that can't be encoded.
+    init?(inMemory request: TransportRequest) throws {
+        self.init(request)
+        switch try request.body.resolved().content {
+        case .none: break
+        case .data(let data): body = data
+        case .file, .stream: return nil
+        }
     }
 
     /// Reads the content of a request to its end; returns `nil` if the transfer was cancelled meanwhile.
@@ -151,45 +168,36 @@ extension ReceivedRequest {
     ///
     /// - Throws: The error of a body that can't be encoded, opened or read.
     static func reading(_ request: TransportRequest, for transfer: StubTransfer) async throws -> ReceivedRequest? {
+        if let received = try ReceivedRequest(inMemory: request) { return received }
         var result = ReceivedRequest(request)
-        switch try request.body.resolved().content {
-        case .none: break
-        case .data(let data): result.body = data
-        case .file(let url): result.body = try await onThread { try Data(contentsOf: url) }
-        case .stream(let stream):
-            guard let body = try await onThread({ try stream.read(while: { transfer.isRunning }) }) else { return nil }
-            result.body = body
+        let body = try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(with: Result { try request.body.read(while: { transfer.isRunning }) })
+            }
         }
+        guard let body else { return nil }
+        result.body = body
         return result
-    }
-
-    private static func onThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value
-    {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(with: Result { try work() }) }
-        }
     }
 }
 
-extension BodyStream {
-    /// Reads the stream to its end; returns `nil` if the condition no longer holds.
+extension HTTPBody {
+    /// Reads the content to its end; returns `nil` if the condition no longer holds.
     ///
-    /// - Throws: The error of opening or reading the stream.
-    func read(while isWanted: () -> Bool) throws -> Data? {
-        let stream = try open()
+    /// - Throws: The error of encoding, opening or reading the content.
+    fileprivate func read(while isWanted: () -> Bool) throws -> Data? {
+        let stream = try resolved().content.open()
         stream.open()
         defer { stream.close() }
         var data = Data()
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while isWanted() {
             let count = stream.read(&buffer, maxLength: buffer.count)
-            if count > 0 {
-                data.append(contentsOf: buffer[..<count])
-            } else if count == 0 {
-                return data
-            } else {
+            if count == 0 { return data }
+            guard count > 0 else {
                 throw stream.streamError ?? RequestError(.encoding, phase: .building, reason: "the body can't be read")
             }
+            data.append(contentsOf: buffer[..<count])
         }
         return nil
     }

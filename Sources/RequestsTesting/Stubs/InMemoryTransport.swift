@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-/// A transport without a network: a closure makes the response to every request, on the thread that sends it.
+/// A transport without a network: a closure makes the response to every request.
 ///
 /// The fastest way to test what is made of a response, and never flaky:
 ///
@@ -18,8 +18,8 @@ import Requests
 /// It has no sockets and no timeouts: `.never` and `.stalled(after:)` last until the request is cancelled. Safe from
 /// any thread; the closure may be called from several at once.
 public final class InMemoryTransport: HTTPTransport {
-    private let respond: @Sendable (TransportRequest) -> StubResponse
-    private let recorded: Locked<[TransportRequest]>?
+    private let respond: @Sendable (ReceivedRequest) -> StubResponse
+    private let recorded: Locked<[ReceivedRequest]>?
     private let clock: any Clock<Duration>
 
     /// Makes a transport.
@@ -27,41 +27,45 @@ public final class InMemoryTransport: HTTPTransport {
     /// - Parameters:
     ///   - recordsRequests: Whether ``requests`` is kept; true by default. A benchmark turns it off.
     ///   - clock: The clock for the times of responses; a ``ManualClock`` lets them pass when the test says so.
-    ///   - respond: Makes the response to a request. It returns at once: it runs on the thread that sends.
+    ///   - respond: Makes the response to a request. It returns at once: it runs on the thread that sends, or on the
+    ///     one that has read the content of the request from a file or a stream.
     public init(
         recordsRequests: Bool = true,
         clock: any Clock<Duration> = ContinuousClock(),
-        _ respond: @escaping @Sendable (TransportRequest) -> StubResponse
+        _ respond: @escaping @Sendable (ReceivedRequest) -> StubResponse
     ) {
         self.respond = respond
         self.clock = clock
         recorded = recordsRequests ? Locked([]) : nil
     }
 
-    /// The requests that were sent, in their order.
-    public var requests: [TransportRequest] { recorded?.withLock { $0 } ?? [] }
+    /// The requests that were sent, in the order in which their content was complete.
+    public var requests: [ReceivedRequest] { recorded?.withLock { $0 } ?? [] }
 
     /// All capabilities except pausing.
     public var capabilities: TransportCapabilities {
         [.concurrentDelivery, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders, .proxyAuthorization]
     }
 
-    /// Answers the request before it returns, unless the answer is one that waits, or is made from the content of the
-    /// request.
+    /// Answers the request before it returns, unless the answer is one that waits, or the content of the request is in
+    /// a file or a stream.
     public func send(
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> any TransferHandle {
-        recorded?.withLock { $0.append(request) }
-        let response = respond(request)
-        guard response.content.dependsOnRequest else {
-            return deliver(response, to: ReceivedRequest(request), of: StubTransfer(receive), receive)
+        do {
+            if let received = try ReceivedRequest(inMemory: request) {
+                return answer(received, of: StubTransfer(receive), receive)
+            }
+        } catch {
+            receive(.end(RequestError(error)))
+            return EndedTransfer.shared
         }
         let transfer = StubTransfer(receive)
         let task = Task { [self] in
             do {
                 guard let received = try await ReceivedRequest.reading(request, for: transfer) else { return }
-                _ = deliver(response, to: received, of: transfer) { transfer.report($0) }
+                _ = answer(received, of: transfer) { transfer.report($0) }
             } catch {
                 transfer.report(.end(RequestError(error)))
             }
@@ -70,12 +74,13 @@ public final class InMemoryTransport: HTTPTransport {
         return transfer
     }
 
-    private func deliver(
-        _ response: StubResponse,
-        to request: ReceivedRequest,
+    private func answer(
+        _ request: ReceivedRequest,
         of transfer: @autoclosure () -> StubTransfer,
         _ receive: (TransferEvent) -> Void
     ) -> any TransferHandle {
+        recorded?.withLock { $0.append(request) }
+        let response = respond(request)
         do {
             let plan = try StubPlan(response, to: request)
             guard plan.isImmediate else {

@@ -18,7 +18,7 @@ import Testing
         var isProxy: Bool { self == .proxy || self == .tunnel }
         var origin: String { self == .proxy ? "http://api.example.com" : "https://api.example.com" }
 
-        func credential(of request: TransportRequest) -> String? {
+        func credential(of request: ReceivedRequest) -> String? {
             request.headers[isProxy ? .proxyAuthorization : .authorization]
         }
 

@@ -57,7 +57,7 @@ private final class DigestServer: Sendable {
         state.withLock { ($0.nonce, $0.counts) = ($0.nonce + 1, []) }
     }
 
-    func answer(_ request: TransportRequest) -> StubResponse {
+    func answer(_ request: ReceivedRequest) -> StubResponse {
         guard let sent = request.headers[isProxy ? .proxyAuthorization : .authorization] else {
             return challenge(isStale: false)
         }
@@ -72,7 +72,7 @@ private final class DigestServer: Sendable {
         }
         var what = "\(request.method.rawValue):\(target)"
         if protection == "auth-int" {
-            what += ":" + digest(String(decoding: (try? request.body.data()) ?? Data(), as: UTF8.self))
+            what += ":" + digest(request.text)
         }
         let expected = digest(
             "\(secret):\(value("nonce")):\(value("nc")):\(value("cnonce")):\(protection):\(digest(what))"

@@ -11,7 +11,7 @@ import Testing
 private final class ProxylessTransport: HTTPTransport {
     let base: InMemoryTransport
 
-    init(_ respond: @escaping @Sendable (TransportRequest) -> StubResponse) {
+    init(_ respond: @escaping @Sendable (ReceivedRequest) -> StubResponse) {
         base = InMemoryTransport { request in
             request.headers.contains(.proxyAuthorization)
                 ? .failure(RequestError(.unsupported, phase: .sending)) : respond(request)
@@ -42,7 +42,7 @@ private final class ProxylessTransport: HTTPTransport {
     }
 
     /// Responds like a proxy that requires credentials: by a response over plain http, else by refusing the tunnel.
-    private static func proxy(_ request: TransportRequest) -> StubResponse {
+    private static func proxy(_ request: ReceivedRequest) -> StubResponse {
         guard !request.headers.contains(.proxyAuthorization) else { return .status(.ok) }
         guard request.url.scheme == "https" else {
             return .status(.proxyAuthenticationRequired, headers: challenge)

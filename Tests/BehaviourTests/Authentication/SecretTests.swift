@@ -69,7 +69,7 @@ import Testing
     private func sent(
         _ interceptors: [any Interceptor],
         for request: HTTPRequest = HTTPRequest("x")
-    ) async -> TransportRequest? {
+    ) async -> ReceivedRequest? {
         let queue = TestQueue(answering) {
             $0.baseURL = home
             $0.headers = [.authorization: "Bearer client", "X-Client": "1"]

@@ -12,7 +12,7 @@ import Testing
     private let address = "https://home.example/"
 
     /// Redirects from home to another origin with a response that is cached; that origin answers as `abroad` says.
-    private func transport(_ abroad: @escaping @Sendable (TransportRequest) -> StubResponse) -> InMemoryTransport {
+    private func transport(_ abroad: @escaping @Sendable (ReceivedRequest) -> StubResponse) -> InMemoryTransport {
         InMemoryTransport { request in
             guard request.url.host == "home.example" else { return abroad(request) }
             return .status(
@@ -33,7 +33,7 @@ import Testing
         await runTwice(HTTPRequest("\(raw: address)"), on: queue)
 
         #expect(transport.requests.map(\.url.host) == ["home.example", "abroad.example", "abroad.example"])
-        #expect(transport.requests.map(\.hasLeftOrigin) == [false, true, true])
+        #expect(transport.requests.map(\.transportRequest?.hasLeftOrigin) == [false, true, true])
     }
 
     @Test func anOriginThatWasLeftStaysLeft() async {
@@ -45,7 +45,7 @@ import Testing
 
         await runTwice(HTTPRequest("\(raw: address)"), on: queue)
 
-        #expect(transport.requests.map(\.hasLeftOrigin) == [false, true, true, true, true])
+        #expect(transport.requests.map(\.transportRequest?.hasLeftOrigin) == [false, true, true, true, true])
     }
 
     @Test func theUserIsNotAskedForThePasswordOfAStranger() async {
@@ -74,6 +74,6 @@ import Testing
 
         await queue.addRequest(try #require(first.attempts.last).request).end()
 
-        #expect(transport.requests.map(\.hasLeftOrigin) == [false, true, false])
+        #expect(transport.requests.map(\.transportRequest?.hasLeftOrigin) == [false, true, false])
     }
 }

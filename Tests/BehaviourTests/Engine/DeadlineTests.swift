@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func whileNoResponseHasCome() async {
-        let sent = Recorder<TransportRequest>()
+        let sent = Recorder<ReceivedRequest>()
         let queue = makeQueue(InMemoryTransport.silent(sent))
         let probe = Probe(TextRequest(), on: queue).run(on: queue)
         await sent.first(1)
@@ -145,7 +145,7 @@ import Testing
         var options = RequestOptions()
         options.deadline = .milliseconds(300)
         let request = TextRequest(options: options)
-        let sent = Recorder<TransportRequest>()
+        let sent = Recorder<ReceivedRequest>()
         let queue = TestQueue(InMemoryTransport.silent(sent)) { $0.clock = clock }
         let first = queue.addRequest(TextRequest(), session: InMemoryTransport { _ in .status(.ok) })
 

@@ -26,7 +26,7 @@ import Testing
 
         private func random(_ limit: Int) -> Int { state.withLock { Int.random(in: 0..<limit, using: &$0.fuzz) } }
 
-        func answer(_ request: TransportRequest) -> StubResponse {
+        func answer(_ request: ReceivedRequest) -> StubResponse {
             let response = response(to: request)
             guard random(3) == 0 else { return response }
             let gate = Gate()
@@ -37,7 +37,7 @@ import Testing
         /// Whether the request is never answered, and ends with its deadline.
         static func hasDeadline(_ number: String) -> Bool { Int(number)?.isMultiple(of: 9) == true }
 
-        private func response(to request: TransportRequest) -> StubResponse {
+        private func response(to request: ReceivedRequest) -> StubResponse {
             if request.url.path == "/login" {
                 logins.withLock { $0 += 1 }
                 return .status(.ok, body: Data("\(state.withLock { $0.token })".utf8))

@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    private static func response(to request: TransportRequest, _ number: Int) -> StubResponse {
+    private static func response(to request: ReceivedRequest, _ number: Int) -> StubResponse {
         if number.isMultiple(of: 5), request.headers["X-Try"] == "1" { return .status(.serviceUnavailable) }
         if number.isMultiple(of: 7), request.url.path != "/end" {
             return .status(.found, headers: [.location: "/end"])

@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func cancellingTheTaskOfAFetchCancelsItsOperation() async {
-        let sent = Recorder<TransportRequest>()
+        let sent = Recorder<ReceivedRequest>()
         let queue = TestQueue(InMemoryTransport.silent(sent))
         let task = Task { try await queue.fetch(TextRequest()) }
         await sent.first(1)

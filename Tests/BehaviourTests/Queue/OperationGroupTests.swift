@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test func theClosureIsMadeOfResultsAndItsErrorCancelsTheMembers() async {
-        let sent = Recorder<TransportRequest>()
+        let sent = Recorder<ReceivedRequest>()
         let queue = TestQueue(InMemoryTransport.silent(sent))
         let member = Recorder<RequestError.Code?>()
 
@@ -201,7 +201,7 @@ import Testing
     }
 
     @Test func cancellingTheGroupCancelsItsTaskItsMembersAndGroupsWithinIt() async throws {
-        let sent = Recorder<TransportRequest>()
+        let sent = Recorder<ReceivedRequest>()
         let queue = TestQueue(InMemoryTransport.silent(sent))
         let codes = Recorder<RequestError.Code?>()
 
@@ -222,7 +222,7 @@ import Testing
     }
 
     @Test func cancelledGroupWithRunningMembersFails() async {
-        let sent = Recorder<TransportRequest>()
+        let sent = Recorder<ReceivedRequest>()
         let queue = TestQueue(InMemoryTransport.silent(sent))
 
         let group = queue.addOperationGroup { group in

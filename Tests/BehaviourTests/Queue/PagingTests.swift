@@ -204,7 +204,7 @@ import Testing
 
         #expect(await collect(pages).pages == [[1, 2], [3], []])
         #expect(
-            transport.requests.map { String(decoding: (try? $0.body.data()) ?? Data(), as: UTF8.self) } == [
+            transport.requests.map(\.text) == [
                 #"{"offset":0}"#, #"{"last":2}"#, #"{"last":3}"#,
             ]
         )

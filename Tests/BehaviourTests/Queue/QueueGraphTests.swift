@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func runningOperationIsExecuting() async {
-        let sent = Recorder<TransportRequest>()
+        let sent = Recorder<ReceivedRequest>()
         let queue = TestQueue(InMemoryTransport.silent(sent))
         queue.addRequest(TextRequest())
         await sent.first(1)

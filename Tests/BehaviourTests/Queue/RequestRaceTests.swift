@@ -108,7 +108,7 @@ import Testing
     // The cancellation of an interceptor's task, stored late, replaced that of the transfer. The silent transfer then
     // never ended.
     @Test func cancelAgainstATransferThatAnInterceptorLetThrough() async {
-        let sent = Recorder<TransportRequest>()
+        let sent = Recorder<ReceivedRequest>()
         let queue = TestQueue(InMemoryTransport.silent(sent)) { $0.interceptors = [ClosureInterceptor()] }
         var number = 0
         await race { request in

@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test func aCancelEndsTheConnection() async throws {
-        let sent = Recorder<TransportRequest>()
+        let sent = Recorder<ReceivedRequest>()
         let queue = queue(.silent(sent))
         let stream = queue.serverSentEvents(HTTPRequest(url: home))
         let task = Task { try await stream.reduce(0) { count, _ in count + 1 } }

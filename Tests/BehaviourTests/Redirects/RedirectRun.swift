@@ -46,6 +46,6 @@ struct RedirectRun: Sendable {
         } catch {
             (response, self.error) = (nil, error)
         }
-        sent = transport.requests
+        sent = transport.requests.compactMap(\.transportRequest)
     }
 }

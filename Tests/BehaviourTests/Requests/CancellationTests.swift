@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func whileNoResponseHasCome() async {
-        let sent = Recorder<TransportRequest>()
+        let sent = Recorder<ReceivedRequest>()
         let queue = TestQueue(InMemoryTransport.silent(sent))
         let probe = Probe(TextRequest(), on: queue).run(on: queue)
         await sent.first(1)
@@ -172,7 +172,7 @@ import Testing
     }
 
     @Test func allAtOnce() async {
-        let sent = Recorder<TransportRequest>()
+        let sent = Recorder<ReceivedRequest>()
         let queue = TestQueue(InMemoryTransport.silent(sent), width: 2)
         let probes = (0..<20).map { Probe(TextRequest(identifier: "\($0)"), on: queue).run(on: queue) }
         await sent.first(2)

@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test func anOperationThatIsFinishedWithoutAResultIsCancelled() async {
-        let sent = Recorder<TransportRequest>()
+        let sent = Recorder<ReceivedRequest>()
         let queue = TestQueue(InMemoryTransport.silent(sent))
         let probe = Probe(TextRequest(), on: queue).run(on: queue)
         await sent.first(1)

@@ -426,7 +426,7 @@ import Testing
             var options = RequestOptions()
             options.httpPriority = number
             #expect(await code(TextRequest(options: options), on: TestQueue(transport), after: .zero) == nil)
-            #expect(transport.requests.first?.priority.map { (0...1).contains($0) } ?? true)
+            #expect(transport.requests.first?.transportRequest?.priority.map { (0...1).contains($0) } ?? true)
         },
         Use("factor of a back-off") { number in
             for duration in durations {

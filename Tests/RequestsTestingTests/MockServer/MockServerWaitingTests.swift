@@ -54,6 +54,6 @@ import Testing
 
         #expect(try await requests.map(\.target) == ["/1", "/2", "/3"])
         #expect(try await server.awaitRequests(2).count == 2)
-        #expect(try await server.awaitRequests(0) == [])
+        #expect(try await server.awaitRequests(0).isEmpty)
     }
 }

@@ -125,7 +125,7 @@ import Testing
     @Test func theHiddenContentOfAnUploadIsNotTakenForNone() async throws {
         stubber.stub(.path("/any")).respond(with: .status(.created))
         stubber.stub(.path("/body"), .body(Data())).respond(with: .status(.ok))
-        stubber.stub(.path("/body"), .not(.anyOf(.method(.get), .body("x")))).respond(with: .status(.ok))
+        stubber.stub(.path("/body"), .not(.body("x"))).respond(with: .status(.ok))
         stubber.stub(.path("/network")).passThrough()
         let session = URLSession(configuration: configuration(stubber))
         defer { session.invalidateAndCancel() }
@@ -263,7 +263,7 @@ import Testing
     }
 
     @Test func passedThroughRequestIsSentByTheNetwork() async throws {
-        let network = InMemoryTransport { .status(.ok, body: (try? $0.body.data()) ?? Data()) }
+        let network = InMemoryTransport { .status(.ok, body: $0.body) }
         let stubber = HTTPStubber(unhandledMode: .passThrough, network: network)
         let session = URLSession(configuration: configuration(stubber))
         defer { session.invalidateAndCancel() }

@@ -107,14 +107,43 @@ import Testing
         #expect(events.values == [])
         clock.advance(by: .seconds(60))
 
-        await events.isOver.wait()
+        try await events.isOver.wait()
         #expect(events.values == ["200", "hello", "end"])
     }
 
-    @Test func anEchoHasTheContentOfTheRequest() async {
+    @Test func anEchoHasTheContentOfTheRequest() async throws {
         let (events, _) = send(.echo, body: .data(Data("hello".utf8)))
 
-        await events.isOver.wait()
+        try await events.isOver.wait()
         #expect(events.values == ["200", "hello", "end"])
+    }
+
+    @Test func requestIsSeenWithItsContentAndItsSettings() async throws {
+        let file = try TemporaryFile(Data("file".utf8))
+        let bodies: [HTTPBody] = [
+            .none, .json(["a": 1]), .file(file.url), .stream(BodyStream { InputStream(data: Data("stream".utf8)) }),
+        ]
+        let transport = InMemoryTransport { .text("\($0.method) \($0.text)") }
+        let client = HTTPClient(transport: transport) { $0.timeout = .seconds(7) }
+
+        for body in bodies {
+            let answer = try await HTTPRequest(url: url, method: .put, body: body).fetch(on: client)
+            #expect(answer == Data("PUT \(transport.requests.last?.text ?? "")".utf8))
+        }
+
+        #expect(transport.requests.map(\.text) == ["", #"{"a":1}"#, "file", "stream"])
+        #expect(transport.requests.map(\.transportRequest?.timeout) == bodies.map { _ in .seconds(7) })
+    }
+
+    @Test func bodyThatCannotBeEncodedIsTheErrorOfTheRequest() async {
+        let transport = InMemoryTransport { _ in .noContent }
+
+        let error = await #expect(throws: RequestError.self) {
+            let request = HTTPRequest(url: url, method: .post, body: .json(Double.nan))
+            _ = try await request.fetch(on: HTTPClient(transport: transport))
+        }
+
+        #expect(error?.code == .encoding)
+        #expect(transport.requests.isEmpty)
     }
 }

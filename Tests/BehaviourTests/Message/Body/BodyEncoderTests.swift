@@ -15,8 +15,7 @@ import Testing
 
     /// Responds with the sent content.
     private let echo = InMemoryTransport { request in
-        let body = (try? request.body.data()) ?? Data()
-        return .status(.ok, headers: [.contentType: request.headers[.contentType] ?? "-"], body: body)
+        .status(.ok, headers: [.contentType: request.headers[.contentType] ?? "-"], body: request.body)
     }
 
     @Test func propertyListGoesAndComesBack() async throws {
@@ -117,6 +116,6 @@ import Testing
 
         _ = try await TestQueue(transport).fetch(HTTPRequest(url: home).httpPriority(priority))
 
-        #expect(transport.requests.first?.priority == expected)
+        #expect(transport.requests.first?.transportRequest?.priority == expected)
     }
 }

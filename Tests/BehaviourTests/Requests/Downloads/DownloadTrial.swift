@@ -35,7 +35,7 @@ final class DownloadTrial: Sendable {
         automatically: Bool = false,
         retries: Int = 0,
         to target: URL? = nil,
-        otherwise serve: @escaping @Sendable (TransportRequest) -> StubResponse = { .part(of: 1000, "c", for: $0) }
+        otherwise serve: @escaping @Sendable (ReceivedRequest) -> StubResponse = { .part(of: 1000, "c", for: $0) }
     ) async throws -> Outcome {
         let (target, count) = (target ?? self.target, Locked(0))
         let transport = InMemoryTransport { request in
@@ -122,7 +122,7 @@ extension StubResponse {
     }
 
     /// The content of an honest server: the missing part if one is asked for, else the whole.
-    static func part(of total: Int, _ letter: Character, for request: TransportRequest) -> StubResponse {
+    static func part(of total: Int, _ letter: Character, for request: ReceivedRequest) -> StubResponse {
         guard let start = request.headers[.range].flatMap({ Int($0.dropFirst("bytes=".count).dropLast()) }) else {
             return .letters(letter, total, .ok, [.contentLength: "\(total)"])
         }

@@ -21,7 +21,7 @@ import Testing
         }
 
         /// Responds to a request, with all fields; half of the responses break off.
-        mutating func respond(to request: TransportRequest) -> StubResponse {
+        mutating func respond(to request: ReceivedRequest) -> StubResponse {
             let (status, headers, body) = answer(request.headers)
             let response = StubResponse.chunked([Data(body)], status: status, headers: headers)
             return chance(2) ? response.reset(after: .random(in: 0...body.count, using: &random)) : response

@@ -13,7 +13,7 @@ import Testing
     private struct Outcome {
         var events: [String] = []
         var error: RequestError?
-        var requests: [TransportRequest] = []
+        var requests: [ReceivedRequest] = []
 
         var lastEventIDs: [String?] { requests.map { $0.headers[.lastEventID] } }
     }
