@@ -78,17 +78,17 @@ struct Connection {
                 for (pause, data) in pieces {
                     guard pause <= .zero || idle(until: .now + pause), send(data) else { return false }
                 }
-            case .wait(let duration):
+            case .action(.wait(let duration), _):
                 guard idle(until: .now + duration) else { return false }
-            case .hold(let gate):
+            case .action(.hold(let gate), _):
                 guard idle(until: gate) else { return false }
-            case .stall:
+            case .action(.stall, _):
                 idleWhileHeard()
                 return false
-            case .close:
+            case .action(.close, _):
                 finish()
                 return false
-            case .reset:
+            case .action(.reset, _):
                 // A RST discards bytes that are still to be sent; a client that reads has them within microseconds.
                 var stop = [core.stopSignal.pollDescriptor]
                 let deadline = ContinuousClock.now + .seconds(1)
@@ -97,7 +97,7 @@ struct Connection {
                 }
                 socket.resetOnDisposal()
                 return false
-            case .head, .finish, .fail: break
+            case .head, .finish, .action(.fail, _): break
             }
         }
         return true

@@ -19,11 +19,7 @@ extension MockServer {
     ///   - response: The first response. A later route for the same method and path replaces this one.
     ///   - more: The responses to further requests, one each. The last of all answers every request after it.
     public func route(_ method: HTTPMethod, _ path: String, _ response: StubResponse, _ more: StubResponse...) {
-        let responses = [response] + more
-        core.state.withLock { state in
-            state.routes.set(.scripted(responses), for: method, path)
-            if responses.contains(where: \.isEarly) { state.mayAnswerEarly = true }
-        }
+        core.state.withLock { $0.add(Route(method, path, .scripted([response] + more))) }
     }
 
     /// Responds to every request for the path with a handler.
@@ -39,7 +35,7 @@ extension MockServer {
     ///     Templates are tried after the plain paths, and the first that fits counts.
     ///   - handler: Makes the response, on the thread of the connection.
     public func route(_ method: HTTPMethod, _ path: String, _ handler: @escaping Handler) {
-        core.state.withLock { $0.routes.set(.made(handler), for: method, path) }
+        core.state.withLock { $0.add(Route(method, path, .made(handler))) }
     }
 
     /// Adds responses for the next requests, for any method and path; the queue comes before the routes.
@@ -51,108 +47,91 @@ extension MockServer {
     }
 }
 
-extension ServerCore.State {
-    /// Returns the answer to a request, and removes it from the queue or the script of a route if it has more.
-    ///
-    /// The request gets the variables of the route's template.
-    mutating func takeAnswer(to request: inout ReceivedRequest) -> Answer {
-        if !queue.isEmpty { return .scripted([queue.removeFirst()]) }
-        guard let match = match(request) else { return fallback }
-        routes.advance(match)
-        request.variables = match.variables
-        return match.answer
-    }
-
-    /// Whether the request is answered without its content.
-    func answersEarly(_ request: ReceivedRequest) -> Bool {
-        if let next = queue.first { return next.isEarly }
-        guard case .scripted(let responses)? = match(request)?.answer else { return false }
-        return responses.first?.isEarly == true
-    }
-
-    private func match(_ request: ReceivedRequest) -> RouteTable.Match? {
-        routes.match(request.method, target: request.target, path: request.path)
-    }
-
-    private var fallback: Answer { handler.map(Answer.made) ?? .scripted([Self.notFound]) }
-
-    static let notFound = StubResponse.status(.notFound)
-}
-
 /// The source of a response.
 enum Answer: Sendable {
     /// Responses in turn; the last one repeats.
     case scripted([StubResponse])
     case made(MockServer.Handler)
+
+    /// Whether it begins with a response that doesn't wait for the content of the request.
+    var isEarly: Bool {
+        guard case .scripted(let responses) = self else { return false }
+        return responses.first?.isEarly == true
+    }
 }
 
-/// The routes of a server: finds the answer for a target, and the values of its variables.
-struct RouteTable: Sendable {
-    struct Match: Sendable {
-        var answer: Answer
-        var variables: [String: URITemplate.Value] = [:]
-        fileprivate var index: Int
-    }
+/// The answer to the requests for a target.
+struct Route: Sendable {
+    let method: HTTPMethod
+    let target: String
+    /// The condition of a template; `nil` for a plain target.
+    let template: StubCondition?
+    var answer: Answer
 
-    private struct Route: Sendable {
-        let method: HTTPMethod
-        let target: String
-        /// The template; `nil` for a plain target.
-        let template: Result<URITemplate, URITemplate.TemplateError>?
-        var answer: Answer
-    }
-
-    private var routes: [Route] = []
-
-    /// Adds a route, or replaces the one with the same method and target.
-    mutating func set(_ answer: Answer, for method: HTTPMethod, _ target: String) {
-        if let index = routes.firstIndex(where: { $0.method == method && $0.target == target }) {
-            routes[index].answer = answer
+    init(_ method: HTTPMethod, _ target: String, _ answer: Answer) {
+        (self.method, self.target) = (method, target)
+        guard target.contains("{") else {
+            (template, self.answer) = (nil, answer)
             return
         }
-        var template: Result<URITemplate, URITemplate.TemplateError>?
-        if target.contains("{") {
-            template = Result { () throws(URITemplate.TemplateError) in try URITemplate(target) }
+        do {
+            (template, self.answer) = (.template(try URITemplate(target)), answer)
+        } catch {
+            // A 404 would hide the malformed template.
+            let text = "the template of the route \(target.shortened()) is malformed: \(error)"
+            let beginning = target.prefix { $0 != "{" }
+            template = .where { $0.path.hasPrefix(beginning) }
+            self.answer = .scripted([.text(text, status: .internalServerError)])
         }
-        routes.append(Route(method: method, target: target, template: template, answer: answer))
+    }
+}
+
+extension ServerCore.State {
+    /// Adds a route, or replaces the one with the same method and target.
+    mutating func add(_ route: Route) {
+        if case .scripted(let responses) = route.answer, responses.contains(where: \.isEarly) { mayAnswerEarly = true }
+        if let index = routes.firstIndex(where: { $0.method == route.method && $0.target == route.target }) {
+            routes[index] = route
+        } else {
+            routes.append(route)
+        }
     }
 
-    /// Returns the route for a request: the exact target first, then its path, then the templates in their order.
+    /// Returns the answer to a request, and removes it from the queue or the script of a route if it has more.
+    ///
+    /// The request gets the variables of the route's template.
+    mutating func takeAnswer(to request: inout ReceivedRequest) -> Answer {
+        if !queue.isEmpty { return .scripted([queue.removeFirst()]) }
+        guard let (index, variables) = match(request) else {
+            return handler.map(Answer.made) ?? .scripted([.status(.notFound)])
+        }
+        request.variables = variables
+        let answer = routes[index].answer
+        if case .scripted(let responses) = answer, responses.count > 1 {
+            routes[index].answer = .scripted(Array(responses.dropFirst()))
+        }
+        return answer
+    }
+
+    /// Whether the request is answered without its content.
+    func answersEarly(_ request: ReceivedRequest) -> Bool {
+        if let next = queue.first { return next.isEarly }
+        return match(request).map { routes[$0.index].answer.isEarly } ?? false
+    }
+
+    /// Finds the route for a request: the exact target first, then its path, then the templates in their order.
     ///
     /// - Complexity: O(n) in the number of routes.
-    func match(_ method: HTTPMethod, target: String, path: String) -> Match? {
-        for method in method == .head ? [.head, .get] : [method] {
+    private func match(_ request: ReceivedRequest) -> (index: Int, variables: [String: URITemplate.Value])? {
+        for method in request.method == .head ? [.head, .get] : [request.method] {
             let own = routes.indices.filter { routes[$0].method == method }
-            for target in [target, path] {
-                guard let index = own.first(where: { routes[$0].target == target }) else { continue }
-                return Match(answer: routes[index].answer, index: index)
+            for target in [request.target, request.path] {
+                if let index = own.first(where: { routes[$0].target == target }) { return (index, [:]) }
             }
             for index in own {
-                if let match = matchTemplate(at: index, target: target, path: path) { return match }
+                if case .match(let variables)? = routes[index].template?.judge(request) { return (index, variables) }
             }
         }
         return nil
-    }
-
-    private func matchTemplate(at index: Int, target: String, path: String) -> Match? {
-        let route = routes[index]
-        // A template without a query is for any query.
-        let target = route.target.contains("?") || route.target.contains("{&") ? target : path
-        switch route.template {
-        case nil: return nil
-        case .success(let template)?:
-            return template.extract(from: target).map { Match(answer: route.answer, variables: $0, index: index) }
-        case .failure(let fault)?:
-            // A 404 would hide the malformed template.
-            guard target.hasPrefix(route.target.prefix { $0 != "{" }) else { return nil }
-            let text = "the template of the route \(route.target.shortened()) is malformed: \(fault)"
-            return Match(answer: .scripted([.text(text, status: .internalServerError)]), index: index)
-        }
-    }
-
-    /// Moves a route to its next answer, if it has more.
-    mutating func advance(_ match: Match) {
-        guard case .scripted(let responses) = routes[match.index].answer, responses.count > 1 else { return }
-        routes[match.index].answer = .scripted(Array(responses.dropFirst()))
     }
 }

@@ -9,7 +9,7 @@ import Requests
 final class ServerCore: Sendable {
     struct State: Sendable {
         var handler: MockServer.Handler?
-        var routes = RouteTable()
+        var routes: [Route] = []
         var queue: [StubResponse] = []
         /// Whether an answer may be due before the body; otherwise heads needn't be checked for one.
         var mayAnswerEarly = false
@@ -59,7 +59,7 @@ final class ServerCore: Sendable {
         let answers = state.withLock { state in
             let former = (state.handler, state.routes, state.queue)
             state.isStopped = true
-            (state.handler, state.routes, state.queue) = (nil, RouteTable(), [])
+            (state.handler, state.routes, state.queue) = (nil, [], [])
             return former
         }
         defer { withExtendedLifetime(answers) {} }
@@ -153,7 +153,7 @@ final class ServerCore: Sendable {
         }
         switch answer {
         case .scripted(let responses):
-            return (request, responses.first ?? State.notFound)
+            return (request, responses.first ?? .status(.notFound))
         case .made(let handler):
             do {
                 return (request, try handler(request))
@@ -185,11 +185,7 @@ extension ReceivedRequest {
 extension HTTPHeaders {
     /// Whether the connection is to close after the message: `close` is an option of `Connection` (RFC 9110, 7.6.1).
     var askForClose: Bool {
-        self[values: .connection].contains { options in
-            options.split(separator: ",").contains {
-                $0.trimmingCharacters(in: .whitespaces).equalsIgnoringASCIICase("close")
-            }
-        }
+        FieldScanner.elements(of: self[.connection] ?? "").contains { $0.equalsIgnoringASCIICase("close") }
     }
 }
 

@@ -38,8 +38,22 @@ extension StubResponse {
     ///   - keepsAlive: Whether the connection may be used again, unless the client asks for its end.
     /// - Returns: The response.
     public static func script(_ steps: [Step], keepsAlive: Bool = true) -> StubResponse {
-        var response = StubResponse(status: nil, content: .script(steps))
-        response.closes = !keepsAlive
+        var response = StubResponse(status: nil)
+        var pieces: [Data] = []
+        var count = 0
+        for step in steps {
+            switch step {
+            case .send(let data):
+                pieces.append(data)
+                count += data.count
+            case .pause(let duration): response = response.adding(.wait(duration), at: count)
+            case .waitFor(let gate): response = response.adding(.hold(gate), at: count)
+            case .stall: response = response.adding(.stall, at: count)
+            case .close: response = response.adding(.close, at: count)
+            case .reset: response = response.adding(.reset, at: count)
+            }
+        }
+        (response.content, response.closes) = (.raw(pieces), !keepsAlive)
         return response
     }
 
@@ -91,22 +105,10 @@ extension StubResponse {
 
 // MARK: - Rendering
 
-/// A failure that a server has no bytes for.
-private struct UnservableFailure: Error, CustomStringConvertible {
-    let error: RequestError
-
-    var description: String {
-        """
-        a MockServer can't make a request fail with \(error.code); \
-        take closed, reset, truncated(after:), stalled(after:) or never
-        """
-    }
-}
-
 extension StubPlan {
     /// The steps of a server: the head and the framing are content, which leaves in one write with what follows it.
     ///
-    /// - Throws: ``UnservableFailure``.
+    /// - Throws: The error of a failure that a server has no bytes for.
     fileprivate func rendered(_ pace: StubResponse.Pace) throws -> [Step] {
         var result: [Step] = []
         var (bytes, isFirst) = (Data(), true)
@@ -125,13 +127,16 @@ extension StubPlan {
                 flush()
             case .finish(let trailers):
                 if let trailers { bytes += Data("0\r\n\(trailers.wireText)\r\n".utf8) }
-            case .wait, .hold, .stall, .close, .reset:
+            case .action(.fail(let error), let phase):
+                guard error.code == .connectionLost else {
+                    let reason = "a MockServer can't make a request fail with \(error.code); take closed, reset, never"
+                    throw RequestError(.unsupported, phase: .sending, reason: reason)
+                }
+                flush()
+                result.append(.action(.reset, phase))
+            case .action:
                 flush()
                 result.append(step)
-            case .fail(let error):
-                guard error.code == .connectionLost else { throw UnservableFailure(error: error) }
-                flush()
-                result.append(.reset(error.phase))
             }
         }
         flush()

@@ -28,13 +28,10 @@ public final class ArchiveTransport: HTTPTransport {
         case replay
     }
 
-    private enum Role: Sendable {
-        case recording(ExchangeRecorder)
-        case replaying(HTTPStubber)
-    }
-
     private let file: URL
-    private let role: Role
+    /// Records the requests that go over the network; `nil` when replaying.
+    private let recorder: ExchangeRecorder?
+    private let stubber = HTTPStubber()
 
     /// Makes a transport; to replay, it reads the file at once.
     ///
@@ -54,30 +51,16 @@ public final class ArchiveTransport: HTTPTransport {
     ) throws {
         self.file = file
         let records = mode == .record || mode == .automatic && !FileManager.default.fileExists(atPath: file.path)
-        guard !records else {
-            role = .recording(ExchangeRecorder(network))
-            return
-        }
-        let stubber = HTTPStubber()
+        recorder = records ? ExchangeRecorder(network) : nil
+        guard !records else { return }
         stubber.replay(try HTTPArchive(contentsOf: file), matchingBodies: matchingBodies, ignoring: ignored)
-        role = .replaying(stubber)
     }
 
     /// Whether requests go over the network, and are recorded.
-    public var isRecording: Bool {
-        switch role {
-        case .recording: true
-        case .replaying: false
-        }
-    }
+    public var isRecording: Bool { recorder != nil }
 
     /// All requests so far; when recording, only those that have ended.
-    public var requests: [ReceivedRequest] {
-        switch role {
-        case .recording(let recorder): recorder.exchanges.map(\.request)
-        case .replaying(let stubber): stubber.requests
-        }
-    }
+    public var requests: [ReceivedRequest] { recorder?.exchanges.map(\.request) ?? stubber.requests }
 
     /// Writes the recorded exchanges, without secrets; does nothing when replaying.
     ///
@@ -85,8 +68,7 @@ public final class ArchiveTransport: HTTPTransport {
     ///
     /// - Throws: The error of writing the file.
     public func save() throws {
-        guard case .recording(let recorder) = role else { return }
-        try recorder.archive.write(to: file)
+        try recorder?.archive.write(to: file)
     }
 
     /// The capabilities of the transport that sends the requests or replays them.
@@ -100,10 +82,5 @@ public final class ArchiveTransport: HTTPTransport {
         transport.send(request, receive: receive)
     }
 
-    private var transport: any HTTPTransport {
-        switch role {
-        case .recording(let recorder): recorder
-        case .replaying(let stubber): stubber
-        }
-    }
+    private var transport: any HTTPTransport { recorder ?? stubber }
 }

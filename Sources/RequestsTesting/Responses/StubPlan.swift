@@ -7,22 +7,13 @@ import Requests
 /// A response to one request as a sequence of steps, which a transport reports as events.
 struct StubPlan: Sendable {
     enum Step: Sendable {
-        /// Nothing is delivered for a time.
-        case wait(Duration)
-        /// Nothing is delivered until the gate is open.
-        case hold(Gate)
         case head(HTTPStatus, HTTPHeaders)
         /// A part of the content.
         case content(StubPieces)
+        /// Something that happens to the delivery, and the phase in which it does.
+        case action(StubResponse.Action, RequestError.Phase)
         /// The end of the content, with the fields behind it; `nil` if it isn't in the `chunked` coding.
         case finish(trailers: HTTPHeaders?)
-        /// Nothing is delivered any more.
-        case stall
-        /// The connection is closed too early.
-        case close(RequestError.Phase)
-        /// The connection is reset.
-        case reset(RequestError.Phase)
-        case fail(RequestError)
     }
 
     /// The means that deliver the response.
@@ -52,8 +43,8 @@ struct StubPlan: Sendable {
         }
         var events = response.events[...]
         guard append(&events, upTo: StubResponse.Event.start) else { return }
-        if case .script(let script) = response.content {
-            append(script, response.pace, &events)
+        if case .raw(let pieces) = response.content {
+            if append(pieces, isChunked: false, response.pace, &events) { _ = append(&events, upTo: .max) }
             return
         }
         guard let status = response.status else { return }
@@ -79,30 +70,6 @@ struct StubPlan: Sendable {
     private func isWhole(by headers: HTTPHeaders, to request: ReceivedRequest, _ status: HTTPStatus) -> Bool {
         guard request.method != .head, status.mayHaveContent else { return true }
         return headers[.contentLength].flatMap { Int($0) }.map { count >= $0 } ?? true
-    }
-
-    /// Appends a script, whose bytes are cut at the positions of the events.
-    private mutating func append(
-        _ script: [StubResponse.Step],
-        _ pace: StubResponse.Pace,
-        _ events: inout ArraySlice<StubResponse.Event>
-    ) {
-        for step in script {
-            if case .send(let data) = step {
-                guard append([data], isChunked: false, pace, &events) else { return }
-                continue
-            }
-            guard append(&events, upTo: count) else { return }
-            switch step {
-            case .send: break
-            case .pause(let duration): steps.append(.wait(duration))
-            case .waitFor(let gate): steps.append(.hold(gate))
-            case .stall: steps.append(.stall)
-            case .close: steps.append(.close(phase))
-            case .reset: steps.append(.reset(phase))
-            }
-        }
-        _ = append(&events, upTo: .max)
     }
 
     /// Appends the content, cut at the positions of the events; returns false if one of these ends the delivery.
@@ -132,19 +99,11 @@ struct StubPlan: Sendable {
     private mutating func append(_ events: inout ArraySlice<StubResponse.Event>, upTo position: Int) -> Bool {
         while let event = events.first, event.position <= position {
             events.removeFirst()
-            switch event.action {
-            case .wait(let duration):
-                // One silence, which a timeout measures as a whole.
-                if case .wait(let earlier) = steps.last {
-                    steps[steps.endIndex - 1] = .wait(earlier + duration)
-                } else {
-                    steps.append(.wait(duration))
-                }
-            case .hold(let gate): steps.append(.hold(gate))
-            case .stall: steps.append(.stall)
-            case .close: steps.append(.close(phase))
-            case .reset: steps.append(.reset(phase))
-            case .fail(let error): steps.append(.fail(error))
+            // Waits in a row are one silence, which a timeout measures as a whole.
+            if case .wait(let duration) = event.action, case .action(.wait(let earlier), _) = steps.last {
+                steps[steps.endIndex - 1] = .action(.wait(earlier + duration), phase)
+            } else {
+                steps.append(.action(event.action, phase))
             }
             if event.action.isEnd { return false }
         }
@@ -160,13 +119,8 @@ extension StubResponse.Content {
         case .chunks(let chunks, let trailers): (chunks, trailers)
         case .deferred(let make): ([try make()], nil)
         case .echo: ([request.body], nil)
-        case .script: ([], nil)
+        case .raw(let pieces): (pieces, nil)
         }
-    }
-
-    /// Whether the content is made from that of the request.
-    var dependsOnRequest: Bool {
-        if case .echo = self { true } else { false }
     }
 }
 
@@ -174,7 +128,7 @@ extension StubResponse {
     /// Checks that the response isn't one for a server only.
     fileprivate func requireNoServer() throws(RequestError) {
         let reason: String
-        if case .script = content {
+        if case .raw = content {
             reason = "raw bytes and scripts of steps need a MockServer"
         } else if isEarly {
             reason = "an early response needs a MockServer: here the request is there as a whole"

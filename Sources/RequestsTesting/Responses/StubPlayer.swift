@@ -21,9 +21,9 @@ struct StubPlayer: Sendable {
         for index in steps.indices {
             guard transfer.isRunning else { return }
             switch steps[index] {
-            case .hold(let gate):
+            case .action(.hold(let gate), _):
                 guard gate.isOpen else { return hold(steps[(index + 1)...], by: gate) }
-            case .stall where timeout == nil:
+            case .action(.stall, _) where timeout == nil:
                 return
             case let step where step.takesTime:
                 let rest = steps[index...]
@@ -53,16 +53,16 @@ struct StubPlayer: Sendable {
         for index in steps.indices {
             guard transfer.isRunning else { return }
             switch steps[index] {
-            case .hold:
+            case .action(.hold, _):
                 return play(steps[index...])
-            case .wait(let duration):
+            case .action(.wait(let duration), _):
                 guard await wait(for: duration) else { return }
             case .content(let pieces):
                 for (duration, data) in pieces {
                     guard transfer.isRunning, await wait(for: duration) else { return }
                     transfer.report(.data(data))
                 }
-            case .stall:
+            case .action(.stall, _):
                 guard let timeout, (try? await clock.sleep(for: timeout.clamped)) != nil else { return }
                 transfer.timeOut()
             case let step:
@@ -86,7 +86,7 @@ extension StubPlan {
     var isImmediate: Bool {
         steps.allSatisfy { step in
             switch step {
-            case .hold, .stall: false
+            case .action(.hold, _), .action(.stall, _): false
             default: !step.takesTime
             }
         }
@@ -96,22 +96,21 @@ extension StubPlan {
 extension StubPlan.Step {
     fileprivate var takesTime: Bool {
         switch self {
-        case .wait, .stall: true
+        case .action(.wait, _), .action(.stall, _): true
         case .content(let pieces): pieces.takesTime
-        case .hold, .head, .finish, .close, .reset, .fail: false
+        case .action, .head, .finish: false
         }
     }
 
     /// The events of a step that takes no time.
     func events(at url: URL) -> [TransferEvent] {
         switch self {
-        case .wait, .hold, .stall: []
         case .head(let status, let headers): [.head(HTTPResponseHead(status: status, headers: headers, url: url))]
         case .content(let pieces): pieces.map { .data($0.data) }
         case .finish(let trailers?) where !trailers.isEmpty: [.trailers(trailers), .end(nil)]
         case .finish: [.end(nil)]
-        case .close(let phase), .reset(let phase): [.end(.lostConnection(phase))]
-        case .fail(let error): [.end(error)]
+        case .action(.fail(let error), _): [.end(error)]
+        case .action(let action, let phase): action.endsConnection ? [.end(.lostConnection(phase))] : []
         }
     }
 }

@@ -32,37 +32,43 @@ public struct StubResponse: Sendable {
         case deferred(@Sendable () throws -> Data)
         /// The content of the request.
         case echo
-        /// The steps of a server, which has no head to add.
-        case script([Step])
+        /// Pieces that a server sends as they are, without a head.
+        case raw([Data])
     }
 
-    /// Something that happens to the delivery, and when.
-    struct Event: Sendable {
-        enum Action: Sendable {
-            case wait(Duration)
-            case hold(Gate)
-            case stall
-            case close
-            case reset
-            case fail(RequestError)
+    /// Something that happens to the delivery.
+    enum Action: Sendable {
+        /// Nothing is delivered for a time.
+        case wait(Duration)
+        /// Nothing is delivered until the gate is open.
+        case hold(Gate)
+        /// Nothing is delivered any more.
+        case stall
+        /// The connection is closed too early.
+        case close
+        /// The connection is reset.
+        case reset
+        case fail(RequestError)
 
-            /// Whether nothing is delivered after it.
-            var isEnd: Bool {
-                switch self {
-                case .wait, .hold: false
-                case .stall, .close, .reset, .fail: true
-                }
-            }
-
-            /// Whether it ends the connection, which a client with a whole response doesn't notice.
-            var endsConnection: Bool {
-                switch self {
-                case .close, .reset: true
-                case .wait, .hold, .stall, .fail: false
-                }
+        /// Whether nothing is delivered after it.
+        var isEnd: Bool {
+            switch self {
+            case .wait, .hold: false
+            case .stall, .close, .reset, .fail: true
             }
         }
 
+        /// Whether it ends the connection, which a client with a whole response doesn't notice.
+        var endsConnection: Bool {
+            switch self {
+            case .close, .reset: true
+            case .wait, .hold, .stall, .fail: false
+            }
+        }
+    }
+
+    /// An action at a position of the content.
+    struct Event: Sendable {
         /// The position before the head.
         static let start = -1
 
@@ -104,7 +110,7 @@ public struct StubResponse: Sendable {
     }
 
     /// Returns the response with an event, which happens after those that were added for the same position.
-    func adding(_ action: Event.Action, at position: Int) -> StubResponse {
+    func adding(_ action: Action, at position: Int) -> StubResponse {
         let event = Event(position: position, action: action)
         return changing { response in
             let index = response.events.firstIndex { event.precedes($0) } ?? response.events.endIndex

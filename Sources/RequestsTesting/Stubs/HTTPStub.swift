@@ -90,17 +90,14 @@ public final class HTTPStub: Sendable, CustomStringConvertible {
     /// Expects exactly `count` requests before ``HTTPStubber/verify()`` is called.
     @discardableResult
     public func expectingCalls(_ count: Int) -> HTTPStub {
-        expecting(StubUsage.Expectation(description: "\(count)") { $0 == count })
+        usage.withLock { $0.expectation = ("\(count)", { $0 == count }) }
+        return self
     }
 
     /// Expects a number of requests in a range, such as `1...`, before ``HTTPStubber/verify()`` is called.
     @discardableResult
     public func expectingCalls(_ range: some RangeExpression<Int> & Sendable) -> HTTPStub {
-        expecting(StubUsage.Expectation(description: "\(range)") { range.contains($0) })
-    }
-
-    private func expecting(_ expectation: StubUsage.Expectation) -> HTTPStub {
-        usage.withLock { $0.expectation = expectation }
+        usage.withLock { $0.expectation = ("\(range)", { range.contains($0) }) }
         return self
     }
 
@@ -108,8 +105,15 @@ public final class HTTPStub: Sendable, CustomStringConvertible {
 
     var passesThrough: Bool { usage.withLock { $0.passesThrough } }
 
+    /// Takes a request that meets every condition, unless the stub has no response for it.
     func claim(_ request: ReceivedRequest) -> StubUsage.Claim {
-        usage.withLock { $0.claim(request) }
+        // Conditions are code of the test, so they run outside the lock. Two requests may therefore match a stub that
+        // responds once; the usage decides which of them gets the response.
+        let (variables, mismatches) = conditions.judge(request)
+        guard mismatches.isEmpty else { return .skipped(mismatches) }
+        var request = request
+        request.variables = variables
+        return usage.withLock { [request] in $0.claim(request) }
     }
 
     /// The unmet expectation in words; `nil` if it is met.

@@ -110,20 +110,14 @@ public final class HTTPStubber: HTTPTransport {
             guard var received = try await ReceivedRequest.reading(request, for: transfer) else { return }
             received.isBodyHidden = isBodyHidden
             guard transfer.isRunning else { return }
-            switch decide(received) {
-            case .passThrough:
-                try pass(request, received, as: transfer)
-            case .answer(let claimed, let responder):
-                let count = Int64(received.body.count)
-                if count > 0 { transfer.report(.sent(count, of: count)) }
-                let response = try await response(of: responder, to: claimed, timeout: request.timeout, as: transfer)
-                let plan = try StubPlan(response, to: claimed)
-                StubPlayer(transfer: transfer, url: claimed.url, clock: clock, timeout: request.timeout).play(
-                    plan.steps[...]
-                )
-            case .refuse(let error):
-                throw RequestError(.unsupported, phase: .sending, underlying: error)
+            guard let (claimed, responder) = try claim(received) else {
+                return try pass(request, received, as: transfer)
             }
+            let count = Int64(received.body.count)
+            if count > 0 { transfer.report(.sent(count, of: count)) }
+            let response = try await response(of: responder, to: claimed, timeout: request.timeout, as: transfer)
+            let player = StubPlayer(transfer: transfer, url: claimed.url, clock: clock, timeout: request.timeout)
+            player.play(try StubPlan(response, to: claimed).steps[...])
         } catch {
             transfer.report(.end(RequestError(error)))
         }
@@ -206,41 +200,27 @@ enum StubberRegistry {
 // MARK: - Deciding
 
 extension HTTPStubber {
-    /// The decision about a request.
-    enum Decision: Sendable {
-        case answer(ReceivedRequest, StubUsage.Responder)
-        case refuse(UnhandledRequest)
-        case passThrough
-    }
-
-    /// Decides about a request, and records it.
+    /// Records a request, and finds the stub that responds to it; `nil` if the request goes to the network.
     ///
-    /// Conditions are code of the test, so they run outside the lock. Two requests may therefore match a stub that
-    /// responds once; claiming the stub decides which of them gets the response.
-    func decide(_ request: ReceivedRequest) -> Decision {
+    /// - Throws: The error of a request that no stub matches.
+    private func claim(
+        _ request: ReceivedRequest
+    ) throws(RequestError) -> (request: ReceivedRequest, responder: StubUsage.Responder)? {
         let (stubs, mode) = state.withLock { state in
             state.requests.append(request)
             return (state.stubs, state.unhandledMode)
         }
         var candidates: [(stub: HTTPStub, mismatches: [String])] = []
         for stub in stubs {
-            let (variables, found) = stub.conditions.judge(request)
-            var mismatches = found
-            if mismatches.isEmpty {
-                var claimed = request
-                claimed.variables = variables
-                switch stub.claim(claimed) {
-                case .answer(let responder): return .answer(claimed, responder)
-                case .passThrough: return .passThrough
-                case .unanswered: mismatches = ["its response isn't set yet"]
-                case .spent: mismatches = ["it has answered as often as it may"]
-                }
+            switch stub.claim(request) {
+            case .answer(let request, let responder): return (request, responder)
+            case .passThrough: return nil
+            case .skipped(let reasons): candidates.append((stub, reasons))
             }
-            candidates.append((stub, mismatches))
         }
-        guard mode == .refuse else { return .passThrough }
+        guard mode == .refuse else { return nil }
         let error = UnhandledRequest(request, candidates: candidates, at: place)
         state.withLock { $0.unhandled.append(error) }
-        return .refuse(error)
+        throw RequestError(.unsupported, phase: .sending, underlying: error)
     }
 }

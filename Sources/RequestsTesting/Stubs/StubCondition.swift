@@ -82,25 +82,6 @@ public struct StubCondition: Sendable, CustomStringConvertible {
             }
         }
     }
-
-    /// At least one of the conditions holds.
-    public static func anyOf(_ conditions: StubCondition...) -> StubCondition {
-        StubCondition(conditions.map(\.description).joined(separator: " or ")) { request in
-            var reasons: [String] = []
-            var isKnown = true
-            for condition in conditions {
-                switch condition.judge(request) {
-                case .match(let variables): return .match(variables)
-                case .mismatch(let reason): reasons.append(reason)
-                case .unknown(let reason):
-                    reasons.append(reason)
-                    isKnown = false
-                }
-            }
-            let reason = reasons.joined(separator: ", ")
-            return isKnown ? .mismatch(reason) : .unknown(reason)
-        }
-    }
 }
 
 extension [StubCondition] {

@@ -12,21 +12,14 @@ struct StubUsage: Sendable {
         case made(@Sendable (ReceivedRequest) async throws -> StubResponse)
     }
 
-    /// The result for a request that meets every condition.
+    /// The result for a request.
     enum Claim: Sendable {
-        case answer(Responder)
+        /// The stub responds to the request, which has the variables of its conditions.
+        case answer(ReceivedRequest, Responder)
         /// The request goes to the network.
         case passThrough
-        /// The stub's responses aren't set yet.
-        case unanswered
-        /// The stub has responded as often as it may.
-        case spent
-    }
-
-    /// The expected number of requests of a stub.
-    struct Expectation: Sendable {
-        let description: String
-        let isMet: @Sendable (Int) -> Bool
+        /// The stub doesn't respond to the request, for these reasons.
+        case skipped([String])
     }
 
     /// One responder for each request in turn, the last of which repeats; `nil` until they are set.
@@ -35,18 +28,19 @@ struct StubUsage: Sendable {
     var passesThrough = false
     /// The maximum number of requests; `nil` for no limit.
     var limit: Int?
-    var expectation: Expectation?
+    /// The expected number of requests.
+    var expectation: (description: String, isMet: @Sendable (Int) -> Bool)?
     private(set) var requests: [ReceivedRequest] = []
 
     /// Takes a request that meets every condition, unless the stub has no response for it.
     mutating func claim(_ request: ReceivedRequest) -> Claim {
-        guard passesThrough || responders != nil else { return .unanswered }
-        if let limit, requests.count >= limit { return .spent }
+        guard passesThrough || responders != nil else { return .skipped(["its response isn't set yet"]) }
+        if let limit, requests.count >= limit { return .skipped(["it has answered as often as it may"]) }
         let index = requests.count
         requests.append(request)
         guard !passesThrough else { return .passThrough }
-        guard let responders, let last = responders.last else { return .answer(.ready(.status(.ok))) }
-        return .answer(responders.indices.contains(index) ? responders[index] : last)
+        guard let responders, let last = responders.last else { return .answer(request, .ready(.status(.ok))) }
+        return .answer(request, responders.indices.contains(index) ? responders[index] : last)
     }
 
     /// The unmet expectation in words; `nil` if it is met.
@@ -88,7 +82,7 @@ public struct UnhandledRequest: ExplainedError, DescribedError, Sendable {
 }
 
 /// The error of ``HTTPStubber/verify()`` and of an expectation about requests.
-public struct UnmetExpectations: Error, Sendable, CustomStringConvertible {
+public struct UnmetExpectations: DescribedError, Sendable {
     /// One text for each, beginning with its place in the test: `AppTests/LoginTests.swift:12: the stub …`.
     public let complaints: [String]
 

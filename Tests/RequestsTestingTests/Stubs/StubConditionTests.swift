@@ -85,11 +85,6 @@ import Testing
         ),
         Row(condition: .not(.method(.get)), reason: nil),
         Row(condition: .not(.method(.post)), reason: "it is: method POST"),
-        Row(condition: .anyOf(.method(.get), .path("/users/7")), reason: nil),
-        Row(
-            condition: .anyOf(.method(.get), .host("x")),
-            reason: "the method is POST, the host is api.example.com, not x"
-        ),
         Row(condition: .where("a short path") { $0.path.count < 9 }, reason: nil),
         Row(condition: .where("a short path") { $0.path.count < 5 }, reason: "a short path isn't met"),
     ]

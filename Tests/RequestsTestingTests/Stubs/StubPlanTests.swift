@@ -177,8 +177,9 @@ import Testing
 extension StubPlan.Step {
     fileprivate var texts: [String] {
         switch self {
-        case .wait(let duration): return ["wait \(duration / .seconds(1))"]
-        case .hold: return ["hold"]
+        case .action(.wait(let duration), _): return ["wait \(duration / .seconds(1))"]
+        case .action(.hold, _): return ["hold"]
+        case .action(.stall, _): return ["stall"]
         case .head(let status, let headers):
             let length = headers[.contentLength].map { " length \($0)" } ?? ""
             return ["\(status.code)\(length)\(headers[.location].map { " to \($0)" } ?? "")"]
@@ -186,8 +187,7 @@ extension StubPlan.Step {
             return pieces.flatMap { wait, data in
                 (wait > .zero ? ["wait \(wait / .seconds(1))"] : []) + [String(decoding: data, as: UTF8.self)]
             }
-        case .stall: return ["stall"]
-        case .finish, .close, .reset, .fail:
+        case .finish, .action:
             return events(at: URL(fileURLWithPath: "/")).flatMap { event in
                 switch event {
                 case .trailers(let trailers): trailers.map { "\($0.name.rawValue): \($0.value)" }

@@ -35,7 +35,7 @@ import Testing
         var usage = StubUsage()
         usage.limit = 1
 
-        guard case .unanswered = usage.claim(request) else {
+        guard case .skipped(["its response isn't set yet"]) = usage.claim(request) else {
             Issue.record("claimed")
             return
         }
@@ -50,7 +50,7 @@ import Testing
         usage.responders = []
         #expect(usage.complaint == nil)
 
-        usage.expectation = StubUsage.Expectation(description: "1") { $0 == 1 }
+        usage.expectation = ("1", { $0 == 1 })
         #expect(usage.complaint == "was called 0 times, expected 1")
         _ = usage.claim(request)
         #expect(usage.complaint == nil)
@@ -62,7 +62,7 @@ import Testing
 extension StubUsage.Claim {
     /// The response, if it is ready-made.
     fileprivate var response: StubResponse? {
-        guard case .answer(.ready(let response)) = self else { return nil }
+        guard case .answer(_, .ready(let response)) = self else { return nil }
         return response
     }
 }

@@ -5,7 +5,7 @@
 ///
 /// It never fails and only goes forward, so every parser built on it takes linear time. A missing piece is `nil` or
 /// empty.
-struct FieldScanner {
+package struct FieldScanner {
     private let bytes: [UInt8]
     private var position = 0
 
@@ -114,7 +114,7 @@ struct FieldScanner {
     ///   - list: The list.
     ///   - hasEscapes: Whether a backslash in a quoted string escapes the next character, as by default; not in an entity tag.
     /// - Returns: The elements, without blanks around them.
-    static func elements(of list: String, hasEscapes: Bool = true) -> [String] {
+    package static func elements(of list: String, hasEscapes: Bool = true) -> [String] {
         var elements: [String] = []
         var (isQuoted, isEscaped) = (false, false)
         for element in list.utf8.split(whereSeparator: { byte in
