@@ -19,25 +19,16 @@ extension TransportConformance {
                 trial.expect(allowed.contains(framing), "\(method) was sent with the framing \(framing)")
             }
         },
-        Check("bytes are sent with their length", .exact, needs: .server) { trial in
-            for method in [HTTPMethod.post, .put, .patch, .delete] {
-                try await trial.expectArrival(.data(Data("abc".utf8)), Data("abc".utf8), [["3"]], method)
-            }
-        },
-        Check("an empty body is sent as one", .exact, needs: .server) { trial in
-            try await trial.expectArrival(.data(Data()), Data(), [["0"]], .post)
-        },
-        Check("a megabyte is sent and comes back", .exact, needs: .server) { trial in
-            let content = Data.pattern(count: 1 << 20)
-            try await trial.expectArrival(.data(content), content, [["\(1 << 20)"]], .put)
-        },
+        echoed("bytes are sent with their length", .data(abc), abc, [["3"]], by: .post, .put, .patch, .delete),
+        echoed("an empty body is sent as one", .data(Data()), Data(), [["0"]], by: .post),
+        echoed("a megabyte is sent and comes back", .data(.pattern), .pattern, [["\(1 << 20)"]], by: .put),
         Check("a file is sent with its length", .exact, needs: .server) { trial in
             for count in [0, 1, 300_000] {
-                let content = Data.pattern(count: count)
+                let content = Data.pattern.prefix(count)
                 let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
                 try content.write(to: file)
                 defer { try? FileManager.default.removeItem(at: file) }
-                try await trial.expectArrival(.file(file), content, [["\(count)"]], .put)
+                try await trial.expectEcho(.file(file), content, [["\(count)"]], .put)
             }
         },
         Check("a file that isn't there is an error before anything is sent", .exact, needs: .server) { trial in
@@ -47,46 +38,47 @@ extension TransportConformance {
             }
             trial.expect(trial.server.requests.isEmpty, "something was sent")
         },
-        Check("a stream of unknown length is sent in chunks", .exact, needs: .server) { trial in
-            let content = Data.pattern(count: 100_000)
-            let stream = BodyStream { InputStream(data: content) }
-            try await trial.expectArrival(.stream(stream), content, [["chunked"]], .post)
-        },
+        echoed(
+            "a stream of unknown length is sent in chunks",
+            .stream(stream(.pattern)),
+            .pattern,
+            [["chunked"]],
+            by: .post
+        ),
         Check("a stream of known length is sent with one framing", .capabilities, needs: .server) { trial in
-            let content = Data.pattern(count: 100_000)
-            let stream = BodyStream(length: 100_000) { InputStream(data: content) }
             let isSized = trial.transport.capabilities.contains(.sizedStreams)
-            try await trial.expectArrival(.stream(stream), content, [[isSized ? "100000" : "chunked"]], .post)
+            let framing = isSized ? "\(1 << 20)" : "chunked"
+            try await trial.expectEcho(.stream(stream(.pattern, length: 1 << 20)), .pattern, [[framing]], .post)
         },
-        Check("an empty stream is an empty body", .exact, needs: .server) { trial in
-            let stream = BodyStream { InputStream(data: Data()) }
-            try await trial.expectArrival(.stream(stream), Data(), [["chunked"], ["0"], []], .post)
-        },
+        echoed(
+            "an empty stream is an empty body",
+            .stream(stream(Data())),
+            Data(),
+            [["chunked"], ["0"], []],
+            by: .post
+        ),
         Check("a stream that was read is an error and not an empty body", .exact, needs: .server) { trial in
-            let body = HTTPBody.stream(BodyStream(InputStream(data: Data("abc".utf8))))
+            let body = HTTPBody.stream(BodyStream(InputStream(data: abc)))
             trial.expectAnswer(try await trial.send("/echo", .post, body: body), content: "abc")
             trial.expectError(try await trial.send("/echo", .post, body: body), .bodyNotReplayable)
             guard !trial.isElsewhere else { return }
             let seen = trial.server.requests.map(\.text)
             trial.expect(seen == ["abc"], "the server received \(seen)")
         },
-        Check("a stream that ends early is an error", .complete, needs: .server) { trial in
-            try trial.skip(
-                unless: trial.transport.capabilities.contains(.sizedStreams),
-                "streams are sent in chunks, without a promise"
-            )
-            let stream = BodyStream(length: 1000) { InputStream(data: Data(count: 10)) }
-            trial.expectError(try await trial.send("/echo", .post, body: .stream(stream)))
+        Check("a stream that ends early is an error", .complete, needs: .server, with: .sizedStreams) { trial in
+            // Without the capability, streams are sent in chunks, without a promise.
+            let short = HTTPBody.stream(stream(Data(count: 10), length: 1000))
+            trial.expectError(try await trial.send("/echo", .post, body: short))
             try await trial.expectLife(after: "a stream that ended early")
         },
         Check("a GET with a body is sent or refused", .capabilities, needs: .server) { trial in
             guard trial.transport.capabilities.contains(.bodyWithAnyMethod) else {
-                let log = try await trial.send("/echo", .get, body: .data(Data("abc".utf8)))
+                let log = try await trial.send("/echo", .get, body: .data(abc))
                 trial.expectError(log, .unsupported)
                 trial.expect(trial.server.connectionCount == 0, "something was sent")
                 return
             }
-            try await trial.expectArrival(.data(Data("abc".utf8)), Data("abc".utf8), [["3"]], .get)
+            try await trial.expectEcho(.data(abc), abc, [["3"]], .get)
         },
         Check("a refusal during the upload is the answer or an error", .complete) { trial in
             trial.server.route(.post, "/upload", .text("too much", status: .contentTooLarge).early)
@@ -98,9 +90,30 @@ extension TransportConformance {
     ]
 }
 
+extension TransportConformance {
+    /// A check that the server receives a body with one of the framings, by each of the methods, and returns it.
+    private static func echoed(
+        _ name: String,
+        _ body: HTTPBody,
+        _ content: Data,
+        _ framings: [[String]],
+        by methods: HTTPMethod...
+    ) -> Check {
+        Check(name, .exact, needs: .server) { trial in
+            for method in methods { try await trial.expectEcho(body, content, framings, method) }
+        }
+    }
+
+    private static func stream(_ content: Data, length: Int64? = nil) -> BodyStream {
+        BodyStream(length: length) { InputStream(data: content) }
+    }
+
+    private static let abc = Data("abc".utf8)
+}
+
 extension ConformanceTrial {
     /// Sends a body to be echoed, and expects that the server received it with one of these framings.
-    fileprivate func expectArrival(
+    fileprivate func expectEcho(
         _ body: HTTPBody,
         _ content: Data,
         _ framings: [[String]],
@@ -127,8 +140,6 @@ extension ReceivedRequest {
 }
 
 extension Data {
-    /// Returns bytes whose pattern differs at every position.
-    fileprivate static func pattern(count: Int) -> Data {
-        Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
-    }
+    /// A megabyte whose pattern differs at every position.
+    fileprivate static let pattern = Data((0..<1 << 20).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
 }

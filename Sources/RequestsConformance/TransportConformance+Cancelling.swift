@@ -8,9 +8,7 @@ import RequestsTesting
 extension TransportConformance {
     /// The checks of cancellation at every point of a transfer.
     static let cancelling: [Check] = [
-        Check("a cancel right after sending ends the transfer", .cancel, needs: .nothing) { trial in
-            try await trial.expectCancelled(trial.start("/stalled"))
-        },
+        cancelled("right after sending", needs: .nothing) { $0.start("/stalled") },
         Check("a cancel between sending and the first event ends the transfer", .cancel, needs: .server) { trial in
             let content = Data(repeating: 0x61, count: 1 << 16)
             let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
@@ -37,41 +35,38 @@ extension TransportConformance {
             try await Task.sleep(for: .milliseconds(200))
             trial.expect(arrivals() == count, "\(arrivals() - count) requests were sent after their end")
         },
-        Check("a cancel while waiting ends the transfer", .cancel, needs: .server) { trial in
+        cancelled("while waiting", needs: .server) { trial in
             let transfer = trial.start("/stalled")
             try await trial.awaitArrival()
-            try await trial.expectCancelled(transfer)
-            try await trial.expectLife(after: "a cancel")
+            return transfer
         },
-        Check("a cancel while sending ends the transfer", .cancel, needs: .server) { trial in
+        cancelled("while sending", needs: .server) { trial in
             // More than the sockets' buffers hold.
             let transfer = trial.start("/upload", .post, body: .data(Data(count: 64 << 20)))
             try await trial.awaitArrival()
-            try await trial.expectCancelled(transfer)
+            return transfer
         },
-        Check("a cancel in the head ends the transfer", .cancel) { trial in
+        cancelled("in the head") { trial in
             let read = Gate()
             let start = Data("HTTP/1.1 200 OK\r\nContent-Le".utf8)
             trial.server.route(.get, "/head", .script([.send(start), .waitFor(read), .stall]))
             let transfer = trial.start("/head")
             try await trial.awaitRequest()
             read.open()
-            try await trial.expectCancelled(transfer)
+            return transfer
         },
-        Check("a cancel in the content ends the transfer", .cancel, needs: .server) { trial in
+        cancelled("in the content", needs: .server) { trial in
             let transfer = trial.start("/begun")
             try await trial.wait(for: transfer.content, "no content came")
-            try await trial.expectCancelled(transfer)
+            return transfer
         },
-        Check("a cancel in a flood ends the transfer", .cancel) { trial in
+        cancelled("in a flood") { trial in
             // The last bytes never come, so the cancellation finds an active transfer, however late the test gets to
             // it.
             trial.server.route(.get, "/flood", .flood(count: 512).stalled(after: 512 << 16))
             let transfer = trial.start("/flood")
             try await trial.wait(for: transfer.content, "no content came")
-            transfer.cancel()
-            let log = try await trial.finish(transfer)
-            trial.expectError(log, .cancelled)
+            return transfer
         },
         Check("a cancel after the end changes nothing", .cancel, needs: .nothing) { trial in
             let transfer = trial.start("/text")
@@ -124,6 +119,20 @@ extension TransportConformance {
             try await trial.expectLife(after: "\(count) cancels")
         },
     ]
+}
+
+extension TransportConformance {
+    /// A check that a cancel ends a transfer, and that the transport still works.
+    private static func cancelled(
+        _ moment: String,
+        needs need: Need = .script,
+        start: @escaping @Sendable (ConformanceTrial) async throws -> WatchedTransfer
+    ) -> Check {
+        Check("a cancel \(moment) ends the transfer", .cancel, needs: need) { trial in
+            try await trial.expectCancelled(try await start(trial))
+            try await trial.expectLife(after: "the cancel")
+        }
+    }
 }
 
 extension ConformanceTrial {

@@ -15,13 +15,19 @@ extension TransportConformance {
         /// The rule in the documentation of `HTTPTransport` that the check verifies.
         public let rule: String
         private let need: Need
+        private let capabilities: TransportCapabilities
         private let script: Script
 
-        init(_ name: String, _ rule: Rule, needs need: Need = .script, script: @escaping Script) {
-            self.name = name
-            self.rule = rule.rawValue
-            self.need = need
-            self.script = script
+        /// Makes a check, which is skipped for a transport without the capabilities.
+        init(
+            _ name: String,
+            _ rule: Rule,
+            needs need: Need = .script,
+            with capabilities: TransportCapabilities = [],
+            script: @escaping Script
+        ) {
+            (self.name, self.rule, self.need) = (name, rule.rawValue, need)
+            (self.capabilities, self.script) = (capabilities, script)
         }
 
         /// Whether the transport has to reach a server.
@@ -61,11 +67,11 @@ extension TransportConformance {
                 let problem = "nothing could be tried: \(error)"
                 throw ConformanceFailure(of: "a transport", check: self, problems: [problem])
             }
-            var skip: Skip?
+            guard trial.transport.capabilities.isSuperset(of: capabilities) else {
+                return Skip(reason: "the transport can't do what the check is about")
+            }
             do {
                 try await script(trial)
-            } catch let error as Skip {
-                skip = error
             } catch is ConformanceTrial.Abort {
                 // The trial has the problem already.
             } catch {
@@ -81,12 +87,12 @@ extension TransportConformance {
                     transcript: trial.transcript
                 )
             }
-            return skip
+            return nil
         }
     }
 
     /// A check that doesn't apply.
-    public struct Skip: Error, Sendable, Hashable {
+    public struct Skip: Sendable, Hashable {
         /// The reason: the transport lacks a capability, or the server isn't a `MockServer`.
         public let reason: String
     }

@@ -15,48 +15,32 @@ extension TransportConformance {
             trial.expectError(log, .cannotConnect)
             trial.expect(log.head == nil, "a head came without a server")
         },
-        Check("an end before the first byte is an error", .complete) { trial in
-            try await trial.expectBroken(.closed)
-            try await trial.expectBroken(.reset)
-        },
-        Check("an end anywhere in the head is an error", .complete) { trial in
-            for offset in 1..<StubResponse.wholeHead.count {
-                try await trial.expectBroken(.raw(StubResponse.wholeHead.prefix(offset)), "after \(offset) bytes")
+        broken("an end before the first byte is an error", [.closed, .reset]),
+        broken("an end anywhere in the head is an error", (1..<wholeHead.count).map { .raw(wholeHead.prefix($0)) }),
+        broken("an end anywhere in the content is an error", (0..<10).map { .raw(wholeHead + digits.prefix($0)) }, .ok),
+        broken(
+            "an end anywhere in the chunks is an error",
+            (0..<chunks.count).map { .raw(chunkedHead + chunks.prefix($0)) },
+            .ok
+        ),
+        // The second pause lets the client read before the RST discards what it hasn't read.
+        broken(
+            "a reset in the content is an error",
+            [Duration.zero, .milliseconds(20)].map { .begun(then: .pause($0), .reset) }
+        ),
+        broken(
+            "chunks that aren't are an error",
+            ["zz\r\n", "-1\r\n", "5\r\nfirst0\r\n\r\n", "FFFFFFFFFFFFFFFFF\r\nx"].map {
+                .raw(chunkedHead + Data($0.utf8))
             }
-        },
-        Check("an end anywhere in the content is an error", .complete) { trial in
-            let whole = StubResponse.wholeHead + Data("0123456789".utf8)
-            for offset in StubResponse.wholeHead.count..<whole.count {
-                try await trial.expectBroken(.raw(whole.prefix(offset)), "after \(offset) bytes", hasHead: true)
-            }
-        },
-        Check("an end anywhere in the chunks is an error", .complete) { trial in
-            let head = Data("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)
-            let chunks = Data("5\r\nfirst\r\n6;a=b\r\nsecond\r\n0\r\n".utf8)
-            for offset in 0..<chunks.count {
-                try await trial.expectBroken(.raw(head + chunks.prefix(offset)), "after \(offset) bytes", hasHead: true)
-            }
-        },
-        Check("a reset in the content is an error", .complete) { trial in
-            // The pause lets the client read before the RST discards what it hasn't read.
-            for pause in [Duration.zero, .milliseconds(20)] {
-                try await trial.expectBroken(.begun(then: .pause(pause), .reset))
-            }
-        },
-        Check("chunks that aren't are an error", .complete) { trial in
-            let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-            for chunks in ["zz\r\n", "-1\r\n", "5\r\nfirst0\r\n\r\n", "FFFFFFFFFFFFFFFFF\r\nx"] {
-                try await trial.expectBroken(.raw(head + chunks), "\(chunks.prefix(8).debugDescription)")
-            }
-        },
-        Check("garbage is an error", .complete) { trial in
-            for text in ["GARBAGE\r\n\r\n", "\r\n\r\n\r\n\r\n", "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/1.1 abc\r\n\r\n"] {
-                try await trial.expectBroken(.raw(text), text.prefix(8).debugDescription)
-            }
-            try await trial.expectBroken(.raw(Data(repeating: 0xFF, count: 200_000)), "many bytes of 0xFF")
-        },
+        ),
+        broken(
+            "garbage is an error",
+            ["GARBAGE\r\n\r\n", "\r\n\r\n\r\n\r\n", "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/1.1 abc\r\n\r\n"].map { .raw($0) }
+                + [.raw(Data(repeating: 0xFF, count: 200_000))]
+        ),
         Check("whatever a peer answers leads to one end", .complete) { trial in
-            for (number, text) in StubResponse.oddities.enumerated() {
+            for (number, text) in oddities.enumerated() {
                 trial.server.route(.get, "/odd\(number)", .raw(text))
                 let log = try await trial.send("/odd\(number)")
                 let isWhole = log.error != nil || log.head != nil
@@ -73,31 +57,40 @@ extension TransportConformance {
     ]
 }
 
-extension ConformanceTrial {
-    /// Expects that a response is an error, that its request was sent once, and that the transport still works.
-    fileprivate func expectBroken(
-        _ response: StubResponse,
-        _ context: String = "the transfer",
-        hasHead: Bool? = nil
-    ) async throws {
-        let count = server.requests.count
-        server.route(.get, "/broken", response)
-        let log = try await send("/broken")
-        expectError(log, .connectionLost, .badResponse, context: context)
-        if hasHead == true { expect(log.head?.status == .ok, "\(context): the head that came wasn't reported") }
-        let sent = server.requests.count - count
-        expect(sent == 1, "\(context): \(sent) requests were sent, not 1")
-        // A request that fails on a reused connection may be retried (RFC 9112, 9.3.1), so each has a new connection
-        // here.
-        try await expectLife(after: context, thenCloses: true)
+extension TransportConformance {
+    /// A check that each of the responses is an error, that its request is sent once, and that the transport works on.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the check.
+    ///   - responses: The responses.
+    ///   - status: The status that is reported before the error; `nil` if there may be no head.
+    /// - Returns: The check.
+    private static func broken(_ name: String, _ responses: [StubResponse], _ status: HTTPStatus? = nil) -> Check {
+        Check(name, .complete) { trial in
+            for (index, response) in responses.enumerated() {
+                let (context, count) = ("response \(index)", trial.server.requests.count)
+                trial.server.route(.get, "/broken", response)
+                let log = try await trial.send("/broken")
+                trial.expectError(log, .connectionLost, .badResponse, context: context)
+                if let status {
+                    trial.expect(log.head?.status == status, "\(context): the head that came wasn't reported")
+                }
+                let sent = trial.server.requests.count - count
+                trial.expect(sent == 1, "\(context): \(sent) requests were sent, not 1")
+                // A request that fails on a reused connection may be retried (RFC 9112, 9.3.1), so each has a new
+                // connection here.
+                try await trial.expectLife(after: context, thenCloses: true)
+            }
+        }
     }
-}
 
-extension StubResponse {
-    fileprivate static let wholeHead = Data("HTTP/1.1 200 OK\r\nX-A: b\r\nContent-Length: 10\r\n\r\n".utf8)
+    private static let wholeHead = Data("HTTP/1.1 200 OK\r\nX-A: b\r\nContent-Length: 10\r\n\r\n".utf8)
+    private static let digits = Data("0123456789".utf8)
+    private static let chunkedHead = Data("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)
+    private static let chunks = Data("5\r\nfirst\r\n6;a=b\r\nsecond\r\n0\r\n".utf8)
 
     /// Responses that clients interpret differently: each must be an error or a response, and none may trap.
-    fileprivate static let oddities = [
+    private static let oddities = [
         "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nx",
         "HTTP/1.1 200 OK\r\nContent-Length: abc\r\n\r\nx",
         "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nx",

@@ -34,8 +34,8 @@ extension TransportConformance {
             for _ in 0..<5 { trial.expectAnswer(try await trial.send("/last"), content: "last") }
             trial.expect(trial.server.connectionCount == 5, "\(trial.server.connectionCount) connections, not 5")
         },
-        Check("a pause stops the peer, and resuming brings the rest", .capabilities, needs: .server) { trial in
-            try trial.skip(unless: trial.transport.capabilities.contains(.pausing), "the transport can't pause")
+        Check("a pause stops the peer, and resuming brings the rest", .capabilities, needs: .server, with: .pausing) {
+            trial in
             // More than the buffers on the way hold.
             let count = 1024
             let transfer = trial.start("/flood/\(count)") { event, transfer in
@@ -51,8 +51,7 @@ extension TransportConformance {
             trial.expectAnswer(log)
             trial.expect(log.content.count == count << 16, "\(log.content.count) bytes came, not \(count << 16)")
         },
-        Check("a transfer that is paused can be cancelled", .cancel, needs: .server) { trial in
-            try trial.skip(unless: trial.transport.capabilities.contains(.pausing), "the transport can't pause")
+        Check("a transfer that is paused can be cancelled", .cancel, needs: .server, with: .pausing) { trial in
             let transfer = trial.start("/flood/1024") { event, transfer in
                 if case .head = event { transfer.pause() }
             }
@@ -61,8 +60,8 @@ extension TransportConformance {
             transfer.cancel()
             trial.expectError(try await trial.finish(transfer), .cancelled)
         },
-        Check("pausing and resuming at any moment loses nothing", .capabilities, needs: .server) { trial in
-            try trial.skip(unless: trial.transport.capabilities.contains(.pausing), "the transport can't pause")
+        Check("pausing and resuming at any moment loses nothing", .capabilities, needs: .server, with: .pausing) {
+            trial in
             let transfer = trial.start("/flood/64") { event, transfer in
                 if case .data = event { transfer.pause() }
                 if case .data = event { transfer.resume() }

@@ -18,7 +18,7 @@ extension TransportConformance {
             if log.error != nil { return trial.expectError(log, .bodyTooLarge) }
             trial.expect(
                 log.content.count == 1 << 20,
-                "the content ended after \(log.content.count) bytes without an error"
+                "the content ended after \(log.content.count) bytes, without an error"
             )
         },
         Check("silence before the answer ends at the timeout", .limits, needs: .server) { trial in
@@ -28,12 +28,8 @@ extension TransportConformance {
             try await trial.expectTimeout("/begun")
         },
         Check("silence in an upload ends at the timeout", .limits, needs: .server) { trial in
-            let transfer = trial.start(
-                "/upload",
-                .post,
-                body: .data(.init(count: 64 << 20)),
-                timeout: .milliseconds(500)
-            )
+            let body = HTTPBody.data(Data(count: 64 << 20))
+            let transfer = trial.start("/upload", .post, body: body, timeout: .milliseconds(500))
             trial.expectError(try await trial.finish(transfer), .timedOut)
         },
         Check("connections that aren't answered time out side by side", .limits) { trial in
@@ -55,8 +51,7 @@ extension TransportConformance {
             trial.server.route(.get, "/slow", response)
             try await trial.expectPatience("/slow", content: "drip")
         },
-        Check("a pause longer than the idle timeout isn't silence", .limits, needs: .server) { trial in
-            try trial.skip(unless: trial.transport.capabilities.contains(.pausing), "the transport can't pause")
+        Check("a pause longer than the idle timeout isn't silence", .limits, needs: .server, with: .pausing) { trial in
             try await trial.expectNoTimeoutInPause()
         },
     ]

@@ -10,8 +10,7 @@ extension TransportConformance {
     static let messages: [Check] = [
         Check("the target is sent as it is", .exact) { trial in
             for target in ["/a%2Fb?x=1%202&y=%C3%BC", "/a//b/;c=d", "/?", "/a?b=c+d%2Be"] {
-                trial.server.route(.get, target, .text("here"))
-                trial.expectAnswer(try await trial.send(target), content: "here", target)
+                try await trial.expectArrival(of: .text("here"), at: target, content: "here", context: target)
                 let seen = trial.server.requests.last?.target ?? ""
                 trial.expect(seen == target, "\(target) was sent as \(seen)")
             }
@@ -52,8 +51,7 @@ extension TransportConformance {
         },
         Check("a method of one's own is sent", .exact) { trial in
             for method in [HTTPMethod.options, .delete, .patch, "REPORT"] {
-                trial.server.route(method, "/own", .text("own"))
-                trial.expectAnswer(try await trial.send("/own", method), content: "own", "\(method)")
+                try await trial.expectArrival(of: .text("own"), method, content: "own", context: "\(method)")
             }
         },
         Check("a HEAD is answered without content", .exact, needs: .server) { trial in
@@ -69,23 +67,13 @@ extension TransportConformance {
                 try await trial.expectLife(after: "\(status)")
             }
         },
-        Check("chunks become one content", .exact) { trial in
-            let chunks = ["a", "bc", String(repeating: "d", count: 70_000)].map { Data($0.utf8) }
-            trial.server.route(.get, "/chunks", .chunked(chunks))
-            let log = try await trial.send("/chunks")
-            trial.expectAnswer(log)
-            trial.expect(log.content == chunks.reduce(Data(), +), "\(log.content.count) bytes arrived, not 70003")
-            try await trial.expectLife(after: "chunks")
-        },
-        Check("trailers do no harm", .exact) { trial in
-            trial.server.route(.get, "/trailers", .chunked([Data("chunk".utf8)], trailers: ["X-Sum": "1"]))
-            trial.expectAnswer(try await trial.send("/trailers"), content: "chunk")
-            try await trial.expectLife(after: "trailers")
-        },
-        Check("content without a length ends with the connection", .exact) { trial in
-            trial.server.route(.get, "/open", .raw("HTTP/1.1 200 OK\r\n\r\nhello"))
-            trial.expectAnswer(try await trial.send("/open"), content: "hello")
-        },
+        arriving(
+            "chunks become one content",
+            .chunked([Data("a".utf8), Data("bc".utf8), Data(repeating: 0x64, count: 70_000)]),
+            "abc" + String(repeating: "d", count: 70_000)
+        ),
+        arriving("trailers do no harm", .chunked([Data("chunk".utf8)], trailers: ["X-Sum": "1"]), "chunk"),
+        arriving("content without a length ends with the connection", .raw("HTTP/1.1 200 OK\r\n\r\nhello"), "hello"),
         Check("compressed content is decoded", .decoded, needs: .server) { trial in
             let response = StubResponse.data(.compressedPancakes, headers: [.contentEncoding: "gzip"])
             trial.server.route(.get, "/slow", response.dripping(by: 3, every: .microseconds(200)))
@@ -99,4 +87,11 @@ extension TransportConformance {
             try await trial.expectLife(after: "the error")
         },
     ]
+    /// A check that the content of a response arrives, and that the transport still works.
+    private static func arriving(_ name: String, _ response: StubResponse, _ content: String) -> Check {
+        Check(name, .exact) { trial in
+            try await trial.expectArrival(of: response, content: content)
+            try await trial.expectLife(after: "the response")
+        }
+    }
 }

@@ -103,7 +103,8 @@ struct EventLog: Sendable {
     private(set) var error: RequestError?
     private var names: [(name: String, count: Int)] = []
     private var isDelivering = false
-    private var hasMetrics = false
+    /// The number of the last event that comes once: 1 for the head, 4 for the end; 0 before them.
+    private var stage = 0
     private var sent: Int64 = 0
 
     var hasEnded: Bool { endCount > 0 }
@@ -114,16 +115,9 @@ struct EventLog: Sendable {
         if isDelivering { violate("\(name) came while the call of another event had not returned") }
         isDelivering = true
         if names.last?.name == name { names[names.count - 1].count += 1 } else { names.append((name, 1)) }
-        if hasEnded { violate("\(name) came after the end") }
-        if trailers != nil, !hasEnded {
-            switch event {
-            case .metrics, .end: break
-            default: violate("\(name) came after the trailers")
-            }
-        }
-        if hasMetrics, !hasEnded {
-            if case .end = event {} else { violate("\(name) came after the metrics") }
-        }
+        let (latest, isStage) = event.stages
+        if stage > latest { violate("\(name) came after the \(["head", "trailers", "metrics", "end"][stage - 1])") }
+        if isStage { stage = max(stage, latest + 1) }
         note(event)
     }
 
@@ -136,14 +130,12 @@ struct EventLog: Sendable {
         switch event {
         case .informational(let interim):
             informational.append(interim)
-            if head != nil { violate("an informational response came after the head") }
             if interim.status.category != .informational { violate("\(interim.status) isn't informational") }
         case .sent(let count, let total):
             if count < sent { violate("\(count) bytes were sent after \(sent) were") }
             if let total, count > total { violate("\(count) bytes of \(total) were sent") }
             sent = count
         case .head(let response):
-            if head != nil { violate("a second head came") }
             if response.status.category == .informational { violate("\(response.status) came as the head") }
             head = head ?? response
         case .data(let data):
@@ -153,7 +145,7 @@ struct EventLog: Sendable {
             if head == nil { violate("trailers came before the head") }
             trailers = fields
         case .metrics:
-            hasMetrics = true
+            break
         case .end(let error):
             if endCount == 0 {
                 self.error = error
@@ -176,6 +168,18 @@ extension EventLog: CustomStringConvertible {
 }
 
 extension TransferEvent {
+    /// The last stage in which the event may come, and whether the next stage begins with it.
+    fileprivate var stages: (latest: Int, isStage: Bool) {
+        switch self {
+        case .informational: (0, false)
+        case .head: (0, true)
+        case .sent, .data: (1, false)
+        case .trailers: (1, true)
+        case .metrics: (2, true)
+        case .end: (3, true)
+        }
+    }
+
     fileprivate var conformanceName: String {
         switch self {
         case .informational(let head): "informational \(head.status.code)"

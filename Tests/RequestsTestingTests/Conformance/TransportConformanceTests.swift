@@ -27,7 +27,7 @@ import Testing
         Row(fault: .noEnd, check: answer, problem: "no end came within", patience: .seconds(1)),
         Row(fault: .contentAfterEnd, check: answer, problem: "data came after the end"),
         Row(fault: .contentBeforeHead, check: answer, problem: "content came before the head"),
-        Row(fault: .twoHeads, check: answer, problem: "a second head came"),
+        Row(fault: .twoHeads, check: answer, problem: "head 200 came after the head"),
         Row(fault: .noHead, check: answer, problem: "without a head"),
         Row(fault: .overlapping, check: answer, problem: "while the call of another event had not returned"),
         Row(fault: .loosesContent, check: answer, problem: "3 bytes of content: tex"),
