@@ -91,7 +91,7 @@ extension TransportConformance {
 }
 
 extension TransportConformance {
-    /// A check that the server receives a body with one of the framings, by each of the methods, and that it comes back.
+    /// A check that the server receives a body with one of the framings, by each of the methods, and returns it.
     private static func echoed(
         _ name: String,
         _ body: HTTPBody,

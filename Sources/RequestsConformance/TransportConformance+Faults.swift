@@ -58,7 +58,7 @@ extension TransportConformance {
 }
 
 extension TransportConformance {
-    /// A check that each of the responses is an error, that its request was sent once, and that the transport still works.
+    /// A check that each of the responses is an error, that its request is sent once, and that the transport works on.
     ///
     /// - Parameters:
     ///   - name: The name of the check.

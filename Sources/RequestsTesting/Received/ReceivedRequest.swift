@@ -5,8 +5,8 @@ import Dispatch
 import Foundation
 import Requests
 
-/// A request as an ``InMemoryTransport``, an ``HTTPStubber``, a ``MockServer`` or an ``ExchangeRecorder`` received it, with
-/// its content in memory.
+/// A request as an ``InMemoryTransport``, an ``HTTPStubber``, a ``MockServer`` or an ``ExchangeRecorder`` received it,
+/// with its content in memory.
 ///
 /// ```swift
 /// let order = try server.requests.expect(.post, "/orders/{number}")
@@ -35,8 +35,8 @@ public struct ReceivedRequest: Sendable {
     public var isBodyHidden = false
     /// The values that the URI template of the stub, the route or the expectation found in the address.
     public var variables: [String: URITemplate.Value] = [:]
-    /// The request as the transport got it, with the settings that aren't sent, such as its timeout and its trust policy;
-    /// `nil` at a ``MockServer``.
+    /// The request as the transport got it, with the settings that aren't sent, such as its timeout and its trust
+    /// policy; `nil` at a ``MockServer``.
     public private(set) var transportRequest: TransportRequest?
     /// The version as in the request line: `HTTP/1.1`.
     public var version = "HTTP/1.1"

@@ -47,8 +47,8 @@ public final class InMemoryTransport: HTTPTransport {
         [.concurrentDelivery, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders, .proxyAuthorization]
     }
 
-    /// Answers the request before it returns, unless the answer is one that waits, or the content of the request is in a
-    /// file or a stream.
+    /// Answers the request before it returns, unless the answer is one that waits, or the content of the request is in
+    /// a file or a stream.
     public func send(
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void

@@ -131,7 +131,7 @@ import Testing
         withExtendedLifetime(operation) {}
     }
 
-    @Test @MainActor func completionOfAllCancelsRunsOnTheMainActor() async {
+    @Test @MainActor func completionOfAllCancelsRunsOnTheMainActor() async throws {
         let (screen, isShown) = (Screen(), Gate())
         HTTPClient(baseURL: Self.base).cancelAllRequests(completionQueue: .main) { [weak screen] in
             screen?.show("over")
@@ -141,7 +141,7 @@ import Testing
         #expect(screen.lines == ["over"])
     }
 
-    @Test @MainActor func dependentOperationOnTheMainQueueRunsBehindTheCompletion() async {
+    @Test @MainActor func dependentOperationOnTheMainQueueRunsBehindTheCompletion() async throws {
         let (screen, isOver) = (Screen(), Gate())
         let request = Self.client.addRequest(Get<String>("a"), completionQueue: .main) { _ in screen.show("completion")
         }
@@ -155,7 +155,7 @@ import Testing
         #expect(screen.lines == ["completion", "dependent"])
     }
 
-    @Test func completionForTheMainQueueMayBeAnyClosureInCodeWithoutIsolation() async {
+    @Test func completionForTheMainQueueMayBeAnyClosureInCodeWithoutIsolation() async throws {
         let isOver = Gate()
         let completion: @Sendable (Result<String, RequestError>) -> Void = { _ in
             MainActor.preconditionIsolated()

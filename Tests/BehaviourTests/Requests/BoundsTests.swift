@@ -33,7 +33,7 @@ import Testing
         #expect(await probe.ended().map(\.error?.code) == [.connectionLost])
     }
 
-    @Test func nothingIsSentForAnOperationThatWasCancelledWhileItsRequestWasMade() async {
+    @Test func nothingIsSentForAnOperationThatWasCancelledWhileItsRequestWasMade() async throws {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport)
         let kept = Recorder<BuildCompletion>()
