@@ -160,7 +160,7 @@ extension StubResponse.Content {
         case .chunks(let chunks, let trailers): (chunks, trailers)
         case .deferred(let make): ([try make()], nil)
         case .echo: ([request.body], nil)
-        case .script: ([], nil)
+        case .script, .socket: ([], nil)
         }
     }
 
@@ -176,6 +176,8 @@ extension StubResponse {
         let reason: String
         if case .script = content {
             reason = "raw bytes and scripts of steps need a MockServer"
+        } else if case .socket = content {
+            reason = "a WebSocket needs a MockServer"
         } else if isEarly {
             reason = "an early response needs a MockServer: here the request is there as a whole"
         } else {

@@ -34,6 +34,8 @@ public struct StubResponse: Sendable {
         case echo
         /// The steps of a server, which has no head to add.
         case script([Step])
+        /// The script of a WebSocket at a server.
+        case socket(@Sendable (MockWebSocket) throws -> Void)
     }
 
     /// Something that happens to the delivery, and when.

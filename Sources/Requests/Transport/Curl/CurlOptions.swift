@@ -124,12 +124,12 @@ final class CurlOptions {
 
         set(CCURL_URL, destination.address)
         limitConnecting(to: connectTimeout, easy)
-        if Self.needsLargeBuffer(request, to: destination) { set(CCURL_BUFFERSIZE, 128 * 1024) }
+        if Self.needsLargeBuffer(request, to: destination), request.upgrade == nil { set(CCURL_BUFFERSIZE, 128 * 1024) }
         if destination.isSecure {
             set(CCURL_PIPEWAIT, 1)
             // A weight of HTTP/2 is a number from 1 to 256 (RFC 7540, 5.3.2).
             if let priority = request.priority { set(CCURL_STREAM_WEIGHT, 1 + Int(max(0, min(priority, 1)) * 255)) }
-            if !configuration.usesHTTP2 || headSize > Self.largestHeadOfHTTP2 {
+            if !configuration.usesHTTP2 || headSize > Self.largestHeadOfHTTP2 || request.upgrade != nil {
                 check(ccurl_easy_use_http11(easy), "HTTP/1.1")
             }
             // Any transfer of a connection may receive news about all of them.
@@ -155,7 +155,7 @@ final class CurlOptions {
             check(ccurl_easy_set_content(easy, content.baseAddress, content.count), "the content")
         } else if let body = transfer.body {
             set(CCURL_UPLOAD, 1)
-            set(CCURL_UPLOAD_BUFFERSIZE, 256 * 1024)
+            set(CCURL_UPLOAD_BUFFERSIZE, request.upgrade == nil ? 256 * 1024 : CurlUpgrade.bufferSize)
             if let length = body.length { check(ccurl_easy_set_body_length(easy, length), "the length of the body") }
         }
         let hasContent = content != nil || transfer.body != nil
@@ -168,6 +168,12 @@ final class CurlOptions {
         if !request.method.isIdempotent {
             if !CurlFeatures.loaded.asksBeforeSending { set(CCURL_FRESH_CONNECT, 1) }
             if destination.isSecure { ccurl_easy_send_once(easy) }
+        }
+        if request.upgrade != nil {
+            // libcurl would send the request again, with the bytes of the upgrade.
+            set(CCURL_FRESH_CONNECT, 1)
+            // Another proxy than one that makes a tunnel would read them.
+            if transfer.proxy != nil { set(CCURL_HTTPPROXYTUNNEL, 1) }
         }
         check(ccurl_easy_set_headers(easy, fields.lines), "the header fields")
 
@@ -311,7 +317,9 @@ extension CurlOptions {
                 append("Accept-Encoding: \(codings)")
             }
             // libcurl sends an expectation before a large body, and waits a second for servers that don't support it.
-            if !request.body.isEmpty, !hasExpectation { append("Expect:") }
+            if !request.body.isEmpty || request.upgrade != nil, !hasExpectation { append("Expect:") }
+            // libcurl would frame the bytes of an upgrade.
+            if request.upgrade != nil { append("Transfer-Encoding:") }
             // libcurl takes posted content for a form.
             if isPosted, !hasType { append("Content-Type:") }
             switch request.method {
