@@ -121,8 +121,11 @@ struct EventLog: Sendable {
             default: violate("\(name) came after the trailers")
             }
         }
-        if hasMetrics, !hasEnded {
-            if case .end = event {} else { violate("\(name) came after the metrics") }
+        if hasMetrics, !hasEnded, head?.status != .switchingProtocols {
+            switch event {
+            case .head, .end: break
+            default: violate("\(name) came after the metrics")
+            }
         }
         note(event)
     }
@@ -144,7 +147,11 @@ struct EventLog: Sendable {
             sent = count
         case .head(let response):
             if head != nil { violate("a second head came") }
-            if response.status.category == .informational { violate("\(response.status) came as the head") }
+            if response.status.category == .informational, response.status != .switchingProtocols {
+                violate("\(response.status) came as the head")
+            }
+            // The metrics of an upgrade come before its head, since the connection may last for hours.
+            if hasMetrics, response.status != .switchingProtocols { violate("the head came after the metrics") }
             head = head ?? response
         case .data(let data):
             if head == nil { violate("content came before the head") }

@@ -93,7 +93,7 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
     /// `URL(string:)` returns `nil` for an invalid text, and each request of a client with a base URL of `nil` fails.
     ///
     /// - Parameters:
-    ///   - baseURL: An absolute address, `http` or `https`, with a host.
+    ///   - baseURL: An absolute address with a host: `http` or `https`, or, for WebSockets only, `ws` or `wss`.
     ///   - maxConcurrentRequests: The maximum number of concurrent requests; by default the system decides.
     ///   - transport: The transport; `nil`, the default, is the platform's best.
     ///   - configure: Changes the environment; does nothing by default.
@@ -104,7 +104,7 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
         transport: (any HTTPTransport)? = nil,
         _ configure: (inout RequestEnvironment) throws -> Void = { _ in }
     ) throws {
-        var request = HTTPRequest(url: URL(base: baseURL))
+        var request = HTTPRequest(url: URL(base: baseURL).overHTTP)
         try request.validate()
         try self.init(
             baseURL: URL(base: baseURL),
@@ -259,7 +259,9 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
     public var underlyingQueue: DispatchQueue? { lanes.bounded.underlyingQueue }
 
     /// The operations that aren't finished.
-    public var operations: [Operation] { lanes.bounded.operations + lanes.sockets.operations + lanes.unbounded.operations }
+    public var operations: [Operation] {
+        lanes.bounded.operations + lanes.sockets.operations + lanes.unbounded.operations
+    }
 
     // MARK: Progress
 

@@ -25,6 +25,12 @@ final class UpgradingTransport: HTTPTransport {
         _ settings: SocketCore.Settings,
         keep: @escaping @Sendable (SocketCore) -> Void
     ) throws(RequestError) {
+        var base = base
+        #if !canImport(FoundationNetworking)
+        if let session = base as? any SessionTransport {
+            base = SessionSocketTransport(session, maximumMessageSize: settings.maximumMessageSize)
+        }
+        #endif
         guard base.capabilities.contains(.upgrades) else {
             let reason = "\(type(of: base)) has no WebSockets"
             throw RequestError(.unsupported, phase: .sending, reason: reason)

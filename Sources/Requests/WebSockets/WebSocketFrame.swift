@@ -46,7 +46,9 @@ package struct WebSocketFrame: Sendable {
         case 126...0xFFFF: bytes += [flag | 126, UInt8(count >> 8), UInt8(count & 0xFF)]
         default:
             bytes.append(flag | 127)
-            for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: count >> shift)) }
+            for shift in stride(from: 56, through: 0, by: -8) {
+                bytes.append(UInt8(truncatingIfNeeded: count >> shift))
+            }
         }
         guard let mask else { return bytes.append(contentsOf: payload) }
         for shift in stride(from: 0, through: 24, by: 8) { bytes.append(UInt8(truncatingIfNeeded: mask >> shift)) }

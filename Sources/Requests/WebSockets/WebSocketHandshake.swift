@@ -25,11 +25,7 @@ package enum WebSocketHandshake {
         SHA1.digest(of: Data((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)).base64EncodedString()
     }
 
-    /// Returns what is wrong with the head of a 101; `nil` if the socket is open.
-    ///
-    /// - Parameters:
-    ///   - head: The head.
-    ///   - headers: The fields of the request.
+    /// Returns what is wrong with the head of a 101, by the fields of the request; `nil` if the socket is open.
     static func flaw(in head: HTTPResponseHead, to headers: HTTPHeaders) -> String? {
         func has(_ name: HTTPField.Name, _ token: String) -> Bool {
             head[values: name].contains { FieldScanner.elements(of: $0).contains { $0.equalsIgnoringASCIICase(token) } }
@@ -52,12 +48,16 @@ package enum WebSocketHandshake {
     }
 }
 
-/// SHA-1 (FIPS 180-4), with which a server shows that it has read the key of a handshake. It secures nothing.
+/// SHA-1 (FIPS 180-4), with which a server shows that it has read the key of a handshake.
+///
+/// It secures nothing.
 enum SHA1 {
     static func digest(of data: Data) -> Data {
         var bytes = [UInt8](data) + [0x80]
         bytes += [UInt8](repeating: 0, count: (119 - data.count % 64) % 64)
-        for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: data.count * 8 >> shift)) }
+        for shift in stride(from: 56, through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: data.count * 8 >> shift))
+        }
         var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0]
         for start in stride(from: 0, to: bytes.count, by: 64) { compress(bytes[start..<start + 64], into: &state) }
         return Data(state.flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } })

@@ -10,12 +10,14 @@ struct WebSocketOutput: Sendable {
     private var bytes: [UInt8] = []
     /// The number of bytes that were taken from the beginning.
     private var taken = 0
-    /// The end of the last pong, as long as that isn't taken.
-    private var pongEnd = 0
-    /// The answer to the last ping, if it comes while another waits: only the last one has to be answered (RFC 6455,
-    /// 5.5.3), and a flood of pings needs no memory.
+    /// The number of pongs that were appended since all of them were taken, and the end of the last one.
+    private var (pongCount, pongEnd) = (0, 0)
+    /// The answer to the last ping, if too many wait: only the last one has to be answered (RFC 6455, 5.5.3), and a flood
+    /// of pings needs no memory.
     private var laterPong: Data?
 
+    /// The maximum number of pongs that wait, besides the last one.
+    private static let mostPongs = 32
     /// The number of bytes above which memory isn't kept for the next message.
     private static let keptCapacity = 64 * 1024
 
@@ -37,9 +39,10 @@ struct WebSocketOutput: Sendable {
 
     /// Answers a ping.
     mutating func appendPong(_ payload: Data) {
-        guard pongEnd <= taken else { return laterPong = payload }
+        if pongEnd <= taken { pongCount = 0 }
+        guard pongCount < Self.mostPongs else { return laterPong = payload }
         append(.pong, payload)
-        pongEnd = bytes.count
+        (pongCount, pongEnd) = (pongCount + 1, bytes.count)
     }
 
     /// Appends the last frame: no pong follows.
@@ -138,6 +141,17 @@ package struct WebSocketMachine: Sendable {
 
     /// Moves bytes that wait to be sent into a buffer, and returns their number.
     package mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> Int { output.take(into: buffer) }
+
+    /// Takes all bytes that wait to be sent.
+    package mutating func takeAll() -> Data {
+        var all = Data()
+        while pendingCount > 0 {
+            var bytes = Data(count: pendingCount)
+            _ = bytes.withUnsafeMutableBytes { take(into: $0) }
+            all.append(bytes)
+        }
+        return all
+    }
 
     /// Sends a message, unless a close frame was sent.
     package mutating func send(_ message: WebSocketMessage) {
@@ -295,7 +309,8 @@ package struct WebSocketMachine: Sendable {
 
     private mutating func peerCloses(with payload: Data) throws(Violation) -> Event {
         guard payload.count != 1 else { throw Violation("a close frame has half a code") }
-        let code = payload.isEmpty
+        let code =
+            payload.isEmpty
             ? .noStatusReceived : WebSocketCloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
         guard payload.isEmpty || code.isSendable else { throw Violation("a close frame has the code \(code)") }
         var check = UTF8Check()

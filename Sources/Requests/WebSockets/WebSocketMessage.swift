@@ -50,9 +50,9 @@ public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable {
     public static let protocolError = WebSocketCloseCode(rawValue: 1002)
     /// 1003: the message is of a kind that isn't accepted.
     public static let unsupportedData = WebSocketCloseCode(rawValue: 1003)
-    /// 1005: the peer has closed without a code. It is never sent.
+    /// 1005, which is never sent: the peer has closed without a code.
     public static let noStatusReceived = WebSocketCloseCode(rawValue: 1005)
-    /// 1006: the connection ended without a closing handshake. It is never sent.
+    /// 1006, which is never sent: the connection ended without a closing handshake.
     public static let abnormalClosure = WebSocketCloseCode(rawValue: 1006)
     /// 1007: a text isn't UTF-8.
     public static let invalidPayload = WebSocketCloseCode(rawValue: 1007)

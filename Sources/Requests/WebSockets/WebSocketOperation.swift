@@ -27,8 +27,8 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
     /// Makes an operation.
     public required init(_ configuration: OperationConfiguration<R>) {
         var configuration = configuration
-        if let baseURL = configuration.environment.baseURL, let changed = baseURL.overHTTP {
-            configuration.environment.baseURL = changed
+        if let baseURL = configuration.environment.baseURL, baseURL.overHTTP != baseURL {
+            configuration.environment.baseURL = baseURL.overHTTP
         }
         // Made here, for the task-locals of the caller; it waits for the socket.
         user = Task { [opening] in
@@ -47,7 +47,7 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
 
     final override func makeRequest() async throws -> HTTPRequest {
         var request = try await super.makeRequest()
-        if request.url.scheme != nil, let url = request.url.overHTTP { request.url = url }
+        if request.url.overHTTP != request.url { request.url = request.url.overHTTP }
         guard request.method == .get, request.body.isEmpty else {
             throw InvalidRequest(.method, "of a WebSocket is GET, without content", excerpt: request.method.rawValue)
         }
@@ -127,16 +127,5 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
     override func didDeliver() {
         super.didDeliver()
         endUse()
-    }
-}
-
-extension URL {
-    /// The address with the scheme of HTTP, for one with that of a WebSocket (RFC 6455, 3); `nil` for any other.
-    var overHTTP: URL? {
-        let schemes = ["ws": "http", "wss": "https"]
-        guard let scheme = schemes[scheme?.lowercased() ?? ""] else { return nil }
-        var components = URLComponents(url: self, resolvingAgainstBaseURL: true)
-        components?.scheme = scheme
-        return components?.url
     }
 }

@@ -8,11 +8,12 @@ import Foundation
 /// ```swift
 /// struct Chat: WebSocketRequest {
 ///     typealias Success = Int
+///     let server: URL
 ///     let room: String
 ///     let protocols = ["chat.v2"]
 ///
 ///     func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {
-///         completion(Result { try HTTPRequest("rooms/\(room)").toURLRequest() })
+///         completion(Result { try HTTPRequest("rooms/\(room)").toURLRequest(baseURL: server) })
 ///     }
 ///
 ///     func process(_ socket: WebSocket) async throws -> Int {

@@ -87,6 +87,15 @@ struct Connection {
         _ = wait(for: 0)
     }
 
+    /// Waits until a gate is open, without reading; returns `false` if the connection is broken, or the server is stopped.
+    func awaitOpening(of gate: Gate) -> Bool {
+        guard !gate.isOpen else { return true }
+        guard let wakeup = try? Wakeup() else { return false }
+        let observation = gate.whenOpen { wakeup.signal() }
+        defer { gate.forget(observation) }
+        return wait(for: 0, wakeup: wakeup) == .passed
+    }
+
     /// Does the steps of a response; returns whether all were done and the connection is intact.
     mutating func perform(_ steps: [StubPlan.Step]) -> Bool {
         for step in steps {
@@ -135,7 +144,7 @@ struct Connection {
         }
     }
 
-    mutating func idle(until gate: Gate) -> Bool {
+    private mutating func idle(until gate: Gate) -> Bool {
         guard !gate.isOpen else { return true }
         guard let wakeup = try? Wakeup() else { return false }
         let observation = gate.whenOpen { wakeup.signal() }

@@ -101,10 +101,8 @@ public final class MockWebSocket {
     }
 
     private func flush() throws {
-        var bytes = Data(count: machine.pendingCount)
-        _ = bytes.withUnsafeMutableBytes { machine.take(into: $0) }
+        let bytes = machine.takeAll()
         if !bytes.isEmpty { try send(bytes: bytes) }
-        if machine.pendingCount > 0 { try flush() }
     }
 
     // MARK: Wait and end
@@ -113,10 +111,15 @@ public final class MockWebSocket {
     ///
     /// - Throws: ``Disconnected``.
     public func wait(for gate: Gate) throws {
-        guard connection.idle(until: gate) else { throw Disconnected() }
+        guard connection.awaitOpening(of: gate) else { throw Disconnected() }
     }
 
-    /// Waits until the client disconnects or the server is stopped, without reading: the client can't send any more once
+    /// Reads and drops everything, without an answer, until the client disconnects.
+    public func ignore() {
+        while isConnected { isConnected = connection.receiveData() != nil }
+    }
+
+    /// Waits until the connection is broken or the server is stopped, without reading: the client can't send any more once
     /// the buffers on the way are full.
     public func stall() {
         connection.awaitStop()
@@ -174,9 +177,13 @@ extension StubResponse {
 
 extension Connection {
     /// Answers a handshake, and runs the script of the socket.
-    mutating func serve(_ response: StubResponse, _ script: (MockWebSocket) throws -> Void, to request: ReceivedRequest) {
+    mutating func serve(_ response: StubResponse, _ script: (MockWebSocket) throws -> Void, to request: ReceivedRequest)
+    {
         guard let key = request.headers[WebSocketHandshake.keyName], request.headers[.upgrade] == "websocket" else {
-            let refusal = StubResponse.text("a WebSocket is here", status: .upgradeRequired).header(.upgrade, "websocket")
+            let refusal = StubResponse.text("a WebSocket is here", status: .upgradeRequired).header(
+                .upgrade,
+                "websocket"
+            )
             _ = perform(refusal.steps(for: request, isLast: true))
             return finish()
         }
