@@ -4,27 +4,50 @@
 #if !canImport(FoundationNetworking)
 import Foundation
 
-/// Upgrades connections over a session of Foundation, whose own sockets exchange messages rather than bytes.
+/// A socket of Foundation, which exchanges messages rather than bytes.
 ///
-/// To the library, such a socket is a server in memory: its messages arrive as the frames of a server, and the frames of
-/// the client become its messages. So everything above is the same on every platform.
-final class SessionSocketTransport: HTTPTransport {
-    private let base: any SessionTransport
-    private let maximumMessageSize: Int
-
-    init(_ base: any SessionTransport, maximumMessageSize: Int) {
-        (self.base, self.maximumMessageSize) = (base, maximumMessageSize)
+/// To the library, it is a server in memory: its messages arrive as the frames of a server, and the frames of the client
+/// become its messages. So everything above is the same on every platform.
+// Sendable: a delegate has to inherit from NSObject; its state is constants and one lock.
+final class SessionSocket: NSObject, URLSessionWebSocketDelegate, TransferHandle, @unchecked Sendable {
+    private struct State: Sendable {
+        var machine = WebSocketMachine(.server)
+        var (isOpen, isOver, isCancelled, isPaused) = (false, false, false, false)
+        /// Whether a message of the peer is awaited.
+        var isReceiving = false
     }
 
-    var capabilities: TransportCapabilities { base.capabilities.union(.upgrades) }
+    private let task: URLSessionWebSocketTask
+    private let request: TransportRequest
+    private let receive: @Sendable (TransferEvent) -> Void
+    private let state = Locked(State())
+    /// A value for each time that the client has something to send.
+    private let wakeUps = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    /// The events come here, one at a time, whatever the queue of the session is.
+    private let queue = DispatchQueue(label: "Requests.SessionSocket")
 
-    func send(
+    private init(
+        _ task: URLSessionWebSocketTask,
         _ request: TransportRequest,
+        _ receive: @escaping @Sendable (TransferEvent) -> Void
+    ) {
+        (self.task, self.request, self.receive) = (task, request, receive)
+    }
+
+    /// Makes a task of the handshake and starts it; one that can't be sent ends at once.
+    static func start(
+        _ request: TransportRequest,
+        over transport: any SessionTransport,
+        maximumMessageSize: Int,
         receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> any TransferHandle {
         do {
             var request = request
-            let task = try base.session(for: &request).webSocketTask(with: request.socketRequest)
+            let session = try transport.session(for: &request)
+            var made = try session.urlRequest(for: request)
+            // Foundation makes these itself.
+            for name in WebSocketHandshake.ownNames { made.setValue(nil, forHTTPHeaderField: name.rawValue) }
+            let task = session.webSocketTask(with: made)
             task.maximumMessageSize = maximumMessageSize
             let socket = SessionSocket(task, request, receive)
             task.delegate = socket
@@ -35,54 +58,6 @@ final class SessionSocketTransport: HTTPTransport {
             return EndedTransfer()
         }
     }
-}
-
-extension TransportRequest {
-    /// The handshake, without the fields that Foundation makes itself.
-    fileprivate var socketRequest: URLRequest {
-        var made = URLRequest(url: url)
-        made.allowsCellularAccess = allowsCellularAccess
-        made.httpShouldHandleCookies = usesCookies && !headers.contains(.cookie)
-        if let timeout { made.timeoutInterval = timeout.clampedSeconds }
-        let own: [HTTPField.Name] = [.connection, .upgrade, WebSocketHandshake.keyName, "Sec-WebSocket-Version"]
-        for field in headers where !own.contains(field.name) {
-            made.setValue(headers[field.name], forHTTPHeaderField: field.name.rawValue)
-        }
-        return made
-    }
-}
-
-/// One socket of Foundation.
-// Sendable: a delegate has to inherit from NSObject; its state is constants and one lock.
-private final class SessionSocket: NSObject, URLSessionWebSocketDelegate, TransferHandle, @unchecked Sendable {
-    private struct State: Sendable {
-        var machine = WebSocketMachine(.server)
-        var isOpen = false
-        var isOver = false
-        var isCancelled = false
-        var isPaused = false
-        /// Whether a message of the peer is awaited.
-        var isReceiving = false
-        /// The number of messages on their way.
-        var sending = 0
-    }
-
-    private let task: URLSessionWebSocketTask
-    private let request: TransportRequest
-    private let receive: @Sendable (TransferEvent) -> Void
-    private let state = Locked(State())
-    /// The events come here, one at a time, whatever the queue of the session is.
-    private let queue = DispatchQueue(label: "Requests.SessionSocket")
-
-    init(
-        _ task: URLSessionWebSocketTask,
-        _ request: TransportRequest,
-        _ receive: @escaping @Sendable (TransferEvent) -> Void
-    ) {
-        (self.task, self.request, self.receive) = (task, request, receive)
-    }
-
-    // MARK: From any thread
 
     func cancel() {
         state.withLock { $0.isCancelled = true }
@@ -93,10 +68,8 @@ private final class SessionSocket: NSObject, URLSessionWebSocketDelegate, Transf
 
     func resume() {
         state.withLock { $0.isPaused = false }
-        queue.async { [self] in receiveNext() }
+        receiveNext()
     }
-
-    // MARK: On the queue
 
     private func open(_ head: HTTPResponseHead) {
         // Foundation has checked the answer to its own key.
@@ -106,109 +79,85 @@ private final class SessionSocket: NSObject, URLSessionWebSocketDelegate, Transf
         (headers[.upgrade], headers[.connection]) = ("websocket", "Upgrade")
         state.withLock { $0.isOpen = true }
         receive(.head(HTTPResponseHead(status: .switchingProtocols, headers: headers, url: request.url)))
-        request.upgrade?.whenReadable { [weak self] in
-            guard let self else { return }
-            queue.async { self.sendNext() }
-        }
-        sendNext()
+        request.upgrade?.whenReadable { [wakeUps] in wakeUps.continuation.yield() }
+        wakeUps.continuation.yield()
+        Task { for await _ in wakeUps.stream { await send() } }
         receiveNext()
     }
 
     /// Awaits one message: the peer has to wait as long as none is awaited.
     private func receiveNext() {
         let begins = state.withLock { state in
-            defer { state.isReceiving = state.isOpen && !state.isPaused }
-            return state.isOpen && !state.isPaused && !state.isReceiving
+            let begins = state.isOpen && !state.isPaused && !state.isReceiving
+            if begins { state.isReceiving = true }
+            return begins
         }
         guard begins else { return }
         task.receive { [self] result in
             // A failure is reported with the end of the task.
             guard case .success(let message) = result else { return }
-            queue.async { [self] in
-                state.withLock { $0.isReceiving = false }
-                pass { machine in
-                    switch message {
-                    case .string(let text): machine.send(.text(text))
-                    case .data(let data): machine.send(.data(data))
-                    @unknown default: break
-                    }
-                }
-                receiveNext()
+            switch message {
+            case .string(let text): pass { $0.send(.text(text)) }
+            case .data(let data): pass { $0.send(.data(data)) }
+            @unknown default: break
             }
+            state.withLock { $0.isReceiving = false }
+            receiveNext()
         }
     }
 
     /// Reports what the server in memory sends.
-    private func pass(_ change: @Sendable (inout WebSocketMachine) -> Void) {
-        let data = state.withLock { state in
-            change(&state.machine)
-            return state.isOver ? Data() : state.machine.takeAll()
+    private func pass(_ change: @escaping @Sendable (inout WebSocketMachine) -> Void) {
+        queue.async { [self] in
+            let data = state.withLock { state in
+                change(&state.machine)
+                return state.isOver ? Data() : state.machine.takeAll()
+            }
+            if !data.isEmpty { receive(.data(data)) }
         }
-        if !data.isEmpty { receive(.data(data)) }
     }
 
-    /// Takes frames of the client, once the messages before are sent.
-    private func sendNext() {
-        guard state.withLock({ $0.sending == 0 && $0.isOpen }) else { return }
+    /// Sends what the client has to send, one message after the other.
+    private func send() async {
         var bytes = Data(count: 64 * 1024)
-        let count = bytes.withUnsafeMutableBytes { request.upgrade?.take(into: $0) ?? 0 }
-        guard count > 0 else { return }
-        let (events, pong) = state.withLock { ($0.machine.receive(bytes.prefix(count)), $0.machine.takeAll()) }
-        state.withLock { $0.sending += 1 }
-        for event in events {
-            switch event {
-            case .message(let message): send(message)
-            case .closed(let code, let reason): close(code, reason)
-            case .pong, .failed: break
+        while case let count = bytes.withUnsafeMutableBytes({ request.upgrade?.take(into: $0) ?? 0 }), count > 0 {
+            let piece = bytes.prefix(count)
+            let (events, pong) = state.withLock { ($0.machine.receive(piece), $0.machine.takeAll()) }
+            for event in events {
+                switch event {
+                case .message(.text(let text)): try? await task.send(.string(text))
+                case .message(.data(let data)): try? await task.send(.data(data))
+                case .closed(let code, let reason):
+                    let code = URLSessionWebSocketTask.CloseCode(rawValue: Int(code.rawValue))
+                    task.cancel(with: code ?? .normalClosure, reason: Data(reason.utf8))
+                case .pong, .failed: break
+                }
             }
-        }
-        if !pong.isEmpty {
+            // The answer of the machine to a ping is passed on once the peer has answered.
+            guard !pong.isEmpty, events.isEmpty else { continue }
             task.sendPing { [self] error in
                 guard error == nil else { return }
                 queue.async { [self] in if state.withLock({ !$0.isOver }) { receive(.data(pong)) } }
             }
         }
-        didSend()
-    }
-
-    private func send(_ message: WebSocketMessage) {
-        state.withLock { $0.sending += 1 }
-        let message: URLSessionWebSocketTask.Message =
-            switch message {
-            case .text(let text): .string(text)
-            case .data(let data): .data(data)
-            }
-        task.send(message) { [self] _ in queue.async { [self] in didSend() } }
-    }
-
-    private func didSend() {
-        let isLast = state.withLock { state in
-            state.sending -= 1
-            return state.sending == 0
-        }
-        if isLast { sendNext() }
-    }
-
-    private func close(_ code: WebSocketCloseCode, _ reason: String) {
-        let code = URLSessionWebSocketTask.CloseCode(rawValue: Int(code.rawValue)) ?? .normalClosure
-        task.cancel(with: code, reason: Data(reason.utf8))
     }
 
     private func end(_ error: (any Error)?) {
+        wakeUps.continuation.finish()
         let (wasOpen, isCancelled) = state.withLock { state in
             state.isOver = true
             return (state.isOpen, state.isCancelled)
         }
-        if isCancelled { return receive(.end(RequestError(.cancelled, phase: wasOpen ? .receiving : .sending))) }
+        let phase: RequestError.Phase = wasOpen ? .receiving : .sending
+        if isCancelled { return receive(.end(RequestError(.cancelled, phase: phase))) }
         if !wasOpen, let response = task.response as? HTTPURLResponse {
             receive(.head(HTTPResponseHead(response)))
             return receive(.end(nil))
         }
         // A session that doesn't trust a server cancels the task itself.
-        if (error as? URLError)?.code == .cancelled, !wasOpen {
-            return receive(.end(RequestError(.badCertificate, phase: .sending)))
-        }
-        receive(.end(error.map { RequestError(sessionError: $0, phase: wasOpen ? .receiving : .sending) }))
+        let isUntrusted = (error as? URLError)?.code == .cancelled && !wasOpen
+        if isUntrusted { return receive(.end(RequestError(.badCertificate, phase: phase))) }
+        receive(.end(error.map { RequestError(sessionError: $0, phase: phase) }))
     }
 
     // MARK: The delegate
@@ -229,8 +178,7 @@ private final class SessionSocket: NSObject, URLSessionWebSocketDelegate, Transf
         reason: Data?
     ) {
         let code = WebSocketCloseCode(rawValue: UInt16(clamping: closeCode.rawValue))
-        let reason = reason.map { String(decoding: $0, as: UTF8.self) } ?? ""
-        queue.async { [self] in pass { $0.close(code, reason: reason) } }
+        pass { $0.close(code, reason: String(decoding: reason ?? Data(), as: UTF8.self)) }
     }
 
     /// Refuses every redirect: the library follows them itself.

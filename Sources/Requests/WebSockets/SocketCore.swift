@@ -6,7 +6,7 @@ import Foundation
 /// The state that the connection of a socket shares with the code that uses the socket.
 ///
 /// The machine is under its lock; what follows from a step is done after unlocking.
-final class SocketCore: Sendable {
+final class SocketCore: TransferHandle {
     typealias Reply<Value> = CheckedContinuation<Result<Value, RequestError>, Never>
 
     /// The settings of a socket.
@@ -36,11 +36,7 @@ final class SocketCore: Sendable {
         let state = Locked(SocketState(settings))
         (self.settings, self.state) = (settings, state)
         source = UpgradeSource { buffer in
-            let (count, due) = state.withLock { state in
-                let count = state.machine.take(into: buffer)
-                state.admitSenders()
-                return (count, state.takeDue())
-            }
+            let (count, due) = state.withLock { ($0.take(into: buffer), $0.takeDue()) }
             for action in due { action() }
             return count
         }
@@ -56,23 +52,26 @@ final class SocketCore: Sendable {
         watch()
     }
 
-    /// Takes bytes of the peer.
-    func receive(_ data: Data) {
-        change { $0.receive(data) }
+    /// Takes an event of the connection, after the head.
+    func receive(_ event: TransferEvent) {
+        switch event {
+        case .data(let data):
+            change { $0.receive(data) }
+        case .end(let error):
+            _ = flow.detach()
+            change { $0.connectionEnded(error) }
+        case .informational, .sent, .head, .trailers, .metrics: break
+        }
     }
 
-    /// Records that the connection has ended.
-    func connectionEnded(_ error: RequestError?) {
-        _ = flow.detach()
-        change { $0.connectionEnded(error) }
-    }
+    // The handle of the handshake, until the socket is open.
+    func cancel() { flow.cancel() }
+    func pause() { flow.set(.user, true) }
+    func resume() { flow.set(.user, false) }
 
     /// Closes the socket, because nothing uses it any more; its users get the error.
     func cancel(_ error: RequestError) {
-        change { state in
-            state.end(.failure(error), sending: .goingAway)
-            state.dropMessages()
-        }
+        change { $0.end(.failure(error), sending: .goingAway) }
         limitClosing(to: Self.cancellingTime)
     }
 
@@ -96,19 +95,16 @@ final class SocketCore: Sendable {
     /// Waits for the next message; `nil` at the end.
     func next() async throws(RequestError) -> WebSocketMessage? {
         if let next = change({ $0.takeNext() }) { return try next.get() }
-        let number = change { $0.nextNumber() }
-        return try await wait(number) { $0.read($1, number) }.get()
+        return try await wait { $0.read($1, $2) }.get()
     }
 
     func send(_ message: WebSocketMessage) async throws(RequestError) {
         if let result = change({ $0.send(message) }) { return try result.get() }
-        let number = change { $0.nextNumber() }
-        try await wait(number) { $0.send(message, $1, number) }.get()
+        try await wait { $0.send(message, $1, $2) }.get()
     }
 
     func ping() async throws(RequestError) {
-        let number = change { $0.nextNumber() }
-        try await wait(number) { $0.ping($1, number) }.get()
+        try await wait { $0.ping($1, $2) }.get()
     }
 
     func close(_ code: WebSocketCloseCode, reason: String = "") async {
@@ -118,17 +114,16 @@ final class SocketCore: Sendable {
 
     /// Waits for the end of the connection.
     func over() async {
-        let number = change { $0.nextNumber() }
-        _ = await wait(number) { $0.awaitEnd($1, number) }
+        _ = await wait { $0.awaitEnd($1, $2) }
     }
 
     private func wait<Value: Sendable>(
-        _ number: Int,
-        _ begin: (inout SocketState, Reply<Value>) -> Void
+        _ begin: (inout SocketState, Reply<Value>, Int) -> Void
     ) async -> Result<Value, RequestError> {
-        await withTaskCancellationHandler {
+        let number = change { $0.nextNumber() }
+        return await withTaskCancellationHandler {
             await withCheckedContinuation { reply in
-                change { begin(&$0, reply) }
+                change { begin(&$0, reply, number) }
                 // The handler may have come before the wait.
                 if Task.isCancelled { change { $0.withdraw(number) } }
             }

@@ -25,11 +25,10 @@ struct SocketState: Sendable {
     /// The number of bytes of the messages.
     private var size = 0
     private var reader: (number: Int, reply: Reply<WebSocketMessage?>)?
+    /// The waits of its other users, by their numbers.
+    private var waits: [Int: (purpose: Purpose, reply: Reply<Void>)] = [:]
     /// The numbers of the waiting senders, in their order; those that have gone are skipped.
     private var line = FIFO<Int>()
-    private var senders: [Int: (message: WebSocketMessage, reply: Reply<Void>)] = [:]
-    private var pings: [Int: Reply<Void>] = [:]
-    private var closers: [Int: Reply<Void>] = [:]
     private var lastNumber = 0
     /// The number of checks since the last sign of life.
     private var silence = 0
@@ -38,6 +37,15 @@ struct SocketState: Sendable {
     /// Whether the time for closing is limited.
     private var isLimited = false
 
+    private enum Purpose: Sendable {
+        /// To send a message.
+        case sending(WebSocketMessage)
+        /// For the answer to a ping.
+        case pong
+        /// For the end of the connection.
+        case end
+    }
+
     /// The size of a message besides its content, so that a flood of empty ones makes the peer wait, too.
     private static let overhead = 64
     /// The number of checks without a sign of life after which the peer is given up.
@@ -45,16 +53,12 @@ struct SocketState: Sendable {
 
     init(_ settings: SocketCore.Settings) {
         self.settings = settings
-        machine = WebSocketMachine(
-            .client,
-            maximumMessageSize: settings.maximumMessageSize,
-            random: settings.random
-        )
+        let size = settings.maximumMessageSize
+        machine = WebSocketMachine(.client, maximumMessageSize: size, random: settings.random)
     }
 
     mutating func takeDue() -> [Action] {
-        guard !due.isEmpty else { return due }
-        defer { due = [] }
+        defer { if !due.isEmpty { due = [] } }
         return due
     }
 
@@ -63,6 +67,15 @@ struct SocketState: Sendable {
         guard ending != nil, !isLimited else { return false }
         isLimited = true
         return true
+    }
+
+    /// Moves bytes into a buffer of the transport, and returns their number.
+    mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let count = machine.take(into: buffer)
+        // A large message that is on its way is a sign of life, too; a ping isn't.
+        if count > 0, machine.pendingCount > 0 { silence = 0 }
+        admitSenders()
+        return count
     }
 
     mutating func nextNumber() -> Int {
@@ -110,8 +123,8 @@ struct SocketState: Sendable {
         guard payload.count == 8 else { return }
         let number = payload.reduce(0) { $0 << 8 | Int($1) }
         // A peer may answer only the last of several pings.
-        for (number, reply) in pings.filter({ $0.key <= number }) {
-            pings[number] = nil
+        for case (let other, (.pong, let reply)) in waits where other <= number {
+            waits[other] = nil
             due.append { reply.resume(returning: .success(())) }
         }
     }
@@ -142,17 +155,15 @@ struct SocketState: Sendable {
         guard self.ending == nil else { return }
         self.ending = ending
         isFull = false
+        if case .failure(let error) = ending, error.code == .cancelled { (messages, size) = (FIFO(), 0) }
         if let (_, reply) = reader.take() { due.append { reply.resume(returning: ending) } }
         let error = closedError
-        for reply in senders.values.map(\.reply) + pings.values {
-            due.append { reply.resume(returning: .failure(error)) }
+        for (number, wait) in waits {
+            if case .end = wait.purpose { continue }
+            waits[number] = nil
+            due.append { wait.reply.resume(returning: .failure(error)) }
         }
-        (senders, line, pings) = ([:], FIFO(), [:])
-    }
-
-    /// Drops the messages that wait.
-    mutating func dropMessages() {
-        (messages, size) = (FIFO(), 0)
+        line = FIFO()
     }
 
     mutating func connectionEnded(_ error: RequestError?) {
@@ -162,8 +173,8 @@ struct SocketState: Sendable {
         let reason = "the connection of a WebSocket ended without a closing handshake"
         end(.failure(error ?? RequestError(.connectionLost, phase: .receiving, reason: reason)), sending: .goingAway)
         replaceTimer(by: nil)
-        for reply in closers.values { due.append { reply.resume(returning: .success(())) } }
-        closers = [:]
+        for (_, reply) in waits.values { due.append { reply.resume(returning: .success(())) } }
+        waits = [:]
         if let whenOver = whenOver.take() { due.append(whenOver) }
     }
 
@@ -195,21 +206,21 @@ struct SocketState: Sendable {
     /// Sends a message, unless it has to wait.
     mutating func send(_ message: WebSocketMessage) -> Result<Void, RequestError>? {
         guard ending == nil else { return .failure(closedError) }
-        guard senders.isEmpty, machine.pendingCount < settings.bufferSize else { return nil }
+        guard line.isEmpty, machine.pendingCount < settings.bufferSize else { return nil }
         machine.send(message)
         return .success(())
     }
 
     mutating func send(_ message: WebSocketMessage, _ reply: Reply<Void>, _ number: Int) {
         if let result = send(message) { return due.append { reply.resume(returning: result) } }
-        senders[number] = (message, reply)
+        waits[number] = (.sending(message), reply)
         line.append(number)
     }
 
     /// Sends the messages of waiting senders, as far as there is room.
-    mutating func admitSenders() {
-        while !senders.isEmpty, machine.pendingCount <= settings.bufferSize / 2, let number = line.popFirst() {
-            guard let (message, reply) = senders.removeValue(forKey: number) else { continue }
+    private mutating func admitSenders() {
+        while !line.isEmpty, machine.pendingCount <= settings.bufferSize / 2, let number = line.popFirst() {
+            guard case (.sending(let message), let reply)? = waits.removeValue(forKey: number) else { continue }
             machine.send(message)
             due.append { reply.resume(returning: .success(())) }
         }
@@ -221,12 +232,12 @@ struct SocketState: Sendable {
             return due.append { reply.resume(returning: .failure(error)) }
         }
         machine.ping(withUnsafeBytes(of: UInt64(number).bigEndian) { Data($0) })
-        pings[number] = reply
+        waits[number] = (.pong, reply)
     }
 
     mutating func awaitEnd(_ reply: Reply<Void>, _ number: Int) {
         guard !isOver else { return due.append { reply.resume(returning: .success(())) } }
-        closers[number] = reply
+        waits[number] = (.end, reply)
     }
 
     /// Ends a wait, whose task was cancelled.
@@ -236,9 +247,8 @@ struct SocketState: Sendable {
             reader = nil
             due.append { reply.resume(returning: .failure(error)) }
         }
-        let others = [senders.removeValue(forKey: number)?.reply, pings.removeValue(forKey: number)]
-        for reply in others + [closers.removeValue(forKey: number)] {
-            if let reply { due.append { reply.resume(returning: .failure(error)) } }
+        if let (_, reply) = waits.removeValue(forKey: number) {
+            due.append { reply.resume(returning: .failure(error)) }
         }
         admitSenders()
     }

@@ -19,22 +19,11 @@ final class UpgradingTransport: HTTPTransport {
     ///   - base: The transport that sends the request.
     ///   - settings: The settings of the socket.
     ///   - keep: Called with the connection before the transfer ends, if the handshake succeeds.
-    /// - Throws: A ``RequestError`` if the transport can't upgrade connections.
     init(
         _ base: any HTTPTransport,
         _ settings: SocketCore.Settings,
         keep: @escaping @Sendable (SocketCore) -> Void
-    ) throws(RequestError) {
-        var base = base
-        #if !canImport(FoundationNetworking)
-        if let session = base as? any SessionTransport {
-            base = SessionSocketTransport(session, maximumMessageSize: settings.maximumMessageSize)
-        }
-        #endif
-        guard base.capabilities.contains(.upgrades) else {
-            let reason = "\(type(of: base)) has no WebSockets"
-            throw RequestError(.unsupported, phase: .sending, reason: reason)
-        }
+    ) {
         (self.base, self.settings, self.keep) = (base, settings, keep)
     }
 
@@ -45,47 +34,41 @@ final class UpgradingTransport: HTTPTransport {
         receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> any TransferHandle {
         let core = SocketCore(settings)
-        let handle = Handle(flow: core.flow)
-        request.flow?.attach(handle)
+        request.flow?.attach(core)
         var request = request
         request.timeout = settings.timeout
         (request.upgrade, request.flow) = (core.source, core.flow)
         (request.decodesContent, request.isStreamed, request.maximumBodySize) = (false, false, .max)
         let isOpen = Locked(false)
-        core.flow.attach(
-            base.send(request) { [keep, headers = request.headers] event in
-                if isOpen.withLock({ $0 }) {
-                    switch event {
-                    case .data(let data): core.receive(data)
-                    case .end(let error): core.connectionEnded(error)
-                    case .informational, .sent, .head, .trailers, .metrics: break
-                    }
-                    return
-                }
-                receive(event)
-                guard case .head(let head) = event, head.status == .switchingProtocols else { return }
-                isOpen.withLock { $0 = true }
-                if let flaw = WebSocketHandshake.flaw(in: head, to: headers) {
-                    core.flow.cancel()
-                    return receive(.end(RequestError(.badResponse, phase: .receiving, reason: flaw)))
-                }
-                keep(core)
-                receive(.end(nil))
+        let handle = start(request) { [keep, headers = request.headers] event in
+            guard !isOpen.withLock({ $0 }) else { return core.receive(event) }
+            receive(event)
+            guard case .head(let head) = event, head.status == .switchingProtocols else { return }
+            isOpen.withLock { $0 = true }
+            if let flaw = WebSocketHandshake.flaw(in: head, to: headers) {
+                core.flow.cancel()
+                return receive(.end(RequestError(.badResponse, phase: .receiving, reason: flaw)))
             }
-        )
-        return handle
+            keep(core)
+            receive(.end(nil))
+        }
+        core.flow.attach(handle)
+        return core
     }
 
-    /// The transfer of the handshake.
-    private final class Handle: TransferHandle {
-        let flow: FlowControl
-
-        init(flow: FlowControl) {
-            self.flow = flow
+    private func start(
+        _ request: TransportRequest,
+        _ receive: @escaping @Sendable (TransferEvent) -> Void
+    ) -> any TransferHandle {
+        if base.capabilities.contains(.upgrades) { return base.send(request, receive: receive) }
+        #if !canImport(FoundationNetworking)
+        if let session = base as? any SessionTransport {
+            let size = settings.maximumMessageSize
+            return SessionSocket.start(request, over: session, maximumMessageSize: size, receive: receive)
         }
-
-        func cancel() { flow.cancel() }
-        func pause() { flow.set(.user, true) }
-        func resume() { flow.set(.user, false) }
+        #endif
+        let reason = "\(type(of: base)) has no WebSockets"
+        receive(.end(RequestError(.unsupported, phase: .sending, reason: reason)))
+        return EndedTransfer()
     }
 }

@@ -87,12 +87,8 @@ package struct WebSocketMachine: Sendable {
     }
 
     private struct Violation: Error {
-        let code: WebSocketCloseCode
         let reason: String
-
-        init(_ reason: String, _ code: WebSocketCloseCode = .protocolError) {
-            (self.code, self.reason) = (code, reason)
-        }
+        var code = WebSocketCloseCode.protocolError
     }
 
     /// The frame that is being received, without its content.
@@ -144,13 +140,9 @@ package struct WebSocketMachine: Sendable {
 
     /// Takes all bytes that wait to be sent.
     package mutating func takeAll() -> Data {
-        var all = Data()
-        while pendingCount > 0 {
-            var bytes = Data(count: pendingCount)
-            _ = bytes.withUnsafeMutableBytes { take(into: $0) }
-            all.append(bytes)
-        }
-        return all
+        var bytes = Data(count: pendingCount)
+        _ = bytes.withUnsafeMutableBytes { take(into: $0) }
+        return pendingCount == 0 ? bytes : bytes + takeAll()
     }
 
     /// Sends a message, unless a close frame was sent.
@@ -221,7 +213,7 @@ package struct WebSocketMachine: Sendable {
     /// Reads the head of a frame, if it is complete; its first two bytes are checked as soon as they are there.
     private mutating func nextFrame() throws(Violation) -> Frame? {
         guard head.count >= 2, let opcode = WebSocketFrame.Opcode(rawValue: head[0] & 0x0F) else {
-            guard [0, 1, 2, 8, 9, 10].contains(head[0] & 0x0F) else { throw Violation("the opcode is unknown") }
+            guard [0, 1, 2, 8, 9, 10].contains(head[0] & 0x0F) else { throw Violation(reason: "the opcode is unknown") }
             return nil
         }
         let (isFinal, isMasked, short) = (head[0] & 0x80 != 0, head[1] & 0x80 != 0, Int(head[1] & 0x7F))
@@ -243,26 +235,26 @@ package struct WebSocketMachine: Sendable {
         isMasked: Bool,
         _ short: Int
     ) throws(Violation) {
-        guard head[0] & 0x70 == 0 else { throw Violation("a reserved bit is set") }
+        guard head[0] & 0x70 == 0 else { throw Violation(reason: "a reserved bit is set") }
         guard isMasked == (role == .server) else {
-            throw Violation(isMasked ? "a frame of a server is masked" : "a frame of a client isn't masked")
+            throw Violation(reason: isMasked ? "a frame of a server is masked" : "a frame of a client isn't masked")
         }
         guard !opcode.isControl else {
-            guard isFinal else { throw Violation("a control frame is fragmented") }
-            guard short <= 125 else { throw Violation("a control frame has more than 125 bytes") }
+            guard isFinal else { throw Violation(reason: "a control frame is fragmented") }
+            guard short <= 125 else { throw Violation(reason: "a control frame has more than 125 bytes") }
             return
         }
         guard (opcode == .continuation) == (kind != nil) else {
-            throw Violation(kind == nil ? "there is no message to continue" : "a message begins inside another")
+            throw Violation(reason: kind == nil ? "there is no message to continue" : "a message is inside another")
         }
     }
 
     private func check(_ count: UInt64, isControl: Bool, _ lengthSize: Int) throws(Violation) {
-        guard count <= UInt64(Int64.max) else { throw Violation("the length of a frame has more than 63 bits") }
+        guard count <= UInt64(Int64.max) else { throw Violation(reason: "the length of a frame has more than 63 bits") }
         let least: UInt64 = lengthSize == 8 ? 0x1_0000 : lengthSize == 2 ? 126 : 0
-        guard count >= least else { throw Violation("the length of a frame isn't in its shortest form") }
+        guard count >= least else { throw Violation(reason: "the length of a frame isn't in its shortest form") }
         guard isControl || count <= UInt64(max(0, maximumMessageSize - message.count)) else {
-            throw Violation("a message has more than \(maximumMessageSize) bytes", .messageTooBig)
+            throw Violation(reason: "a message has more than \(maximumMessageSize) bytes", code: .messageTooBig)
         }
     }
 
@@ -275,7 +267,7 @@ package struct WebSocketMachine: Sendable {
         let isText = message.withUnsafeBytes { bytes in
             check.accepts(UnsafeRawBufferPointer(rebasing: bytes.suffix(part.count)))
         }
-        guard isText else { throw Violation("a text isn't UTF-8", .invalidPayload) }
+        guard isText else { throw Violation(reason: "a text isn't UTF-8", code: .invalidPayload) }
     }
 
     private static func append(_ part: UnsafeRawBufferPointer, of frame: Frame, to data: inout Data) {
@@ -302,21 +294,23 @@ package struct WebSocketMachine: Sendable {
             let (content, isText) = (message.take(), kind == .text)
             kind = nil
             guard isText else { return .message(.data(content)) }
-            guard check.isComplete else { throw Violation("a text ends inside a character", .invalidPayload) }
+            guard check.isComplete else {
+                throw Violation(reason: "a text ends inside a character", code: .invalidPayload)
+            }
             return .message(.text(String(decoding: content, as: UTF8.self)))
         }
     }
 
     private mutating func peerCloses(with payload: Data) throws(Violation) -> Event {
-        guard payload.count != 1 else { throw Violation("a close frame has half a code") }
+        guard payload.count != 1 else { throw Violation(reason: "a close frame has half a code") }
         let code =
             payload.isEmpty
             ? .noStatusReceived : WebSocketCloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
-        guard payload.isEmpty || code.isSendable else { throw Violation("a close frame has the code \(code)") }
+        guard payload.isEmpty || code.isSendable else { throw Violation(reason: "a close frame has the code \(code)") }
         var check = UTF8Check()
         let reason = payload.dropFirst(2)
         guard reason.withUnsafeBytes({ check.accepts($0) }), check.isComplete else {
-            throw Violation("the reason of a close frame isn't UTF-8", .invalidPayload)
+            throw Violation(reason: "the reason of a close frame isn't UTF-8", code: .invalidPayload)
         }
         isOver = true
         close(code)

@@ -12,11 +12,7 @@ import Foundation
 /// Cancelling the operation closes the socket with the code 1001.
 // Sendable: Operation requires restating it; the only additions here are a task, and values behind a lock.
 open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchecked Sendable {
-    private struct Opening: Sendable {
-        let operation: WebSocketOperation
-        let request: R
-        let socket: WebSocket
-    }
+    private typealias Opening = (operation: WebSocketOperation, request: R, socket: WebSocket)
 
     /// The open socket, for its user; `nil` if there is none.
     private let opening = OneShot<Opening?>()
@@ -70,7 +66,7 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
             clock: environment.clock,
             random: random
         )
-        return try UpgradingTransport(transport, settings) { [self] core in keep(core) }
+        return UpgradingTransport(transport, settings) { [self] core in keep(core) }
     }
 
     /// Keeps the connection of a handshake that has succeeded, as a transfer of its own.
@@ -100,8 +96,7 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
             let error = RequestError(.badResponse, phase: .receiving, reason: reason)
             throw RunFailure(error, in: .receiving, response: response.map { $0.data ?? Data() })
         }
-        let socket = WebSocket(response.head, core)
-        opening.fill(Opening(operation: self, request: request, socket: socket))
+        opening.fill((self, request, WebSocket(response.head, core)))
     }
 
     private func use(_ opening: Opening) async {

@@ -189,6 +189,37 @@ import Testing
         await socket.close()
     }
 
+    /// A slow upload is no silence, though the peer can't answer the pings behind it.
+    @Test func peerThatReadsSlowlyIsNotGivenUp() async throws {
+        let (clock, gates) = (ManualClock(), (0..<8).map { _ in Gate() })
+        let socket = try await socket {
+            ($0.clock, $0.timeout) = (clock, .seconds(30))
+        } _: { socket in
+            for gate in gates {
+                try socket.wait(for: gate)
+                for _ in 0..<8 { _ = socket.receive() }
+            }
+        }
+        let sent = Recorder<Int>()
+        let sending = Task {
+            for number in 0..<64 {
+                try await socket.send(Data(count: 1 << 20))
+                sent.record(number)
+            }
+        }
+
+        await sent.first(1)
+        for (round, gate) in gates.enumerated() {
+            clock.advance(by: .seconds(10))
+            gate.open()
+            await sent.first(min(64, 8 * (round + 1)))
+        }
+        try await sending.value
+
+        #expect(socket.closeCode == nil)
+        await socket.close()
+    }
+
     @Test func senderThatIsCancelledSendsNothing() async throws {
         let gate = Gate()
         let sizes = Recorder<[Int]>()
