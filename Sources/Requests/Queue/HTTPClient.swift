@@ -244,6 +244,8 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
     // MARK: The queue
 
     /// The maximum number of concurrent requests; changes affect requests that haven't started.
+    ///
+    /// A WebSocket doesn't count.
     public var maxConcurrentRequests: Int {
         get { lanes.bounded.maxConcurrentOperationCount }
         set { lanes.bounded.maxConcurrentOperationCount = Lanes.width(newValue) }

@@ -122,22 +122,22 @@ final class SessionSocket: NSObject, URLSessionWebSocketDelegate, TransferHandle
         var bytes = Data(count: 64 * 1024)
         while case let count = bytes.withUnsafeMutableBytes({ request.upgrade?.take(into: $0) ?? 0 }), count > 0 {
             let piece = bytes.prefix(count)
-            let (events, pong) = state.withLock { ($0.machine.receive(piece), $0.machine.takeAll()) }
+            let (events, answers) = state.withLock { ($0.machine.receive(piece), $0.machine.takeAll()) }
             for event in events {
                 switch event {
                 case .message(.text(let text)): try? await task.send(.string(text))
                 case .message(.data(let data)): try? await task.send(.data(data))
+                case .ping:
+                    // The answer of the machine is passed on once the peer has answered.
+                    task.sendPing { [self] error in
+                        guard error == nil else { return }
+                        queue.async { [self] in if state.withLock({ !$0.isOver }) { receive(.data(answers)) } }
+                    }
                 case .closed(let code, let reason):
                     let code = URLSessionWebSocketTask.CloseCode(rawValue: Int(code.rawValue))
                     task.cancel(with: code ?? .normalClosure, reason: Data(reason.utf8))
                 case .pong, .failed: break
                 }
-            }
-            // The answer of the machine to a ping is passed on once the peer has answered.
-            guard !pong.isEmpty, events.isEmpty else { continue }
-            task.sendPing { [self] error in
-                guard error == nil else { return }
-                queue.async { [self] in if state.withLock({ !$0.isOver }) { receive(.data(pong)) } }
             }
         }
     }

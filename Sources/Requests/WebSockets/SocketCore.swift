@@ -49,6 +49,8 @@ final class SocketCore: TransferHandle {
     /// Begins to watch the connection, which was upgraded.
     func open(whenOver: @escaping @Sendable () -> Void) {
         change { $0.whenOver = whenOver }
+        // A pause of the handshake ends with it.
+        resume()
         watch()
     }
 

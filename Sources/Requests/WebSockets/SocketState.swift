@@ -64,9 +64,8 @@ struct SocketState: Sendable {
 
     /// Whether the time for closing begins now.
     mutating func beginsClosing() -> Bool {
-        guard ending != nil, !isLimited else { return false }
-        isLimited = true
-        return true
+        defer { isLimited = ending != nil }
+        return ending != nil && !isLimited
     }
 
     /// Moves bytes into a buffer of the transport, and returns their number.
@@ -96,6 +95,7 @@ struct SocketState: Sendable {
         for event in machine.receive(data) {
             switch event {
             case .message(let message): receive(message)
+            case .ping: break
             case .pong(let payload): receivePong(payload)
             case .closed(let code, let reason):
                 closing = (code, reason)

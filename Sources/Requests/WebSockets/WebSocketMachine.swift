@@ -78,6 +78,8 @@ package struct WebSocketMachine: Sendable {
     package enum Event: Sendable, Hashable {
         /// It has sent a message.
         case message(WebSocketMessage)
+        /// It has sent a ping, whose answer waits to be sent unless the socket is being closed.
+        case ping(Data)
         /// It has answered a ping.
         case pong(Data)
         /// It has closed the socket: nothing more comes from it, and the answer waits to be sent.
@@ -239,12 +241,10 @@ package struct WebSocketMachine: Sendable {
         guard isMasked == (role == .server) else {
             throw Violation(reason: isMasked ? "a frame of a server is masked" : "a frame of a client isn't masked")
         }
-        guard !opcode.isControl else {
-            guard isFinal else { throw Violation(reason: "a control frame is fragmented") }
-            guard short <= 125 else { throw Violation(reason: "a control frame has more than 125 bytes") }
-            return
-        }
-        guard (opcode == .continuation) == (kind != nil) else {
+        let isControl = opcode.isControl
+        guard !isControl || isFinal else { throw Violation(reason: "a control frame is fragmented") }
+        guard !isControl || short <= 125 else { throw Violation(reason: "a control frame has more than 125 bytes") }
+        guard isControl || (opcode == .continuation) == (kind != nil) else {
             throw Violation(reason: kind == nil ? "there is no message to continue" : "a message is inside another")
         }
     }
@@ -283,8 +283,9 @@ package struct WebSocketMachine: Sendable {
     private mutating func end(_ frame: Frame) throws(Violation) -> Event? {
         switch frame.opcode {
         case .ping:
-            if !isClosing { output.appendPong(control.take()) } else { control = Data() }
-            return nil
+            let payload = control.take()
+            if !isClosing { output.appendPong(payload) }
+            return .ping(payload)
         case .pong:
             return .pong(control.take())
         case .close:

@@ -22,6 +22,8 @@ public final class MockWebSocket {
     public private(set) var violation: String?
     /// The number of answers to pings that were received.
     public private(set) var pongCount = 0
+    /// Called with the content of each ping of the client, before it is answered; `nil` by default.
+    public var onPing: ((Data) -> Void)?
     private var connection: Connection
     private var machine = WebSocketMachine(.server)
     private var messages: [WebSocketMessage] = []
@@ -59,6 +61,7 @@ public final class MockWebSocket {
         for event in machine.receive(data) {
             switch event {
             case .message(let message): messages.append(message)
+            case .ping(let payload): onPing?(payload)
             case .pong: pongCount += 1
             case .closed(let code, let reason): (closeCode, closeReason) = (code, reason)
             case .failed(let code, let reason): (closeCode, violation) = (code, reason)
