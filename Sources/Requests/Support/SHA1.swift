@@ -11,7 +11,7 @@ enum SHA1 {
         var bytes = [UInt8](data) + [0x80]
         bytes += [UInt8](repeating: 0, count: (119 - data.count % 64) % 64)
         for shift in stride(from: 56, through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: data.count * 8 >> shift))
+            bytes.append(UInt8(truncatingIfNeeded: (data.count * 8) >> shift))
         }
         var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0]
         for start in stride(from: 0, to: bytes.count, by: 64) { compress(bytes[start..<start + 64], into: &state) }

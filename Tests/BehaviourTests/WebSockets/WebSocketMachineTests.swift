@@ -55,6 +55,14 @@ import Testing
         }
     }
 
+    /// The example of RFC 6455, 1.3, and one that takes two blocks of the digest.
+    @Test(arguments: [
+        ("dGhlIHNhbXBsZSBub25jZQ==", "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="), ("", "Kfh9QIsMVZcl6xEPYxPHzW8SZ8w="),
+    ])
+    func acceptIsTheOneOfTheKey(_ key: String, _ accept: String) {
+        #expect(WebSocketHandshake.accept(for: key) == accept)
+    }
+
     // MARK: Lengths
 
     @Test(

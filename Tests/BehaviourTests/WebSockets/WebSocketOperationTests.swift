@@ -164,7 +164,7 @@ private struct Feed: WebSocketRequest {
         let response = try await narrow.send(HTTPRequest("text"))
 
         #expect(response.status == .ok)
-        #expect(narrow.operations.count == 2)
+        try await eventually { narrow.operations.count == 2 }
         for socket in sockets { await socket.close() }
     }
 
@@ -267,6 +267,7 @@ private struct Feed: WebSocketRequest {
 
         let socket = try await client.webSocket("pings")
         for number in 1...12 {
+            try await clock.waitForSleepers(1)
             clock.advance(by: .seconds(10))
             await pings.first(number)
         }

@@ -41,10 +41,12 @@ def respond(connection, request):
     return None
 
 
+def select(connection, offered):
+    return next((name for name in ["chat.v2", "chat.v1"] if name in offered), None)
+
+
 async def main():
-    options = dict(
-        subprotocols=["chat.v2", "chat.v1"], process_request=respond, max_size=64 << 20, ping_interval=5,
-    )
+    options = dict(select_subprotocol=select, process_request=respond, max_size=64 << 20, ping_interval=5)
     secure = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     secure.load_cert_chain(sys.argv[1], sys.argv[2])
     async with serve(handle, "127.0.0.1", 0, **options) as plain, serve(
