@@ -85,13 +85,19 @@ final class ConformanceTrial: Sendable {
     ) -> WatchedTransfer {
         let url = target.hasPrefix("/") ? self.url(target) : URL(string: target) ?? server.url
         let request = HTTPRequest(url: url, method: method, headers: headers, body: body)
-        let transfer = WatchedTransfer(name: "\(method) \(target)")
-        state.withLock { $0.transfers.append(transfer) }
+        let transfer = watch("\(method) \(target)")
         transfer.start(
             TransportRequest(request, timeout: timeout, maximumBodySize: maximumBodySize, trust: trust),
             over: transport,
             react: react
         )
+        return transfer
+    }
+
+    /// Makes a transfer, which isn't begun.
+    func watch(_ name: String) -> WatchedTransfer {
+        let transfer = WatchedTransfer(name: name)
+        state.withLock { $0.transfers.append(transfer) }
         return transfer
     }
 

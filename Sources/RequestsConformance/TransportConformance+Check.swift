@@ -121,6 +121,8 @@ extension TransportConformance {
         case unlocked = "No event is delivered under a lock, since the receiver may call back into the transfer."
         case unsupported = "What the transport can't do is an end with the code unsupported, before anything is sent."
         case capabilities = "A feature beyond the capabilities is refused, or known not to happen; never by half."
+        case upgraded =
+            "After a 101 that the request asks for, the bytes of the peer are content, and those of the upgrade are sent."
         case limits = "A timeout is about silence, to the millisecond; a limit of size may be left to the operation."
     }
 }

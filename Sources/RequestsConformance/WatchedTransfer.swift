@@ -115,6 +115,8 @@ struct EventLog: Sendable {
         if isDelivering { violate("\(name) came while the call of another event had not returned") }
         isDelivering = true
         if names.last?.name == name { names[names.count - 1].count += 1 } else { names.append((name, 1)) }
+        // The metrics of an upgrade come before its head, since the connection may last for hours.
+        if case .head(let response) = event, response.status == .switchingProtocols, head == nil { stage = 0 }
         let (latest, isStage) = event.stages
         if stage > latest { violate("\(name) came after the \(["head", "trailers", "metrics", "end"][stage - 1])") }
         if isStage { stage = max(stage, latest + 1) }
@@ -136,7 +138,9 @@ struct EventLog: Sendable {
             if let total, count > total { violate("\(count) bytes of \(total) were sent") }
             sent = count
         case .head(let response):
-            if response.status.category == .informational { violate("\(response.status) came as the head") }
+            if response.status.category == .informational, response.status != .switchingProtocols {
+                violate("\(response.status) came as the head")
+            }
             head = head ?? response
         case .data(let data):
             if head == nil { violate("content came before the head") }

@@ -20,6 +20,7 @@ struct Layering {
         ["Engine"],
         ["Requests"],
         ["Queue"],
+        ["WebSockets"],
     ]
 
     /// A mention of a type that another folder declares.

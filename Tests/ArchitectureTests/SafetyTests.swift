@@ -22,11 +22,13 @@ enum Safety {
         "NoContentOperation": "an operation",
         "StreamOperation": "an operation",
         "DownloadOperation": "an operation",
+        "WebSocketOperation": "an operation",
         "OperationGroup": "an operation",
         "RequestGroup": "an operation",
         "OperationGate": "an operation",
         "RequestSubscription": "the object that Combine calls",
         "SessionDelegate": "the delegate of a URLSession",
+        "SessionSocket": "the delegate of a task of a URLSession",
         "CurlLoop": "the libcurl loop",
         "CurlTransfer": "a part of the libcurl loop",
     ]

@@ -134,6 +134,9 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
     /// Whether the content may have no end, as that of a feed.
     var isOpenEnded: Bool { false }
 
+    /// Whether it counts towards no maximum of concurrent requests of a client, since it may run for hours.
+    var isOutsideOfBounds: Bool { false }
+
     /// Whether a failed request may be sent again.
     var mayTryAgain: Bool { true }
 
@@ -147,6 +150,11 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
     func send(_ request: HTTPRequest, through next: Next) async throws -> HTTPResponse<ResponseContent> {
         try await next(request)
     }
+
+    /// Returns the transport for a transfer, whose request the operation may complete; by default that of its settings.
+    ///
+    /// - Throws: An error that keeps the request from being sent.
+    func transport(for request: inout HTTPRequest) throws -> (any HTTPTransport)? { settings.transport }
 
     /// Whether a receiver is made for the response: if the request accepts its status, and it isn't a redirect.
     func claims(_ head: HTTPResponseHead) -> Bool {

@@ -123,7 +123,8 @@ extension Try {
     /// Sends a request over the transport.
     @inline(never)
     private func transfer(_ request: HTTPRequest, from next: Next) async throws -> HTTPResponse<ResponseContent> {
-        guard let transport = operation.settings.transport else { throw CancellationError() }
+        var request = request
+        guard let transport = try operation.transport(for: &request) else { throw CancellationError() }
         let transfer = Transfer(request, because: next.cause, heads: next.heads, for: self)
         // If only the end of the run can cancel the task, it cancels the transfer itself, and the task isn't observed.
         return try await transfer.answer(over: transport, for: self, isShielded: plan.interceptors.isEmpty)

@@ -93,7 +93,7 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
     /// `URL(string:)` returns `nil` for an invalid text, and each request of a client with a base URL of `nil` fails.
     ///
     /// - Parameters:
-    ///   - baseURL: An absolute address, `http` or `https`, with a host.
+    ///   - baseURL: An absolute address with a host: `http` or `https`, or, for WebSockets only, `ws` or `wss`.
     ///   - maxConcurrentRequests: The maximum number of concurrent requests; by default the system decides.
     ///   - transport: The transport; `nil`, the default, is the platform's best.
     ///   - configure: Changes the environment; does nothing by default.
@@ -104,7 +104,7 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
         transport: (any HTTPTransport)? = nil,
         _ configure: (inout RequestEnvironment) throws -> Void = { _ in }
     ) throws {
-        var request = HTTPRequest(url: URL(base: baseURL))
+        var request = HTTPRequest(url: URL(base: baseURL).overHTTP)
         try request.validate()
         try self.init(
             baseURL: URL(base: baseURL),
@@ -244,6 +244,8 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
     // MARK: The queue
 
     /// The maximum number of concurrent requests; changes affect requests that haven't started.
+    ///
+    /// A WebSocket doesn't count.
     public var maxConcurrentRequests: Int {
         get { lanes.bounded.maxConcurrentOperationCount }
         set { lanes.bounded.maxConcurrentOperationCount = Lanes.width(newValue) }
@@ -252,14 +254,16 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
     /// Whether requests that haven't started wait.
     public var isSuspended: Bool {
         get { lanes.bounded.isSuspended }
-        set { lanes.bounded.isSuspended = newValue }
+        set { for lane in [lanes.bounded, lanes.sockets] { lane.isSuspended = newValue } }
     }
 
     /// The underlying queue of an operation queue that the client was made with; `nil` without one.
     public var underlyingQueue: DispatchQueue? { lanes.bounded.underlyingQueue }
 
     /// The operations that aren't finished.
-    public var operations: [Operation] { lanes.bounded.operations + lanes.unbounded.operations }
+    public var operations: [Operation] {
+        lanes.bounded.operations + lanes.sockets.operations + lanes.unbounded.operations
+    }
 
     // MARK: Progress
 
@@ -290,7 +294,8 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
         // A queue of the client's own has no operations of others.
         if !lanes.isOwn { (operation as? AsynchronousOperation)?.add(ClientMark.shared) }
         lanes.follower.add(operation)
-        let lane = RunScope.isOnBehalfOfAnother ? lanes.unbounded : lanes.bounded
+        let isSocket = (operation as? AnyRequestOperation)?.isOutsideOfBounds == true
+        let lane = RunScope.isOnBehalfOfAnother ? lanes.unbounded : isSocket ? lanes.sockets : lanes.bounded
         lane.addOperation(operation)
         operation.remindQueue()
     }
@@ -318,10 +323,12 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
         Mirror(self, children: ["environment": environment, "isSuspended": isSuspended], displayStyle: .class)
     }
 
-    /// The queue, and another one without a limit, for operations that others wait for.
+    /// The queue, and others without a limit: for operations that others wait for, and for sockets.
     private final class Lanes: Sendable {
         let bounded: OperationQueue
         let unbounded = OperationQueue()
+        /// The queue of operations outside of the bound, which is suspended with the other.
+        let sockets = OperationQueue()
         let follower = QueueFollower()
         let detachedWork = DetachedWork()
 
@@ -366,9 +373,10 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
 
         deinit {
             // No code can resume the operations any more.
-            guard lanes.isOwn, lanes.bounded.isSuspended else { return }
-            lanes.bounded.cancelAllOperations()
-            lanes.bounded.isSuspended = false
+            for lane in lanes.isOwn ? [lanes.bounded, lanes.sockets] : [lanes.sockets] where lane.isSuspended {
+                lane.cancelAllOperations()
+                lane.isSuspended = false
+            }
         }
     }
 }

@@ -85,7 +85,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         return core.withLock { $0.result == nil } ? plan : nil
     }
 
-    final override func makeRequest() async throws -> HTTPRequest {
+    override func makeRequest() async throws -> HTTPRequest {
         guard let request, let plan else { throw CancellationError() }
         var made = try await BuildReply.wait { reply in
             request.makeHTTPRequest(in: environment, changedBy: plan.options, completion: reply)

@@ -29,6 +29,7 @@ struct Connection {
         var left = max(1, core.configuration.maximumRequestsPerConnection ?? .max)
         while let (request, response) = nextAnswer() {
             left -= 1
+            if case .socket(let script) = response.content { return serve(response, script, to: request) }
             guard perform(response.steps(for: request, isLast: left == 0)) else { return }
             guard left > 0, response.keepsAlive, request.keepsAlive else { return finish() }
         }
@@ -70,8 +71,33 @@ struct Connection {
         return transfer
     }
 
+    /// Waits for bytes, and returns them; `nil` if there are none any more.
+    mutating func receiveData() -> Data? {
+        while true {
+            switch buffer.withUnsafeMutableBytes({ socket.receive(into: $0) }) {
+            case .moved(let count): return Data(buffer[..<count])
+            case .finished, .ended: return nil
+            case .blocked: guard wait(for: POLLIN) == .ready else { return nil }
+            }
+        }
+    }
+
+    /// Waits until the connection is broken, or the server is stopped, without reading.
+    func awaitStop() {
+        _ = wait(for: 0)
+    }
+
+    /// Waits until a gate is open, without reading; returns `false` if the connection is broken, or the server is stopped.
+    func awaitOpening(of gate: Gate) -> Bool {
+        guard !gate.isOpen else { return true }
+        guard let wakeup = try? Wakeup() else { return false }
+        let observation = gate.whenOpen { wakeup.signal() }
+        defer { gate.forget(observation) }
+        return wait(for: 0, wakeup: wakeup) == .passed
+    }
+
     /// Does the steps of a response; returns whether all were done and the connection is intact.
-    private mutating func perform(_ steps: [StubPlan.Step]) -> Bool {
+    mutating func perform(_ steps: [StubPlan.Step]) -> Bool {
         for step in steps {
             switch step {
             case .content(let pieces):
@@ -104,7 +130,7 @@ struct Connection {
     }
 
     /// Sends bytes; returns whether all of them could be sent.
-    private mutating func send(_ data: Data) -> Bool {
+    mutating func send(_ data: Data) -> Bool {
         data.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
@@ -162,7 +188,7 @@ struct Connection {
     ///
     /// Closing with unread bytes sends a RST, which may overtake the response (RFC 9112, 9.6). So a FIN is sent first,
     /// and incoming bytes are discarded for a second.
-    private mutating func finish() {
+    mutating func finish() {
         guard socket.hasUnreadBytes || !parser.isBetweenRequests else { return }
         socket.finishSending()
         let deadline = ContinuousClock.now + .seconds(1)

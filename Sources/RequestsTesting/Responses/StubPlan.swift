@@ -120,6 +120,7 @@ extension StubResponse.Content {
         case .deferred(let make): ([try make()], nil)
         case .echo: ([request.body], nil)
         case .raw(let pieces): (pieces, nil)
+        case .socket: ([], nil)
         }
     }
 }
@@ -130,6 +131,8 @@ extension StubResponse {
         let reason: String
         if case .raw = content {
             reason = "raw bytes and scripts of steps need a MockServer"
+        } else if case .socket = content {
+            reason = "a WebSocket needs a MockServer"
         } else if isEarly {
             reason = "an early response needs a MockServer: here the request is there as a whole"
         } else {

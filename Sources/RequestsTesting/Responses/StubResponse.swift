@@ -34,6 +34,8 @@ public struct StubResponse: Sendable {
         case echo
         /// Pieces that a server sends as they are, without a head.
         case raw([Data])
+        /// The script of a WebSocket at a server.
+        case socket(@Sendable (MockWebSocket) throws -> Void)
     }
 
     /// Something that happens to the delivery.

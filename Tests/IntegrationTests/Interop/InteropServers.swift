@@ -22,6 +22,8 @@ struct InteropServers: Sendable {
         case brief1, brief2, brief5, brief20, brief100, brief1000
         /// Python's h2, which does what the path of a request says, including faults.
         case peer
+        /// Python's websockets, without and with TLS, which does what the path of a request says.
+        case sockets, secureSockets
         /// OpenSSL, with one version of TLS.
         case tls11, tls12, tls13
         /// OpenSSL, which sends an unrelated certificate along with its own; OpenSSL, which staples a status.
@@ -63,7 +65,8 @@ struct InteropServers: Sendable {
 
     func url(_ server: Server, host: String = "localhost") throws -> URL {
         let port = try #require(ports[server.rawValue])
-        return try #require(URL(string: "\(server == .plain ? "http" : "https")://\(host):\(port)/"))
+        let isPlain = [.plain, .sockets].contains(server)
+        return try #require(URL(string: "\(isPlain ? "http" : "https")://\(host):\(port)/"))
     }
 
     /// Sends a request to a server, on a new transport by default.

@@ -41,4 +41,9 @@ extension AnyRequestOperation {
         // A result that came meanwhile found no timer.
         if core.withLock({ $0.result != nil }) { deadline.observe(.delivered) }
     }
+
+    /// Removes the deadline.
+    final func endDeadline() {
+        observer(Deadline.self)?.observe(.delivered)
+    }
 }

@@ -86,3 +86,14 @@ extension Substring {
         return Substring(rest)
     }
 }
+
+extension URL {
+    /// The address with the scheme of HTTP for one with that of a WebSocket (RFC 6455, 3); any other as it is.
+    var overHTTP: URL {
+        let schemes = ["ws": "http", "wss": "https"]
+        guard let scheme = schemes[scheme?.lowercased() ?? ""] else { return self }
+        var components = URLComponents(url: self, resolvingAgainstBaseURL: true)
+        components?.scheme = scheme
+        return components?.url ?? self
+    }
+}

@@ -19,6 +19,7 @@ struct CurlBody {
     private enum Source {
         case data(Data)
         case stream(CurlBodyPump)
+        case upgrade(CurlUpgrade)
     }
 
     private var source: Source
@@ -50,6 +51,16 @@ struct CurlBody {
             source = .stream(CurlBodyPump(stream, whenReadable()))
             length = stream.length
         }
+    }
+
+    /// Takes the bytes that are sent once the connection is upgraded.
+    init(_ upgrade: UpgradeSource, whenReadable: @escaping @Sendable () -> Void) {
+        (source, length) = (.upgrade(CurlUpgrade(upgrade, whenReadable)), nil)
+    }
+
+    /// The bytes for an upgraded connection; `nil` for any other content.
+    var upgrade: CurlUpgrade? {
+        if case .upgrade(let upgrade) = source { upgrade } else { nil }
     }
 
     /// The size of a file that can be read, and isn't a pipe or a device: opening one may block.
@@ -98,6 +109,8 @@ struct CurlBody {
             return .bytes(buffer.count)
         case .stream(let pump):
             return pump.read(into: buffer)
+        case .upgrade(let upgrade):
+            return upgrade.read(into: buffer)
         }
     }
 

@@ -449,7 +449,9 @@ final class CurlLoop: @unchecked Sendable {
         connections.sockets.watch(socket, what, for: easy, now: now)
         guard let easy, let socket = connections.sockets.socket(socket), let transfer = active[easy] else { return }
         // libcurl may give the connection to the next transfer in the same call.
-        if what == 4 { connections.check(socket, after: transfer) } else { connections.enter(socket, transfer) }
+        guard what == 4 else { return connections.enter(socket, transfer) }
+        connections.check(socket, after: transfer)
+        transfer.isUnwatched()
     }
 
     func opened(_ socket: Int32) { connections.sockets.opened(socket, now: now) }

@@ -187,7 +187,7 @@ struct CurlOptions: ~Copyable {
         } else if let body = transfer.body {
             unusually {
                 $0.set(CCURL_UPLOAD, 1)
-                $0.set(CCURL_UPLOAD_BUFFERSIZE, 256 * 1024)
+                $0.set(CCURL_UPLOAD_BUFFERSIZE, request.upgrade == nil ? 256 * 1024 : CurlUpgrade.bufferSize)
                 guard let length = body.length else { return }
                 $0.check(ccurl_easy_set_body_length($0.easy, length), "the length of the body")
             }
@@ -203,6 +203,17 @@ struct CurlOptions: ~Copyable {
             unusually {
                 if !CurlFeatures.loaded.asksBeforeSending { $0.set(CCURL_FRESH_CONNECT, 1) }
                 if destination.isSecure { ccurl_easy_send_once($0.easy) }
+            }
+        }
+        if request.upgrade != nil {
+            unusually {
+                // A socket may wait for hours, and has no large heads.
+                $0.set(CCURL_BUFFERSIZE, Self.smallBuffer)
+                if destination.isSecure { $0.check(ccurl_easy_use_http11($0.easy), "HTTP/1.1") }
+                // libcurl would send the request again, with the bytes of the upgrade.
+                $0.set(CCURL_FRESH_CONNECT, 1)
+                // Another proxy than one that makes a tunnel would read them.
+                if transfer.proxy != nil { $0.set(CCURL_HTTPPROXYTUNNEL, 1) }
             }
         }
         if let proxy = transfer.proxy {
@@ -226,6 +237,8 @@ struct CurlOptions: ~Copyable {
     /// Transfers have one if they don't go to memory, and may be large, and for the heads of HTTP/2. libcurl accepts a
     /// head of up to that size, but loses the rest of one that is larger than its buffer.
     private static let largeBuffer = 128 * 1024
+    /// The size of libcurl's own buffer.
+    private static let smallBuffer = 16 * 1024
     /// The maximum head over HTTP/2.
     private static let largestHeadOfHTTP2 = 48 * 1024
     /// The maximum head over TLS.
@@ -343,7 +356,9 @@ extension CurlOptions {
                 append(hasRange ? "Accept-Encoding: identity" : ContentCoding.acceptLine)
             }
             // libcurl sends an expectation before a large body, and waits a second for servers that don't support it.
-            if !request.body.isEmpty, !hasExpectation { append("Expect:") }
+            if !request.body.isEmpty || request.upgrade != nil, !hasExpectation { append("Expect:") }
+            // libcurl would frame the bytes of an upgrade.
+            if request.upgrade != nil { append("Transfer-Encoding:") }
             // libcurl takes posted content for a form.
             if isPosted, !hasType { append("Content-Type:") }
             switch request.method {

@@ -113,7 +113,11 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
             decodesContent: configuration.decodesContent
         )
         unreportedCount = options.contentCount
-        if unreportedCount == nil { body = try CurlBody(request.body, whenReadable: resumesSending) }
+        if let upgrade = request.upgrade {
+            body = CurlBody(upgrade, whenReadable: resumesSending)
+        } else if unreportedCount == nil {
+            body = try CurlBody(request.body, whenReadable: resumesSending)
+        }
         try options.apply(request, to: handle, of: self)
     }
 
@@ -334,6 +338,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
             case .more:
                 break
             case .event(let event):
+                if case .head(let head) = event, let upgrade = body?.upgrade { answer(upgrade, with: head) }
                 events.append(event)
                 if isOpenEnded, case .head = event { loop.hasHead(self) }
             case .last(let event):
@@ -345,6 +350,26 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
             rest = UnsafeRawBufferPointer(rebasing: rest[count...])
         }
         return bytes.count
+    }
+
+    /// Reports the metrics of an upgrade that the server agrees to; for any other answer, ends the content of the request.
+    private func answer(_ upgrade: CurlUpgrade, with head: HTTPResponseHead) {
+        guard head.status == .switchingProtocols else {
+            upgrade.end()
+            return resumesSending()
+        }
+        upgrade.open()
+        let metrics = stopwatch.metrics(ccurl_easy_metrics(easy), over: connection, session, stoppedAt: loop.now)
+        events.append(.metrics(metrics))
+    }
+
+    /// Records that libcurl doesn't watch the socket any more.
+    ///
+    /// For an upgraded connection, this shows that the peer has ended it: libcurl would wait for the end of the content.
+    func isUnwatched() {
+        guard let upgrade = body?.upgrade, upgrade.isOpen, !holdsPeer else { return }
+        upgrade.end()
+        resumesSending()
     }
 
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
@@ -417,7 +442,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         switch body?.read(into: buffer) {
         case .bytes(let count):
             stopwatch.read(at: loop.now)
-            if let body, count > 0 { events.append(.sent(body.sent, of: body.length)) }
+            if let body, count > 0, body.upgrade == nil { events.append(.sent(body.sent, of: body.length)) }
             return count
         case .later:
             paused.insert(.body)

@@ -143,7 +143,10 @@ public final class CurlTransport: HTTPTransport {
 
     /// All capabilities.
     public var capabilities: TransportCapabilities {
-        [.concurrentDelivery, .pausing, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders, .proxyAuthorization]
+        [
+            .concurrentDelivery, .pausing, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders, .proxyAuthorization,
+            .upgrades,
+        ]
     }
 
     /// Starts a transfer, as ``HTTPTransport`` says.

@@ -127,10 +127,34 @@ extension URLSession {
 
     /// - Throws: A ``RequestError`` if the session can't send such a request.
     fileprivate func task(for request: TransportRequest) throws -> URLSessionTask {
-        try request.validateSessionHeaders()
         guard request.decodesContent else {
             throw RequestError(.unsupported, phase: .sending, reason: "a URLSession always decodes content")
         }
+        var urlRequest = try self.urlRequest(for: request)
+        guard !request.body.isEmpty else { return dataTask(with: urlRequest) }
+        guard request.method != .get, request.method != .head else {
+            let reason = "URLSession sends no body with \(request.method)"
+            throw RequestError(.unsupported, phase: .sending, reason: reason)
+        }
+        switch request.body.content {
+        case .none:
+            break
+        case .data(let data):
+            urlRequest.httpBody = data
+        case .file(let url):
+            try url.checkIsReadableFile()
+            return uploadTask(with: urlRequest, fromFile: url)
+        case .stream(let stream):
+            urlRequest.httpBodyStream = try stream.open()
+        }
+        return dataTask(with: urlRequest)
+    }
+
+    /// Returns a request in Foundation's terms, without its content.
+    ///
+    /// - Throws: A ``RequestError`` if the session can't send such a request.
+    func urlRequest(for request: TransportRequest) throws -> URLRequest {
+        try request.validateSessionHeaders()
         var urlRequest = URLRequest(url: request.url, template: request.template)
         urlRequest.cachePolicy = request.cachePolicy
         urlRequest.httpMethod = request.method.rawValue
@@ -156,24 +180,7 @@ extension URLSession {
         // A request without a timeout of its own takes the session's.
         if let timeout = request.timeout { urlRequest.timeoutInterval = timeout.clampedSeconds }
         #endif
-
-        guard !request.body.isEmpty else { return dataTask(with: urlRequest) }
-        guard request.method != .get, request.method != .head else {
-            let reason = "URLSession sends no body with \(request.method)"
-            throw RequestError(.unsupported, phase: .sending, reason: reason)
-        }
-        switch request.body.content {
-        case .none:
-            break
-        case .data(let data):
-            urlRequest.httpBody = data
-        case .file(let url):
-            try url.checkIsReadableFile()
-            return uploadTask(with: urlRequest, fromFile: url)
-        case .stream(let stream):
-            urlRequest.httpBodyStream = try stream.open()
-        }
-        return dataTask(with: urlRequest)
+        return urlRequest
     }
 }
 

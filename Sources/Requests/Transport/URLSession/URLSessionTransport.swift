@@ -87,12 +87,7 @@ public final class URLSessionTransport: HTTPTransport {
         receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> any TransferHandle {
         var request = request
-        if !headers.isEmpty {
-            var merged = headers
-            if request.hasLeftOrigin { merged.removeSecrets() }
-            merged.merge(request.headers)
-            request.headers = merged
-        }
+        addHeaders(to: &request)
         #if canImport(FoundationNetworking)
         let receive = addCookies(to: &request, receive)
         #endif
@@ -107,6 +102,25 @@ public final class URLSessionTransport: HTTPTransport {
         }
         #endif
         return SessionTransfer.start(request, in: session, delegate: delegate, receive: receive)
+    }
+
+    #if !canImport(FoundationNetworking)
+    /// Returns the session of a request, with the headers and the trust that apply to it.
+    func session(for request: inout TransportRequest) throws(RequestError) -> URLSession {
+        addHeaders(to: &request)
+        #if canImport(Security)
+        if let member = try trusted.member(for: request, like: session) { return member.session }
+        #endif
+        return session
+    }
+    #endif
+
+    private func addHeaders(to request: inout TransportRequest) {
+        guard !headers.isEmpty else { return }
+        var merged = headers
+        if request.hasLeftOrigin { merged.removeSecrets() }
+        merged.merge(request.headers)
+        request.headers = merged
     }
 
     #if canImport(FoundationNetworking)
@@ -197,6 +211,23 @@ extension URLSession: HTTPTransport {
         #endif
     }
 }
+
+#if !canImport(FoundationNetworking)
+/// A transport over sessions, for the tasks of sockets.
+protocol SessionTransport: HTTPTransport {
+    /// Returns the session of a request, with the headers and the trust that apply to it.
+    func session(for request: inout TransportRequest) throws(RequestError) -> URLSession
+}
+
+extension URLSessionTransport: SessionTransport {}
+
+extension URLSession: SessionTransport {
+    func session(for request: inout TransportRequest) throws(RequestError) -> URLSession {
+        guard request.trust != .system else { return self }
+        return try PrivateSessions.shared.transport(for: self).session(for: &request)
+    }
+}
+#endif
 
 extension HTTPTransport where Self == URLSession {
     /// `URLSession.shared`.

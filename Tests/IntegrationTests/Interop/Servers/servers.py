@@ -217,6 +217,17 @@ class Servers(contextlib.ExitStack):
         )
         self.ports["peer"] = self.announced("peer", process, r"^(\d+)$")
 
+    def start_websockets(self):
+        if not importlib.util.find_spec("websockets"):
+            self.left_out.append("WebSockets: Python has no package websockets")
+            return
+        process = self.start(
+            "websockets", sys.executable, HERE / "websocket-peer.py", self.folder / "server.pem",
+            self.folder / "server.key"
+        )
+        ports = self.announced("websockets", process, r"^ready (\d+ \d+)$").split()
+        self.ports["sockets"], self.ports["secureSockets"] = ports
+
     def start_httpbin(self):
         if not importlib.util.find_spec("httpbin"):
             self.left_out.append("the challenges of httpbin: Python has no package httpbin")
@@ -276,6 +287,7 @@ class Servers(contextlib.ExitStack):
         self.start_nginx()
         self.start_openssl_servers()
         self.start_peer()
+        self.start_websockets()
         self.start_httpbin()
         self.start_cache_tests()
         self.find_cookie_tests()

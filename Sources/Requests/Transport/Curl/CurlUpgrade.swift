@@ -1,0 +1,42 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+
+/// The content of a request for an upgrade: nothing before the 101, then the bytes of the other protocol, whenever there
+/// are any.
+///
+/// To libcurl it is an upload without a length, which sends the bytes as they are if the coding is left out, and takes what
+/// follows a 101 for content. This is so in all of its releases from 7.68 to 8.21, also those without WebSockets of their own.
+struct CurlUpgrade {
+    /// The size of libcurl's buffer: many sockets wait, and few send at one time.
+    static let bufferSize = 16 * 1024
+
+    private enum Phase {
+        case waiting, open, over
+    }
+
+    private let source: UpgradeSource
+    private let phase = Locked(Phase.waiting)
+
+    init(_ source: UpgradeSource, _ whenReadable: @escaping @Sendable () -> Void) {
+        self.source = source
+        source.whenReadable(whenReadable)
+    }
+
+    /// Whether the server has agreed, and the content isn't over.
+    var isOpen: Bool { phase.withLock { $0 == .open } }
+
+    func open() { phase.withLock { $0 = .open } }
+
+    /// Ends the content: libcurl ends no transfer before that.
+    func end() { phase.withLock { $0 = .over } }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> CurlBody.Chunk {
+        guard phase.withLock({ $0 != .over }) else { return .bytes(0) }
+        let count = source.take(into: buffer)
+        return count > 0 ? .bytes(count) : .later
+    }
+}
+#endif

@@ -1,0 +1,100 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+extension RequestQueue {
+    /// Opens a WebSocket.
+    ///
+    /// ```swift
+    /// let socket = try await client.webSocket("rooms/\(room)", protocols: ["chat.v2"])
+    /// ```
+    ///
+    /// The operation runs until the socket is closed. Releasing the socket closes it, with the code 1001.
+    ///
+    /// - Parameters:
+    ///   - path: The path, which is appended to the base URL, or an absolute address: `ws`, `wss`, `http` or `https`.
+    ///   - protocols: The protocols to offer, the preferred one first; none by default.
+    ///   - session: The transport; `nil`, the default, is the queue's.
+    /// - Returns: The open socket.
+    /// - Throws: The failure of the handshake; for an answer other than 101, it has the response.
+    public func webSocket(
+        _ path: RequestPath,
+        protocols: [String] = [],
+        session: (any HTTPTransport)? = nil
+    ) async throws(RequestError) -> WebSocket {
+        try await webSocket(HTTPRequest(path), protocols: protocols, session: session)
+    }
+
+    /// Opens a WebSocket with a request of any kind, as that has header fields, credentials, or a timeout.
+    ///
+    /// Cancelling the task that waits for the socket cancels the handshake.
+    ///
+    /// - Parameters:
+    ///   - request: The request: a GET without content.
+    ///   - protocols: The protocols to offer, the preferred one first; none by default.
+    ///   - session: The transport; `nil`, the default, is the queue's.
+    /// - Returns: The open socket.
+    /// - Throws: The failure of the handshake; for an answer other than 101, it has the response.
+    public func webSocket<R: NetworkRequest>(
+        _ request: R,
+        protocols: [String] = [],
+        session: (any HTTPTransport)? = nil
+    ) async throws(RequestError) -> WebSocket {
+        let opened = OpenedSocket(request: request, protocols: protocols)
+        var operation: AnyRequestOperation? = makeOperation(for: opened, session)
+        let cancel: @Sendable () -> Void = { [weak operation] in operation?.cancel() }
+        operation?.whenThereIsAResult { [socket = opened.socket] result in
+            if case .failure(let error) = RequestOperation<OpenedSocket<R>>.unboxed(result) {
+                socket.fill(.failure(error))
+            }
+        }
+        add(&operation)
+        return try await withTaskCancellationHandler {
+            await opened.socket.value()
+        } onCancel: {
+            cancel()
+        }.get()
+    }
+}
+
+/// Any request, whose socket is passed to the waiting caller.
+private struct OpenedSocket<Base: NetworkRequest>: WebSocketRequest, NamedRequestType {
+    typealias Success = Void
+    typealias Failure = RequestError
+
+    static var typeName: String { "\(Base.shownTypeName) (socket)" }
+
+    let request: Base
+    let protocols: [String]
+    var options: RequestOptions
+    let socket = OneShot<Result<WebSocket, RequestError>>()
+
+    init(request: Base, protocols: [String]) {
+        (self.request, self.protocols) = (request, protocols)
+        options = request.resolvedOptions
+        // They are applied below.
+        options.changes = []
+        // Those of the request are for its content.
+        options.validStatusCodes = nil
+    }
+
+    var identifier: String { request.identifier }
+
+    func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {
+        request.makeURLRequest(completion: completion)
+    }
+
+    func makeHTTPRequest(
+        in environment: RequestEnvironment,
+        completion: @escaping @Sendable (Result<HTTPRequest, any Error>) -> Void
+    ) {
+        request.makeHTTPRequest(in: environment, changedBy: request.resolvedOptions, completion: completion)
+    }
+
+    // The operation is finished when the socket is closed, by the caller or the peer.
+    func process(_ socket: WebSocket) async {
+        self.socket.fill(.success(socket.handedOver()))
+        await socket.core.over()
+    }
+}

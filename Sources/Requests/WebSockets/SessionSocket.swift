@@ -1,0 +1,199 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if !canImport(FoundationNetworking)
+import Foundation
+
+/// A socket of Foundation, which exchanges messages rather than bytes.
+///
+/// To the library, it is a server in memory: its messages arrive as the frames of a server, and the frames of the client
+/// become its messages. So everything above is the same on every platform.
+// Sendable: a delegate has to inherit from NSObject; its state is constants and one lock.
+final class SessionSocket: NSObject, URLSessionWebSocketDelegate, TransferHandle, @unchecked Sendable {
+    private struct State: Sendable {
+        var machine = WebSocketMachine(.server)
+        var (isOpen, isOver, isCancelled, isPaused) = (false, false, false, false)
+        /// Whether a message of the peer is awaited.
+        var isReceiving = false
+    }
+
+    private let task: URLSessionWebSocketTask
+    private let request: TransportRequest
+    private let receive: @Sendable (TransferEvent) -> Void
+    private let state = Locked(State())
+    /// A value for each time that the client has something to send.
+    private let wakeUps = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    /// The events come here, one at a time, whatever the queue of the session is.
+    private let queue = DispatchQueue(label: "Requests.SessionSocket")
+
+    private init(
+        _ task: URLSessionWebSocketTask,
+        _ request: TransportRequest,
+        _ receive: @escaping @Sendable (TransferEvent) -> Void
+    ) {
+        (self.task, self.request, self.receive) = (task, request, receive)
+    }
+
+    /// Makes a task of the handshake and starts it; one that can't be sent ends at once.
+    static func start(
+        _ request: TransportRequest,
+        over transport: any SessionTransport,
+        maximumMessageSize: Int,
+        receive: @escaping @Sendable (TransferEvent) -> Void
+    ) -> any TransferHandle {
+        do {
+            var request = request
+            let session = try transport.session(for: &request)
+            var made = try session.urlRequest(for: request)
+            // Foundation makes these itself.
+            for name in WebSocketHandshake.ownNames { made.setValue(nil, forHTTPHeaderField: name.rawValue) }
+            let task = session.webSocketTask(with: made)
+            task.maximumMessageSize = maximumMessageSize
+            let socket = SessionSocket(task, request, receive)
+            task.delegate = socket
+            task.resume()
+            return socket
+        } catch {
+            receive(.end(RequestError(error)))
+            return EndedTransfer()
+        }
+    }
+
+    func cancel() {
+        state.withLock { $0.isCancelled = true }
+        task.cancel()
+    }
+
+    func pause() { state.withLock { $0.isPaused = true } }
+
+    func resume() {
+        state.withLock { $0.isPaused = false }
+        receiveNext()
+    }
+
+    private func open(_ head: HTTPResponseHead) {
+        // Foundation has checked the answer to its own key.
+        var headers = head.headers
+        headers[WebSocketHandshake.acceptName] =
+            WebSocketHandshake.accept(for: request.headers[WebSocketHandshake.keyName] ?? "")
+        (headers[.upgrade], headers[.connection]) = ("websocket", "Upgrade")
+        state.withLock { $0.isOpen = true }
+        receive(.head(HTTPResponseHead(status: .switchingProtocols, headers: headers, url: request.url)))
+        request.upgrade?.whenReadable { [wakeUps] in wakeUps.continuation.yield() }
+        wakeUps.continuation.yield()
+        Task { for await _ in wakeUps.stream { await send() } }
+        receiveNext()
+    }
+
+    /// Awaits one message: the peer has to wait as long as none is awaited.
+    private func receiveNext() {
+        let begins = state.withLock { state in
+            let begins = state.isOpen && !state.isPaused && !state.isReceiving
+            if begins { state.isReceiving = true }
+            return begins
+        }
+        guard begins else { return }
+        task.receive { [self] result in
+            // A failure is reported with the end of the task.
+            guard case .success(let message) = result else { return }
+            switch message {
+            case .string(let text): pass { $0.send(.text(text)) }
+            case .data(let data): pass { $0.send(.data(data)) }
+            @unknown default: break
+            }
+            state.withLock { $0.isReceiving = false }
+            receiveNext()
+        }
+    }
+
+    /// Reports what the server in memory sends.
+    private func pass(_ change: @escaping @Sendable (inout WebSocketMachine) -> Void) {
+        queue.async { [self] in
+            let data = state.withLock { state in
+                change(&state.machine)
+                return state.isOver ? Data() : state.machine.takeAll()
+            }
+            if !data.isEmpty { receive(.data(data)) }
+        }
+    }
+
+    /// Sends what the client has to send, one message after the other.
+    private func send() async {
+        var bytes = Data(count: 64 * 1024)
+        while case let count = bytes.withUnsafeMutableBytes({ request.upgrade?.take(into: $0) ?? 0 }), count > 0 {
+            let piece = bytes.prefix(count)
+            let (events, answers) = state.withLock { ($0.machine.receive(piece), $0.machine.takeAll()) }
+            for event in events {
+                switch event {
+                case .message(.text(let text)): try? await task.send(.string(text))
+                case .message(.data(let data)): try? await task.send(.data(data))
+                case .ping:
+                    // The answer of the machine is passed on once the peer has answered.
+                    task.sendPing { [self] error in
+                        guard error == nil else { return }
+                        queue.async { [self] in if state.withLock({ !$0.isOver }) { receive(.data(answers)) } }
+                    }
+                case .closed(let code, let reason):
+                    let code = URLSessionWebSocketTask.CloseCode(rawValue: Int(code.rawValue))
+                    task.cancel(with: code ?? .normalClosure, reason: Data(reason.utf8))
+                case .pong, .failed: break
+                }
+            }
+        }
+    }
+
+    private func end(_ error: (any Error)?) {
+        wakeUps.continuation.finish()
+        let (wasOpen, isCancelled) = state.withLock { state in
+            state.isOver = true
+            return (state.isOpen, state.isCancelled)
+        }
+        let phase: RequestError.Phase = wasOpen ? .receiving : .sending
+        if isCancelled { return receive(.end(RequestError(.cancelled, phase: phase))) }
+        if !wasOpen, let response = task.response as? HTTPURLResponse {
+            receive(.head(HTTPResponseHead(response)))
+            return receive(.end(nil))
+        }
+        // A session that doesn't trust a server cancels the task itself.
+        let isUntrusted = (error as? URLError)?.code == .cancelled && !wasOpen
+        if isUntrusted { return receive(.end(RequestError(.badCertificate, phase: phase))) }
+        receive(.end(error.map { RequestError(sessionError: $0, phase: phase) }))
+    }
+
+    // MARK: The delegate
+
+    func urlSession(
+        _ session: URLSession,
+        webSocketTask: URLSessionWebSocketTask,
+        didOpenWithProtocol protocol: String?
+    ) {
+        let head = (webSocketTask.response as? HTTPURLResponse).map(HTTPResponseHead.init)
+        queue.async { [self] in open(head ?? HTTPResponseHead(status: .switchingProtocols)) }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        webSocketTask: URLSessionWebSocketTask,
+        didCloseWith closeCode: URLSessionWebSocketTask.CloseCode,
+        reason: Data?
+    ) {
+        let code = WebSocketCloseCode(rawValue: UInt16(clamping: closeCode.rawValue))
+        pass { $0.close(code, reason: String(decoding: reason ?? Data(), as: UTF8.self)) }
+    }
+
+    /// Refuses every redirect: the library follows them itself.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping (URLRequest?) -> Void
+    ) {
+        completionHandler(nil)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        queue.async { [self] in end(error) }
+    }
+}
+#endif

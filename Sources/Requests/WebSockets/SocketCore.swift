@@ -1,0 +1,153 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The state that the connection of a socket shares with the code that uses the socket.
+///
+/// The machine is under its lock; what follows from a step is done after unlocking.
+final class SocketCore: TransferHandle {
+    typealias Reply<Value> = CheckedContinuation<Result<Value, RequestError>, Never>
+
+    /// The settings of a socket.
+    struct Settings: Sendable {
+        var maximumMessageSize: Int
+        /// The number of bytes above which a side waits.
+        var bufferSize: Int
+        /// The maximum time without data.
+        var timeout: Duration
+        var clock: any Clock<Duration>
+        var random: RandomSource
+    }
+
+    /// The maximum time that the peer has to close the connection.
+    private static let closingTime = Duration.seconds(5)
+    /// The same for a socket that was cancelled, whose operation isn't finished before.
+    private static let cancellingTime = Duration.seconds(1)
+
+    /// Pauses and cancels the connection.
+    let flow = FlowControl()
+    /// The bytes for the transport.
+    let source: UpgradeSource
+    private let settings: Settings
+    private let state: Locked<SocketState>
+
+    init(_ settings: Settings) {
+        let state = Locked(SocketState(settings))
+        (self.settings, self.state) = (settings, state)
+        source = UpgradeSource { buffer in
+            let (count, due) = state.withLock { ($0.take(into: buffer), $0.takeDue()) }
+            for action in due { action() }
+            return count
+        }
+    }
+
+    var closing: (code: WebSocketCloseCode, reason: String)? { state.withLock { $0.closing } }
+
+    // MARK: The connection
+
+    /// Begins to watch the connection, which was upgraded.
+    func open(whenOver: @escaping @Sendable () -> Void) {
+        change { $0.whenOver = whenOver }
+        // A pause of the handshake ends with it.
+        resume()
+        watch()
+    }
+
+    /// Takes an event of the connection, after the head.
+    func receive(_ event: TransferEvent) {
+        switch event {
+        case .data(let data):
+            change { $0.receive(data) }
+        case .end(let error):
+            _ = flow.detach()
+            change { $0.connectionEnded(error) }
+        case .informational, .sent, .head, .trailers, .metrics: break
+        }
+    }
+
+    // The handle of the handshake, until the socket is open.
+    func cancel() { flow.cancel() }
+    func pause() { flow.set(.user, true) }
+    func resume() { flow.set(.user, false) }
+
+    /// Closes the socket, because nothing uses it any more; its users get the error.
+    func cancel(_ error: RequestError) {
+        change { $0.end(.failure(error), sending: .goingAway) }
+        limitClosing(to: Self.cancellingTime)
+    }
+
+    /// Ends the connection if the peer doesn't.
+    private func limitClosing(to time: Duration) {
+        let timer = DelayedAction(after: time, on: settings.clock) { [flow] in flow.cancel() }
+        change { $0.replaceTimer(by: timer) }
+    }
+
+    /// Checks three times in the timeout whether the peer shows signs of life, and asks for one if not.
+    private func watch() {
+        let timer = DelayedAction(after: settings.timeout / 3, on: settings.clock) { [weak self] in
+            guard let self, change({ $0.checkLife() }) else { return }
+            watch()
+        }
+        change { if $0.ending == nil { $0.replaceTimer(by: timer) } else { $0.due.append(timer.cancel) } }
+    }
+
+    // MARK: Its users
+
+    /// Waits for the next message; `nil` at the end.
+    func next() async throws(RequestError) -> WebSocketMessage? {
+        if let next = change({ $0.takeNext() }) { return try next.get() }
+        return try await wait { $0.read($1, $2) }.get()
+    }
+
+    func send(_ message: WebSocketMessage) async throws(RequestError) {
+        if let result = change({ $0.send(message) }) { return try result.get() }
+        try await wait { $0.send(message, $1, $2) }.get()
+    }
+
+    func ping() async throws(RequestError) {
+        try await wait { $0.ping($1, $2) }.get()
+    }
+
+    func close(_ code: WebSocketCloseCode, reason: String = "") async {
+        change { $0.end(.success(nil), sending: code, reason: reason) }
+        await over()
+    }
+
+    /// Waits for the end of the connection.
+    func over() async {
+        _ = await wait { $0.awaitEnd($1, $2) }
+    }
+
+    private func wait<Value: Sendable>(
+        _ begin: (inout SocketState, Reply<Value>, Int) -> Void
+    ) async -> Result<Value, RequestError> {
+        let number = change { $0.nextNumber() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { reply in
+                change { begin(&$0, reply, number) }
+                // The handler may have come before the wait.
+                if Task.isCancelled { change { $0.withdraw(number) } }
+            }
+        } onCancel: {
+            change { $0.withdraw(number) }
+        }
+    }
+
+    /// Changes the state, and does what follows from that.
+    @discardableResult
+    private func change<Value: Sendable>(_ change: (inout SocketState) -> Value) -> Value {
+        let (value, due, wakes, closes) = state.withLock { state in
+            let value = change(&state)
+            return (value, state.takeDue(), state.machine.pendingCount > 0, state.beginsClosing())
+        }
+        if wakes { source.wake() }
+        for action in due { action() }
+        if closes { limitClosing(to: Self.closingTime) }
+        while let isPaused = state.withLock({ $0.pauses.next($0.isFull) }) {
+            flow.set(.buffer, isPaused)
+            state.withLock { $0.pauses.endPassing() }
+        }
+        return value
+    }
+}

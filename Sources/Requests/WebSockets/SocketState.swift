@@ -1,0 +1,255 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The variables of a socket, and its waiting users.
+struct SocketState: Sendable {
+    typealias Reply<Value> = SocketCore.Reply<Value>
+    /// Something that is done after unlocking.
+    typealias Action = @Sendable () -> Void
+
+    var machine: WebSocketMachine
+    var pauses = Level()
+    var whenOver: Action?
+    var due: [Action] = []
+    /// The end of the messages, behind those that wait; `nil` as long as the socket is open.
+    private(set) var ending: Result<WebSocketMessage?, RequestError>?
+    /// The code and the reason with which the socket was closed.
+    private(set) var closing: (code: WebSocketCloseCode, reason: String)?
+    /// Whether the peer is to wait until messages are consumed.
+    private(set) var isFull = false
+
+    private let settings: SocketCore.Settings
+    private var messages = FIFO<WebSocketMessage>()
+    /// The number of bytes of the messages.
+    private var size = 0
+    private var reader: (number: Int, reply: Reply<WebSocketMessage?>)?
+    /// The waits of its other users, by their numbers.
+    private var waits: [Int: (purpose: Purpose, reply: Reply<Void>)] = [:]
+    /// The numbers of the waiting senders, in their order; those that have gone are skipped.
+    private var line = FIFO<Int>()
+    private var lastNumber = 0
+    /// The number of checks since the last sign of life.
+    private var silence = 0
+    private var timer: DelayedAction?
+    private var isOver = false
+    /// Whether the time for closing is limited.
+    private var isLimited = false
+
+    private enum Purpose: Sendable {
+        /// To send a message.
+        case sending(WebSocketMessage)
+        /// For the answer to a ping.
+        case pong
+        /// For the end of the connection.
+        case end
+    }
+
+    /// The size of a message besides its content, so that a flood of empty ones makes the peer wait, too.
+    private static let overhead = 64
+    /// The number of checks without a sign of life after which the peer is given up.
+    private static let patience = 3
+
+    init(_ settings: SocketCore.Settings) {
+        self.settings = settings
+        let size = settings.maximumMessageSize
+        machine = WebSocketMachine(.client, maximumMessageSize: size, random: settings.random)
+    }
+
+    mutating func takeDue() -> [Action] {
+        defer { if !due.isEmpty { due = [] } }
+        return due
+    }
+
+    /// Whether the time for closing begins now.
+    mutating func beginsClosing() -> Bool {
+        defer { isLimited = ending != nil }
+        return ending != nil && !isLimited
+    }
+
+    /// Moves bytes into a buffer of the transport, and returns their number.
+    mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let count = machine.take(into: buffer)
+        // A large message that is on its way is a sign of life, too; a ping isn't.
+        if count > 0, machine.pendingCount > 0 { silence = 0 }
+        admitSenders()
+        return count
+    }
+
+    mutating func nextNumber() -> Int {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    mutating func replaceTimer(by timer: DelayedAction?) {
+        if let former = self.timer { due.append(former.cancel) }
+        self.timer = timer
+        if isOver, let timer { due.append(timer.cancel) }
+    }
+
+    // MARK: Receive
+
+    mutating func receive(_ data: Data) {
+        silence = 0
+        for event in machine.receive(data) {
+            switch event {
+            case .message(let message): receive(message)
+            case .ping: break
+            case .pong(let payload): receivePong(payload)
+            case .closed(let code, let reason):
+                closing = (code, reason)
+                end(.success(nil), sending: code)
+            case .failed(let code, let reason):
+                let error = RequestError(.badResponse, phase: .receiving, reason: "a WebSocket: \(reason)")
+                closing = closing ?? (code, reason)
+                end(.failure(error), sending: code)
+            }
+        }
+    }
+
+    private mutating func receive(_ message: WebSocketMessage) {
+        guard ending == nil else { return }
+        if let (_, reply) = reader.take() {
+            due.append { reply.resume(returning: .success(message)) }
+        } else {
+            messages.append(message)
+            size += message.count + Self.overhead
+            isFull = isFull || size > settings.bufferSize
+        }
+    }
+
+    private mutating func receivePong(_ payload: Data) {
+        guard payload.count == 8 else { return }
+        let number = payload.reduce(0) { $0 << 8 | Int($1) }
+        // A peer may answer only the last of several pings.
+        for case (let other, (.pong, let reply)) in waits where other <= number {
+            waits[other] = nil
+            due.append { reply.resume(returning: .success(())) }
+        }
+    }
+
+    /// Looks for a sign of life; `false` if the socket isn't open any more.
+    mutating func checkLife() -> Bool {
+        guard ending == nil else { return false }
+        // A peer that is made to wait can't show any.
+        silence = isFull ? 0 : silence + 1
+        guard silence < Self.patience else {
+            let reason = "the peer of a WebSocket gave no sign of life for \(settings.timeout)"
+            end(.failure(RequestError(.timedOut, phase: .receiving, reason: reason)), sending: .goingAway)
+            return false
+        }
+        if silence > 0, machine.pendingCount == 0 { machine.ping(Data()) }
+        return true
+    }
+
+    // MARK: The end
+
+    /// Ends the messages, behind those that wait, and begins the closing handshake or answers it.
+    mutating func end(
+        _ ending: Result<WebSocketMessage?, RequestError>,
+        sending code: WebSocketCloseCode,
+        reason: String = ""
+    ) {
+        machine.close(code, reason: reason)
+        guard self.ending == nil else { return }
+        self.ending = ending
+        isFull = false
+        if case .failure(let error) = ending, error.code == .cancelled { (messages, size) = (FIFO(), 0) }
+        if let (_, reply) = reader.take() { due.append { reply.resume(returning: ending) } }
+        let error = closedError
+        for (number, wait) in waits {
+            if case .end = wait.purpose { continue }
+            waits[number] = nil
+            due.append { wait.reply.resume(returning: .failure(error)) }
+        }
+        line = FIFO()
+    }
+
+    mutating func connectionEnded(_ error: RequestError?) {
+        guard !isOver else { return }
+        isOver = true
+        if closing == nil { closing = (.abnormalClosure, "") }
+        let reason = "the connection of a WebSocket ended without a closing handshake"
+        end(.failure(error ?? RequestError(.connectionLost, phase: .receiving, reason: reason)), sending: .goingAway)
+        replaceTimer(by: nil)
+        for (_, reply) in waits.values { due.append { reply.resume(returning: .success(())) } }
+        waits = [:]
+        if let whenOver = whenOver.take() { due.append(whenOver) }
+    }
+
+    private var closedError: RequestError {
+        if case .failure(let error) = ending { return error }
+        return RequestError(.closed, phase: .sending, reason: "the WebSocket is closed")
+    }
+
+    // MARK: Users
+
+    /// Takes the next message, or the end; `nil` if there is neither.
+    mutating func takeNext() -> Result<WebSocketMessage?, RequestError>? {
+        guard let message = messages.popFirst() else { return ending }
+        size -= message.count + Self.overhead
+        if isFull, size <= settings.bufferSize / 2 { isFull = false }
+        return .success(message)
+    }
+
+    mutating func read(_ reply: Reply<WebSocketMessage?>, _ number: Int) {
+        if let next = takeNext() { return due.append { reply.resume(returning: next) } }
+        guard reader == nil else {
+            let reason = "another task waits for the next message of the WebSocket"
+            let error = RequestError(.alreadyConsumed, phase: .receiving, reason: reason)
+            return due.append { reply.resume(returning: .failure(error)) }
+        }
+        reader = (number, reply)
+    }
+
+    /// Sends a message, unless it has to wait.
+    mutating func send(_ message: WebSocketMessage) -> Result<Void, RequestError>? {
+        guard ending == nil else { return .failure(closedError) }
+        guard line.isEmpty, machine.pendingCount < settings.bufferSize else { return nil }
+        machine.send(message)
+        return .success(())
+    }
+
+    mutating func send(_ message: WebSocketMessage, _ reply: Reply<Void>, _ number: Int) {
+        if let result = send(message) { return due.append { reply.resume(returning: result) } }
+        waits[number] = (.sending(message), reply)
+        line.append(number)
+    }
+
+    /// Sends the messages of waiting senders, as far as there is room.
+    private mutating func admitSenders() {
+        while !line.isEmpty, machine.pendingCount <= settings.bufferSize / 2, let number = line.popFirst() {
+            guard case (.sending(let message), let reply)? = waits.removeValue(forKey: number) else { continue }
+            machine.send(message)
+            due.append { reply.resume(returning: .success(())) }
+        }
+    }
+
+    mutating func ping(_ reply: Reply<Void>, _ number: Int) {
+        guard ending == nil else {
+            let error = closedError
+            return due.append { reply.resume(returning: .failure(error)) }
+        }
+        machine.ping(withUnsafeBytes(of: UInt64(number).bigEndian) { Data($0) })
+        waits[number] = (.pong, reply)
+    }
+
+    mutating func awaitEnd(_ reply: Reply<Void>, _ number: Int) {
+        guard !isOver else { return due.append { reply.resume(returning: .success(())) } }
+        waits[number] = (.end, reply)
+    }
+
+    /// Ends a wait, whose task was cancelled.
+    mutating func withdraw(_ number: Int) {
+        let error = RequestError(.cancelled, phase: .receiving)
+        if let (waiting, reply) = reader, waiting == number {
+            reader = nil
+            due.append { reply.resume(returning: .failure(error)) }
+        }
+        if let (_, reply) = waits.removeValue(forKey: number) {
+            due.append { reply.resume(returning: .failure(error)) }
+        }
+        admitSenders()
+    }
+}

@@ -1,0 +1,52 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The handshake of a WebSocket: the fields of the request, and the check of the answer (RFC 6455, 4.1 and 4.2.2).
+package enum WebSocketHandshake {
+    package static let keyName: HTTPField.Name = "Sec-WebSocket-Key"
+    package static let acceptName: HTTPField.Name = "Sec-WebSocket-Accept"
+    package static let protocolName: HTTPField.Name = "Sec-WebSocket-Protocol"
+    private static let versionName: HTTPField.Name = "Sec-WebSocket-Version"
+    private static let extensionsName: HTTPField.Name = "Sec-WebSocket-Extensions"
+    /// The fields that make a request a handshake.
+    static let ownNames = [.connection, .upgrade, keyName, versionName, extensionsName]
+
+    /// Adds the fields that ask for a socket, with a new key, since each connection has its own.
+    static func complete(_ headers: inout HTTPHeaders, _ random: inout RandomSource) {
+        let key = (0..<2).flatMap { _ in withUnsafeBytes(of: random.next()) { Data($0) } }
+        headers[.connection] = "Upgrade"
+        headers[.upgrade] = "websocket"
+        headers[versionName] = "13"
+        headers[keyName] = Data(key).base64EncodedString()
+        headers[extensionsName] = nil
+    }
+
+    /// The answer to a key.
+    package static func accept(for key: String) -> String {
+        SHA1.digest(of: Data((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)).base64EncodedString()
+    }
+
+    /// Returns what is wrong with the head of a 101, by the fields of the request; `nil` if the socket is open.
+    static func flaw(in head: HTTPResponseHead, to headers: HTTPHeaders) -> String? {
+        func has(_ name: HTTPField.Name, _ token: String) -> Bool {
+            head[values: name].contains { FieldScanner.elements(of: $0).contains { $0.equalsIgnoringASCIICase(token) } }
+        }
+        guard has(.upgrade, "websocket"), has(.connection, "Upgrade") else {
+            return "the server has switched to another protocol than that of WebSockets"
+        }
+        guard head[values: acceptName] == [accept(for: headers[keyName] ?? "")] else {
+            return "the answer of the server to the key of the handshake is wrong"
+        }
+        guard head[values: extensionsName].allSatisfy({ FieldScanner.elements(of: $0).isEmpty }) else {
+            return "the server uses an extension that wasn't asked for"
+        }
+        let offered = headers[values: protocolName].flatMap { FieldScanner.elements(of: $0) }
+        let chosen = head[values: protocolName]
+        guard chosen.count <= 1, chosen.allSatisfy({ offered.contains($0) }) else {
+            return "the server has chosen a protocol that wasn't offered"
+        }
+        return nil
+    }
+}

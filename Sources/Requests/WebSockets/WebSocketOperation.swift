@@ -1,0 +1,126 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The operation of a ``WebSocketRequest``: opens a socket, and is finished when that is closed.
+///
+/// Up to the 101, it is as any other. From then on, it holds no place at the host, and the deadline of the environment is
+/// over, but not one of the request itself. On an `HTTPClient`, it never counts towards the maximum of concurrent requests;
+/// on an `OperationQueue`, it holds its place until the end. A socket isn't retried once it was open.
+///
+/// Cancelling the operation closes the socket with the code 1001.
+// Sendable: Operation requires restating it; the only additions here are a task, and values behind a lock.
+open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchecked Sendable {
+    private typealias Opening = (operation: WebSocketOperation, request: R, socket: WebSocket)
+
+    /// The open socket, for its user; `nil` if there is none.
+    private let opening = OneShot<Opening?>()
+    private let user: Task<Void, Never>
+    /// The connection that was upgraded last, and whether the request has the socket.
+    private let upgraded = Locked<(core: SocketCore?, isUsed: Bool)>((nil, false))
+
+    /// Makes an operation.
+    public required init(_ configuration: OperationConfiguration<R>) {
+        var configuration = configuration
+        if let baseURL = configuration.environment.baseURL, baseURL.overHTTP != baseURL {
+            configuration.environment.baseURL = baseURL.overHTTP
+        }
+        // Made here, for the task-locals of the caller; it waits for the socket.
+        user = Task { [opening] in
+            if let opening = await opening.value() { await opening.operation.use(opening) }
+        }
+        super.init(configuration)
+    }
+
+    deinit { opening.fill(nil) }
+
+    final override var keepsContentInMemory: Bool { false }
+    final override var isOpenEnded: Bool { true }
+    final override var isOutsideOfBounds: Bool { true }
+    // What was said on a socket can't be taken back.
+    final override var mayTryAgain: Bool { !upgraded.withLock { $0.isUsed } }
+
+    final override func makeRequest() async throws -> HTTPRequest {
+        var request = try await super.makeRequest()
+        if request.url.overHTTP != request.url { request.url = request.url.overHTTP }
+        guard request.method == .get, request.body.isEmpty else {
+            throw InvalidRequest(.method, "of a WebSocket is GET, without content", excerpt: request.method.rawValue)
+        }
+        let protocols = self.request?.protocols ?? []
+        guard protocols.allSatisfy(\.isToken) else {
+            throw InvalidRequest(.headerValue, "of \(WebSocketHandshake.protocolName) isn't a list of tokens")
+        }
+        if !protocols.isEmpty { request.headers[WebSocketHandshake.protocolName] = protocols.joined(separator: ", ") }
+        return request
+    }
+
+    final override func transport(for sent: inout HTTPRequest) throws -> (any HTTPTransport)? {
+        guard let transport = try super.transport(for: &sent), let request else { return nil }
+        var random = environment.random
+        WebSocketHandshake.complete(&sent.headers, &random)
+        let settings = SocketCore.Settings(
+            maximumMessageSize: request.maximumMessageSize,
+            bufferSize: max(1, request.bufferSize),
+            timeout: sent.timeout ?? plan?.options.timeout ?? environment.timeout ?? .seconds(60),
+            clock: environment.clock,
+            random: random
+        )
+        return UpgradingTransport(transport, settings) { [self] core in keep(core) }
+    }
+
+    /// Keeps the connection of a handshake that has succeeded, as a transfer of its own.
+    private func keep(_ core: SocketCore) {
+        let isWanted = transition(.transferBegins) == .send
+        core.open { [self] in if isWanted { advance(.transferEnded) } }
+        if plan?.options.deadline == nil { endDeadline() }
+        let former = upgraded.withLock { upgraded in
+            defer { if isWanted { upgraded.core = core } }
+            return isWanted ? upgraded.core : core
+        }
+        former?.cancel(RequestError(.cancelled, phase: .receiving))
+        // A result that came meanwhile found no connection.
+        if isWanted, self.core.withLock({ $0.result != nil }) { endUse() }
+    }
+
+    final override func conclude(
+        _ response: HTTPResponse<ResponseContent>,
+        of sent: HTTPRequest
+    ) async throws(RunFailure) {
+        let core = upgraded.withLock { upgraded in
+            defer { upgraded.isUsed = upgraded.core != nil }
+            return upgraded.core
+        }
+        guard response.status == .switchingProtocols, let core, let request else {
+            let reason = "the response opens no WebSocket"
+            let error = RequestError(.badResponse, phase: .receiving, reason: reason)
+            throw RunFailure(error, in: .receiving, response: response.map { $0.data ?? Data() })
+        }
+        opening.fill((self, request, WebSocket(response.head, core)))
+    }
+
+    private func use(_ opening: Opening) async {
+        do {
+            let value = try await opening.request.process(opening.socket)
+            await opening.socket.close()
+            finish(with: .success(value))
+        } catch let error as RequestError where error.code == .cancelled {
+            // A task of the user's own was cancelled; if it were this operation, there would be a result.
+            fail(RunFailure(error.underlying ?? error, in: .receiving))
+        } catch {
+            fail(RunFailure(error, in: .receiving))
+        }
+    }
+
+    /// Closes the socket, which isn't needed any more; its user gets the error of the operation.
+    private func endUse() {
+        let error = failure as? RequestError ?? RequestError(.cancelled, phase: .receiving)
+        upgraded.withLock { $0.core }?.cancel(error)
+        user.cancel()
+    }
+
+    override func didDeliver() {
+        super.didDeliver()
+        endUse()
+    }
+}

@@ -1,0 +1,108 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+
+extension TransportConformance {
+    /// The checks of connections that go on as those of another protocol.
+    static let upgrades: [Check] = [
+        Check("an upgraded connection carries bytes both ways", .upgraded) { trial in
+            let peer = try trial.upgrade("/echo") { try $0.echo() }
+            try await trial.wait(for: peer.transfer.head, "no head came")
+            let text = String(repeating: "bytes of another protocol ", count: 10_000)
+            peer.change { $0.send(.text(text)) }
+            try await trial.wait(for: peer.answered, "no message came back")
+            trial.expect(peer.messages == [.text(text)], "the bytes of the peer aren't those that it got")
+            peer.change { $0.close(.normalClosure) }
+            let log = try await trial.finish(peer.transfer)
+            trial.expectAnswer(log, .switchingProtocols)
+        },
+        Check("bytes that come with the head of an upgrade arrive", .upgraded) { trial in
+            let peer = try trial.upgrade("/greeting") { try $0.send("hello") }
+            let log = try await trial.finish(peer.transfer)
+            trial.expectAnswer(log, .switchingProtocols)
+            trial.expect(peer.messages == [.text("hello")], "the first bytes of the peer are missing")
+        },
+        Check("a refused upgrade is an answer", .upgraded) { trial in
+            let peer = try trial.upgrade("/text", nil)
+            let log = try await trial.finish(peer.transfer)
+            trial.expectAnswer(log, content: "text")
+            peer.change { $0.send(.text("late")) }
+            try await trial.expectLife(after: "a refused upgrade", mayLose: true)
+        },
+        Check("an upgraded connection that the peer ends has an end", .upgraded) { trial in
+            for reset in [false, true] {
+                let peer = try trial.upgrade("/end") { reset ? $0.reset() : $0.disconnect() }
+                let log = try await trial.finish(peer.transfer)
+                trial.expect(log.head?.status == .switchingProtocols, "the head is missing")
+            }
+        },
+        Check("a cancel ends an upgraded transfer", .upgraded) { trial in
+            let peer = try trial.upgrade("/silent") { $0.awaitClose() }
+            try await trial.wait(for: peer.transfer.head, "no head came")
+            peer.transfer.cancel()
+            trial.expectError(try await trial.finish(peer.transfer), .cancelled)
+            try await trial.expectLife(after: "a cancelled upgrade")
+        },
+    ]
+}
+
+/// The client's side of an upgraded connection, as the machine of a WebSocket.
+private final class UpgradedPeer: Sendable {
+    private struct State {
+        var machine = WebSocketMachine(.client)
+        var messages: [WebSocketMessage] = []
+    }
+
+    let transfer: WatchedTransfer
+    /// Opens with the first message.
+    let answered = Gate()
+    let source: UpgradeSource
+    private let state: Locked<State>
+
+    init(_ transfer: WatchedTransfer) {
+        let state = Locked(State())
+        (self.transfer, self.state) = (transfer, state)
+        source = UpgradeSource { buffer in state.withLock { $0.machine.take(into: buffer) } }
+    }
+
+    var messages: [WebSocketMessage] { state.withLock { $0.messages } }
+
+    func change(_ change: @Sendable (inout WebSocketMachine) -> Void) {
+        state.withLock { change(&$0.machine) }
+        source.wake()
+    }
+
+    func receive(_ event: TransferEvent) {
+        guard case .data(let data) = event else { return }
+        let hasMessages = state.withLock { state in
+            for case .message(let message) in state.machine.receive(data) { state.messages.append(message) }
+            return !state.messages.isEmpty
+        }
+        source.wake()
+        if hasMessages { answered.open() }
+    }
+}
+
+extension ConformanceTrial {
+    /// Begins an upgrade, which the server answers with a script; an ordinary route if there is none.
+    fileprivate func upgrade(
+        _ target: String,
+        _ script: (@Sendable (MockWebSocket) throws -> Void)?
+    ) throws -> UpgradedPeer {
+        try skip(unless: transport.capabilities.contains(.upgrades), "the transport can't upgrade connections")
+        if let script { server.route(.get, target, .webSocket(script)) }
+        let headers: HTTPHeaders = [
+            .connection: "Upgrade", .upgrade: "websocket", "Sec-WebSocket-Version": "13",
+            "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+        ]
+        let peer = UpgradedPeer(watch("GET \(target)"))
+        var request = TransportRequest(HTTPRequest(url: url(target), headers: headers))
+        request.decodesContent = false
+        request.upgrade = peer.source
+        peer.transfer.start(request, over: transport) { event, _ in peer.receive(event) }
+        return peer
+    }
+}

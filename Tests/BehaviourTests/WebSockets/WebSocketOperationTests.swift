@@ -1,0 +1,356 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTestSupport
+import RequestsTesting
+import Testing
+
+/// Collects the texts of a feed.
+private struct Feed: WebSocketRequest {
+    typealias Success = [String]
+    typealias Failure = RequestError
+
+    var path = "feed"
+    var options = RequestOptions()
+    var body: @Sendable (WebSocket) async throws -> [String] = { socket in
+        try await socket.messages.reduce(into: []) { $0.append($1.text ?? "") }
+    }
+
+    var identifier: String { path }
+
+    func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {
+        preconditionFailure("replaced by the other function")
+    }
+
+    func makeHTTPRequest(
+        in environment: RequestEnvironment,
+        completion: @escaping @Sendable (Result<HTTPRequest, any Error>) -> Void
+    ) {
+        completion(.success(HTTPRequest("\(raw: path)")))
+    }
+
+    func process(_ socket: WebSocket) async throws -> [String] { try await body(socket) }
+}
+
+@Suite(.bounded) struct WebSocketOperationTests {
+    private let server: MockServer
+    private let closed = Recorder<WebSocketCloseCode?>()
+    private let client: HTTPClient
+
+    init() throws {
+        server = try MockServer()
+        client = HTTPClient(baseURL: server.url)
+        server.route(
+            .get,
+            "/feed",
+            .webSocket { socket in for text in ["a", "b"] { try socket.send(text) } }
+        )
+        server.route(
+            .get,
+            "/silent",
+            .webSocket { [closed] socket in
+                socket.awaitClose()
+                closed.record(socket.closeCode)
+            }
+        )
+        server.route(.get, "/text", .text("text"))
+    }
+
+    @Test func requestMakesItsValueFromTheMessages() async throws {
+        #expect(try await client.fetch(Feed()) == ["a", "b"])
+        try await eventually { client.operations.isEmpty }
+        try await server.awaitConnections(open: 0)
+    }
+
+    @Test func othersDependOnTheEndOfTheSocket() async throws {
+        let texts = Recorder<[String]>()
+        let feed = client.addRequest(Feed())
+        let after = BlockOperation { if case .success(let value)? = feed.result { texts.record(value) } }
+        after.addDependency(feed)
+        OperationQueue().addOperation(after)
+
+        #expect(await texts.first(1) == [["a", "b"]])
+    }
+
+    @Test func valueClosesTheSocketNormally() async throws {
+        let value = try await client.fetch(Feed(path: "silent") { _ in ["made"] })
+
+        #expect(value == ["made"])
+        #expect(await closed.first(1) == [.normalClosure])
+    }
+
+    @Test func errorOfTheRequestClosesTheSocket() async throws {
+        struct Own: Error {}
+
+        let error = await #expect(throws: RequestError.self) {
+            try await client.fetch(Feed(path: "silent") { _ in throw Own() })
+        }
+
+        #expect(error?.underlying is Own)
+        #expect(error?.response?.status == .switchingProtocols)
+        #expect(await closed.first(1) == [.goingAway])
+    }
+
+    @Test func cancelClosesAsGoingAwayAndCancelsTheTask() async throws {
+        let (isOpen, ends) = (Gate(), Recorder<String>())
+        let operation = client.addRequest(
+            Feed(path: "silent") { socket in
+                isOpen.open()
+                do { return try await socket.messages.reduce(into: []) { $0.append($1.text ?? "") } } catch {
+                    ends.record("\((error as? RequestError)?.code.name ?? ""), \(Task.isCancelled)")
+                    throw error
+                }
+            }
+        )
+        await isOpen.wait()
+        operation.cancel()
+
+        let error = await #expect(throws: RequestError.self) { try await operation.value() }
+        #expect(error?.code == .cancelled)
+        #expect(await closed.first(1) == [.goingAway])
+        #expect(await ends.first(1).first?.hasPrefix("cancelled") == true)
+        try await eventually { operation.isFinished }
+        #expect(closed.count == 1)
+    }
+
+    /// A stubborn peer delays the end of the operation by a second at most.
+    @Test func cancelledOperationFinishesAfterItsConnection() async throws {
+        let (clock, isOpen) = (ManualClock(), Gate())
+        server.route(.get, "/deaf", .webSocket { $0.ignore() })
+        let client = client.inheriting { $0.clock = clock }
+        let operation = client.addRequest(
+            Feed(path: "deaf") { socket in
+                isOpen.open()
+                return try await socket.messages.reduce(into: []) { $0.append($1.text ?? "") }
+            }
+        )
+        await isOpen.wait()
+
+        operation.cancel()
+        #expect(operation.result != nil)
+        #expect(!operation.isFinished)
+        try await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(2))
+
+        try await eventually { operation.isFinished }
+        try await server.awaitConnections(open: 0)
+    }
+
+    @Test func peerThatNeverClosesIsDisconnected() async throws {
+        let clock = ManualClock()
+        server.route(.get, "/deaf", .webSocket { $0.ignore() })
+        let socket = try await client.inheriting { $0.clock = clock }.webSocket("deaf")
+
+        async let close: Void = socket.close()
+        try await eventually {
+            clock.advance(by: .seconds(1))
+            return server.openConnections == 0
+        }
+        await close
+
+        #expect(socket.closeCode == .abnormalClosure)
+    }
+
+    // MARK: Limits
+
+    @Test func socketStandsOutsideOfTheBoundOfAClient() async throws {
+        let narrow = HTTPClient(baseURL: server.url, maxConcurrentRequests: 1) {
+            $0.hostLimiter = HostLimiter(limit: 1)
+        }
+
+        let sockets = [try await narrow.webSocket("silent"), try await narrow.webSocket("silent")]
+        let response = try await narrow.send(HTTPRequest("text"))
+
+        #expect(response.status == .ok)
+        try await eventually { narrow.operations.count == 2 }
+        for socket in sockets { await socket.close() }
+    }
+
+    @Test func socketHoldsItsPlaceInAPlainQueue() async throws {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        let ends = Recorder<String>()
+
+        let socket = try await queue.webSocket(HTTPRequest(url: server.url("/silent")))
+        queue.addOperation { ends.record("other") }
+        #expect(ends.count == 0)
+        await socket.close()
+
+        #expect(await ends.first(1) == ["other"])
+    }
+
+    @Test func suspendedClientOpensNoSocket() async throws {
+        client.isSuspended = true
+        let operation = client.addRequest(Feed())
+        #expect(client.operations.contains(operation))
+        #expect(!operation.isExecuting)
+        client.isSuspended = false
+
+        #expect(try await operation.value() == ["a", "b"])
+    }
+
+    @Test func cancellingAllRequestsCancelsSockets() async throws {
+        let isOpen = Gate()
+        let operation = client.addRequest(
+            Feed(path: "silent") { socket in
+                isOpen.open()
+                return try await socket.messages.reduce(into: []) { $0.append($1.text ?? "") }
+            }
+        )
+        await isOpen.wait()
+        client.cancelAllRequests()
+
+        #expect(await closed.first(1) == [.goingAway])
+        await #expect(throws: RequestError.self) { try await operation.value() }
+    }
+
+    // MARK: Times
+
+    @Test func deadlineOfTheClientEndsWithTheHandshake() async throws {
+        let clock = ManualClock()
+        let client = client.inheriting { ($0.clock, $0.deadline) = (clock, .seconds(10)) }
+        server.route(.get, "/echo", .webSocket { try $0.echo() })
+
+        let socket = try await client.webSocket("echo")
+        clock.advance(by: .seconds(15))
+        try await socket.send("hello")
+
+        #expect(try await socket.next(1) == [.text("hello")])
+        await socket.close()
+    }
+
+    @Test func deadlineOfTheClientHoldsForTheHandshake() async throws {
+        let clock = ManualClock()
+        let client = client.inheriting { ($0.clock, $0.deadline) = (clock, .seconds(10)) }
+        server.route(.get, "/never", .never)
+
+        let socket = Task { try await client.webSocket("never") }
+        try await server.awaitRequest()
+        clock.advance(by: .seconds(11))
+
+        let error = await #expect(throws: RequestError.self) { try await socket.value }
+        #expect(error?.code == .deadlineExceeded)
+    }
+
+    @Test func deadlineOfTheRequestHoldsForTheSocket() async throws {
+        let (clock, isOpen) = (ManualClock(), Gate())
+        let client = client.inheriting { $0.clock = clock }
+        var feed = Feed(path: "silent") { socket in
+            isOpen.open()
+            return try await socket.messages.reduce(into: []) { $0.append($1.text ?? "") }
+        }
+        feed.options.deadline = .seconds(10)
+
+        let operation = client.addRequest(feed)
+        await isOpen.wait()
+        clock.advance(by: .seconds(11))
+
+        let error = await #expect(throws: RequestError.self) { try await operation.value() }
+        #expect(error?.code == .deadlineExceeded)
+        #expect(await closed.first(1) == [.goingAway])
+    }
+
+    @Test func silentPeerIsPingedAndStaysConnected() async throws {
+        let clock = ManualClock()
+        let client = client.inheriting { ($0.clock, $0.timeout) = (clock, .seconds(30)) }
+        let pings = Recorder<Data>()
+        server.route(
+            .get,
+            "/pings",
+            .webSocket { socket in
+                socket.onPing = { pings.record($0) }
+                socket.awaitClose()
+            }
+        )
+
+        let socket = try await client.webSocket("pings")
+        for number in 1...12 {
+            try await clock.waitForSleepers(1)
+            clock.advance(by: .seconds(10))
+            await pings.first(number)
+        }
+
+        #expect(socket.closeCode == nil)
+        await socket.close()
+    }
+
+    @Test func peerWithoutASignOfLifeIsGivenUp() async throws {
+        let clock = ManualClock()
+        let client = client.inheriting { ($0.clock, $0.timeout) = (clock, .seconds(30)) }
+        server.route(.get, "/deaf", .webSocket { $0.ignore() })
+
+        let socket = try await client.webSocket("deaf")
+        let message = Task { try await socket.next(1) }
+        try await eventually {
+            clock.advance(by: .seconds(10))
+            return server.openConnections == 0
+        }
+
+        let error = await #expect(throws: RequestError.self) { try await message.value }
+        #expect(error?.code == .timedOut)
+        try await eventually { socket.closeCode == .abnormalClosure }
+    }
+
+    // MARK: The pipeline
+
+    @Test func refusedHandshakeIsRetried() async throws {
+        server.route(.get, "/busy", .status(.serviceUnavailable), .webSocket { try $0.send("open") })
+        let client = client.inheriting { $0.retry = RetryPolicy(limit: 2, backoff: .none) }
+
+        #expect(try await client.fetch(Feed(path: "busy")) == ["open"])
+        #expect(server.requestCount == 2)
+    }
+
+    @Test func openSocketIsNotRetried() async throws {
+        server.route(.get, "/lost", .webSocket { $0.reset() })
+        let client = client.inheriting { $0.retry = RetryPolicy(limit: 2, backoff: .none) }
+
+        let error = await #expect(throws: RequestError.self) { try await client.fetch(Feed(path: "lost")) }
+
+        #expect(error?.code == .connectionLost)
+        #expect(server.requestCount == 1)
+    }
+
+    @Test func metricsAndMonitorsSeeTheHandshakeAtOnce() async throws {
+        let monitor = RecordingMonitor()
+        let client = client.inheriting { $0.monitors = [monitor] }
+        let isOpen = Gate()
+        let operation = client.addRequest(
+            Feed(path: "silent") { socket in
+                isOpen.open()
+                return try await socket.messages.reduce(into: []) { $0.append($1.text ?? "") }
+            }
+        )
+        await isOpen.wait()
+
+        #expect(operation.response?.status == .switchingProtocols)
+        #expect(operation.attempts.count == 1)
+        let metrics = try #require(operation.metrics)
+        #expect(metrics.connectEnd != nil)
+        #expect(metrics.end != nil)
+        #expect((metrics.responseHeadSize ?? 0) > 0)
+        #expect(operation.urlRequest?.value(forHTTPHeaderField: "Sec-WebSocket-Key") != nil)
+        operation.cancel()
+        try await eventually { operation.isFinished }
+        #expect("\(monitor.timeline)".contains("101"))
+    }
+
+    @Test func cURLOfTheHandshakeNamesItsFields() async throws {
+        let client = client.inheriting { $0.validators = [] }
+        let commands = Recorder<String?>()
+        let probed = client.inheriting {
+            $0.interceptors = [
+                .transforming { response in commands.record(try response.cURL()) }
+            ]
+        }
+
+        let socket = try await probed.webSocket("silent", protocols: ["chat"])
+        await socket.close()
+
+        let command = try #require(commands.elements.first ?? nil)
+        #expect(command.contains("Upgrade: websocket"))
+        #expect(command.contains("Sec-WebSocket-Protocol: chat"))
+    }
+}
