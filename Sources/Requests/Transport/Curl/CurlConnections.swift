@@ -76,7 +76,7 @@ final class CurlConnections {
             }
         }
         let missing = transfer.addresses.filter { !hasAddresses($0, now: now) }
-        if !missing.isEmpty { transfer.give(missing) }
+        if !missing.isEmpty { transfer.options.connect(to: missing, transfer.handle) }
     }
 
     /// Whether libcurl has addresses, and keeps them for some more seconds.
@@ -87,9 +87,10 @@ final class CurlConnections {
 
     /// Records that libcurl has the addresses of a transfer, which it reads when it begins to work on it.
     func hasAddresses(of transfer: CurlTransfer) {
-        for addresses in transfer.addresses where !hasAddresses(addresses, now: transfer.taken) {
+        guard let taken = transfer.stopwatch.taken else { return }
+        for addresses in transfer.addresses where !hasAddresses(addresses, now: taken) {
             if given.count >= Self.mostHosts { given = [:] }
-            given[addresses.place] = (addresses, transfer.taken)
+            given[addresses.place] = (addresses, taken)
         }
     }
 

@@ -158,7 +158,9 @@ final class CurlInbox: Sendable {
 
     // MARK: From the loop's thread
 
-    /// Takes out the commands. If there are none, the thread may sleep: the next one wakes it.
+    /// Takes out the commands.
+    ///
+    /// If there are none, the thread may sleep: the next one wakes it.
     ///
     /// - Parameter commands: Receives them; empty.
     /// - Returns: The present phase.

@@ -295,7 +295,7 @@ final class CurlLoop: @unchecked Sendable {
                 watchSilence(of: transfer)
             case .refuse(let transfer, let failure):
                 let host = transfer.awaited?.host ?? transfer.destination.host
-                transfer.note("Could not resolve host: \(host) (\(failure.reason))")
+                ccurl_handle_set_error(transfer.handle, "Could not resolve host: \(host) (\(failure.reason))")
                 end(transfer, code: CurlResult.unknownHost)
             case .stop(let transfer, let reason):
                 stop(transfer, reason)
@@ -336,7 +336,7 @@ final class CurlLoop: @unchecked Sendable {
     private func sendAgain(_ transfer: CurlTransfer, after code: Int32, in multi: CurlMulti) -> Bool {
         if connections.lacksDescriptor(as: code) {
             guard transfer.startAgain() else {
-                transfer.note("No file descriptor is left for a connection")
+                ccurl_handle_set_error(transfer.handle, "No file descriptor is left for a connection")
                 return false
             }
             connections.makeRoom(attempt: transfer.restarts)
