@@ -33,7 +33,7 @@ final class CurlConnections {
     private var given: [CurlAddresses.Place: (addresses: CurlAddresses, time: UInt64)] = [:]
     /// The origins whose connections have served for long enough, but are never quite idle, with the numbers of those
     /// that replace them.
-    private var replacements: [CurlDestination.Origin: Int] = [:]
+    private var replacements: [Origin: Int] = [:]
     private var lastReplacement = 0
 
     init(_ configuration: CurlTransport.Configuration) {
@@ -174,7 +174,7 @@ final class CurlConnections {
     }
 
     /// Makes the next transfers to an origin use other connections.
-    private func replace(_ origin: CurlDestination.Origin) {
+    private func replace(_ origin: Origin) {
         if replacements.count >= Self.mostHosts { replacements = [:] }
         lastReplacement += 1
         replacements[origin] = lastReplacement

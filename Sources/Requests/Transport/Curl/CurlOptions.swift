@@ -155,7 +155,6 @@ struct CurlOptions: ~Copyable {
     func apply(_ request: TransportRequest, to handle: CurlHandle, of transfer: CurlTransfer) throws(RequestError) {
         let headSize = fields.size + destination.address.utf8.count + 128
         try check(headSize: headSize)
-        if trust != nil, handle.pointee.is_prepared { ccurl_handle_reset(handle) }
         if !handle.pointee.is_prepared { try prepare(handle, for: transfer.loop) }
         handle.pointee.transfer = Unmanaged.passUnretained(transfer).toOpaque()
         let hasContent = content != nil || transfer.body != nil

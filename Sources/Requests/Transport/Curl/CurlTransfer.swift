@@ -213,11 +213,13 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
 
     /// Whether its handle may serve another transfer.
     ///
-    /// One that was taken from libcurl before its end may keep a buffer, as may one whose buffer has a size of its own.
-    /// And libcurl keeps in a handle that its request was refused, for which a later failure would be taken.
+    /// A handle may keep its buffer, and then refuses to be given the size of another: one with a buffer of its own
+    /// isn't reset for another use. And libcurl keeps in a handle that its request was refused, for which a later
+    /// failure would be taken.
     var isHandleUsable: Bool {
         guard isComplete else { return false }
-        return destination.isSecure ? state.sends == 1 && restarts == 0 : !isStreamed
+        guard destination.isSecure else { return !isStreamed }
+        return handle.pointee.is_prepared && state.sends == 1 && restarts == 0
     }
 
     /// Opens the content of the request, now that the transfer has its turn.
