@@ -535,24 +535,19 @@ int ccurl_connection_use_store(CCurlConnection *connection, CCurlStore *store) {
 
 // MARK: Easy handles
 
-CCurlEasy *ccurl_easy_new(void) { return curl.easy_init(); }
-
-void ccurl_easy_free(CCurlEasy *easy) {
-    // An idle handle may be freed on any thread, even after OpenSSL's end. Then its memory needn't be freed.
-    if (!atomic_load(&is_exiting)) curl.easy_cleanup(easy);
-}
-
 CCurlHandle *ccurl_handle_new(void) {
     CCurlHandle *handle = calloc(1, sizeof *handle);
     if (handle == NULL) return NULL;
-    handle->easy = ccurl_easy_new();
+    handle->easy = curl.easy_init();
     if (handle->easy != NULL) return handle;
     free(handle);
     return NULL;
 }
 
 void ccurl_handle_free(CCurlHandle *handle) {
-    ccurl_easy_free(handle->easy);
+    // An idle handle may be freed on any thread, even after OpenSSL's end. Then its memory needn't be freed.
+    if (atomic_load(&is_exiting)) return;
+    curl.easy_cleanup(handle->easy);
     free(handle);
 }
 

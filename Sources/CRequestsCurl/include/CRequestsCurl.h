@@ -119,8 +119,6 @@ enum {
 
 // MARK: Easy handles
 
-CCurlEasy *ccurl_easy_new(void);
-void ccurl_easy_free(CCurlEasy *easy);
 int ccurl_easy_set_long(CCurlEasy *easy, enum CCurlLongOption option, long value);
 int ccurl_easy_set_text(CCurlEasy *easy, enum CCurlTextOption option, const char *value);
 int ccurl_easy_set_blob(CCurlEasy *easy, enum CCurlBlobOption option, const void *bytes, size_t count);

@@ -343,7 +343,9 @@ struct Origin: Sendable, Hashable {
     let scheme: String
     let host: String
     let port: Int?
+}
 
+extension Origin {
     /// The origin of an address.
     init(_ url: URL) {
         let scheme = url.scheme?.lowercased() ?? ""

@@ -5,33 +5,17 @@
 import CRequestsCurl
 
 /// A coding of content that can be decoded here (RFC 9110, 8.4.1): one whose library can be loaded.
-enum ContentCoding: Sendable, Hashable, CaseIterable {
+enum ContentCoding: String, Sendable, CaseIterable {
     case gzip
     case deflate
-    case brotli
+    case brotli = "br"
     case zstd
 
     /// Makes a coding of its name in `Content-Encoding`; `nil` if it isn't known, or its library can't be loaded.
     init?(_ name: some StringProtocol) {
-        let known: ContentCoding? =
-            switch name.lowercased() {
-            case "gzip", "x-gzip": .gzip
-            case "deflate": .deflate
-            case "br": .brotli
-            case "zstd": .zstd
-            default: nil
-            }
-        guard let known, known.isAvailable else { return nil }
-        self = known
-    }
-
-    private var name: String {
-        switch self {
-        case .gzip: "gzip"
-        case .deflate: "deflate"
-        case .brotli: "br"
-        case .zstd: "zstd"
-        }
+        let name = name.lowercased()
+        self.init(rawValue: name == "x-gzip" ? "gzip" : name)
+        guard isAvailable else { return nil }
     }
 
     /// The coding in the words of the decoder.
@@ -48,7 +32,7 @@ enum ContentCoding: Sendable, Hashable, CaseIterable {
 
     /// The line of the header that asks for what can be decoded; `nil` if nothing can be.
     static let acceptLine: String? = {
-        let names = allCases.filter(\.isAvailable).map(\.name)
+        let names = allCases.filter(\.isAvailable).map(\.rawValue)
         return names.isEmpty ? nil : "Accept-Encoding: \(names.joined(separator: ", "))"
     }()
 

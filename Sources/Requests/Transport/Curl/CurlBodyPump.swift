@@ -121,7 +121,7 @@ extension CurlBodyPump {
         }
 
         var phase = Phase.new
-        /// The open stream. It is used on the queue only, so that nothing ever waits for its lock.
+        /// The open stream, which is used on the queue only: nothing ever waits for its lock.
         var stream: Locked<InputStream>?
         /// Whether the loop found nothing, and waits to be called.
         var isWanted = false

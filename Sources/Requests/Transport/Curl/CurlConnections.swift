@@ -33,7 +33,7 @@ final class CurlConnections {
     private var given: [CurlAddresses.Place: (addresses: CurlAddresses, time: UInt64)] = [:]
     /// The origins whose connections have served for long enough, but are never quite idle, with the numbers of those
     /// that replace them.
-    private var replacements: [CurlDestination.Origin: Int] = [:]
+    private var replacements: [Origin: Int] = [:]
     private var lastReplacement = 0
 
     init(_ configuration: CurlTransport.Configuration) {
@@ -76,7 +76,7 @@ final class CurlConnections {
             }
         }
         let missing = transfer.addresses.filter { !hasAddresses($0, now: now) }
-        if !missing.isEmpty { transfer.give(missing) }
+        if !missing.isEmpty { transfer.options.connect(to: missing, transfer.handle) }
     }
 
     /// Whether libcurl has addresses, and keeps them for some more seconds.
@@ -87,9 +87,10 @@ final class CurlConnections {
 
     /// Records that libcurl has the addresses of a transfer, which it reads when it begins to work on it.
     func hasAddresses(of transfer: CurlTransfer) {
-        for addresses in transfer.addresses where !hasAddresses(addresses, now: transfer.taken) {
+        guard let taken = transfer.stopwatch.taken else { return }
+        for addresses in transfer.addresses where !hasAddresses(addresses, now: taken) {
             if given.count >= Self.mostHosts { given = [:] }
-            given[addresses.place] = (addresses, transfer.taken)
+            given[addresses.place] = (addresses, taken)
         }
     }
 
@@ -173,7 +174,7 @@ final class CurlConnections {
     }
 
     /// Makes the next transfers to an origin use other connections.
-    private func replace(_ origin: CurlDestination.Origin) {
+    private func replace(_ origin: Origin) {
         if replacements.count >= Self.mostHosts { replacements = [:] }
         lastReplacement += 1
         replacements[origin] = lastReplacement

@@ -3,6 +3,7 @@
 
 #if os(Linux)
 import Foundation
+import Synchronization
 
 /// Calls the receivers of events, off the loop's thread: with one worker if that is fast enough, else with one per
 /// processor, and more if those are blocked.
@@ -22,6 +23,8 @@ final class CurlDelivery: Sendable {
         var (seen, seenAt) = (0, UInt64(0))
 
         var backlog: Int { ready.count }
+        /// Whether a transfer waits, and another worker could be added for it.
+        var needsAttention: Bool { backlog > 0 && workers < CurlDelivery.mostWorkers }
 
         mutating func pop() -> CurlTransfer? {
             guard let transfer = ready.popFirst() else { return nil }
@@ -57,41 +60,33 @@ final class CurlDelivery: Sendable {
     static let interval: UInt64 = 1_000_000
 
     private let state = Locked(State())
+    /// A copy of the state's, which the loop reads in each turn.
+    private let attention = Atomic(false)
 
-    /// Schedules the receivers of transfers that have events in their mailbox.
+    /// Schedules the receivers of transfers that have events in their mailbox, and adds a worker if necessary.
+    ///
+    /// To be called repeatedly while it ``needsAttention``, about each ``interval``.
     ///
     /// - Parameters:
-    ///   - transfers: The transfers.
+    ///   - transfers: The transfers; none by default.
     ///   - now: The present time, in nanoseconds.
-    func schedule(_ transfers: [CurlTransfer], now: UInt64) {
-        start(
-            state.withLock { state in
-                state.ready.append(contentsOf: transfers)
-                return state.hire(now: now)
-            }
-        )
-    }
-
-    /// Adds a worker if necessary; to be called repeatedly, about each ``interval``, until it returns `false`.
-    ///
-    /// - Returns: Whether a transfer waits, and another worker could be added for it.
-    func attend(now: UInt64) -> Bool {
-        let (queue, needsAttention) = state.withLock { state in
-            let queue = state.hire(now: now)
-            return (queue, state.backlog > 0 && state.workers < Self.mostWorkers)
+    func schedule(_ transfers: [CurlTransfer] = [], now: UInt64) {
+        let queue = state.withLock { state in
+            state.ready.append(contentsOf: transfers)
+            defer { attention.store(state.needsAttention, ordering: .relaxed) }
+            return state.hire(now: now)
         }
-        start(queue)
-        return needsAttention
-    }
-
-    private func start(_ queue: DispatchQueue?) {
         guard let queue else { return }
         queue.async { [self] in work(on: queue) }
     }
 
+    /// Whether a transfer waits, and another worker could be added for it.
+    var needsAttention: Bool { attention.load(ordering: .relaxed) }
+
     private func work(on queue: DispatchQueue) {
         while true {
             let transfer = state.withLock { state -> CurlTransfer? in
+                defer { attention.store(state.needsAttention, ordering: .relaxed) }
                 if let transfer = state.pop() { return transfer }
                 state.workers -= 1
                 state.idle.append(queue)

@@ -4,13 +4,6 @@
 #if os(Linux)
 /// The host and the port that a transfer connects to.
 struct CurlDestination: Sendable {
-    /// Scheme, host and port, in the same form for the same place.
-    struct Origin: Sendable, Hashable {
-        fileprivate let isSecure: Bool
-        fileprivate let host: String
-        fileprivate let port: Int
-    }
-
     let address: String
     let isSecure: Bool
     /// The host in lower case and without the dot of the root, if it is a name that has to be looked up.
@@ -39,7 +32,7 @@ struct CurlDestination: Sendable {
     /// The host in lower case; empty in an address without one.
     var host: String { name ?? hostOfAddresses }
 
-    var origin: Origin { Origin(isSecure: isSecure, host: host, port: port) }
+    var origin: Origin { Origin(scheme: isSecure ? "https" : "http", host: host, port: port) }
 
     private static func text(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> String {
         String(unsafeUninitializedCapacity: bytes.count) { text in

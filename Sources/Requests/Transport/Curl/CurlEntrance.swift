@@ -70,7 +70,7 @@ struct CurlEntrance {
     private let overrides: [String: [String]]
     /// Whether all connections go to a Unix socket.
     private let usesSocket: Bool
-    private var places: ConnectionPlaces<ObjectIdentifier, CurlDestination.Origin>?
+    private var places: ConnectionPlaces<ObjectIdentifier, Origin>?
     /// Whether the caller hasn't limited connections, so that the default does.
     private let hasDefaultLimit: Bool
     private var inLine: [ObjectIdentifier: CurlTransfer] = [:]

@@ -16,6 +16,8 @@ typealias CurlMulti = UnsafeMutablePointer<CCurlMulti>
 /// A handle keeps the options that all requests with or without TLS share. One that has others is reset.
 final class CurlHandlePool: Sendable {
     private static let mostIdle = 256
+    /// Those over TLS may keep their buffers: 8 MiB in all.
+    private static let mostSecure = 64
 
     // Numbers, since a pointer isn't Sendable.
     private struct Idle: Sendable {
@@ -44,7 +46,8 @@ final class CurlHandlePool: Sendable {
         handle.pointee.transfer = nil
         let bits = UInt(bitPattern: handle)
         let isKept = idle.withLock { idle in
-            guard !idle.isClosed, idle.plain.count + idle.secure.count < Self.mostIdle else { return false }
+            let hasRoom = isSecure ? idle.secure.count < Self.mostSecure : idle.plain.count < Self.mostIdle
+            guard hasRoom, !idle.isClosed else { return false }
             if isSecure { idle.secure.append(bits) } else { idle.plain.append(bits) }
             return true
         }

@@ -67,7 +67,11 @@ final class CurlInbox: Sendable {
         var isForked: Bool { home.map { $0 != ccurl_forks() } ?? false }
     }
 
-    /// Whether the thread has to be woken for a command.
+    /// Whether there is something new for the thread, which it need not lock to know.
+    private let hasNews = Atomic(false)
+    /// Whether the thread has to be woken for it.
+    ///
+    /// Each side sets its own before it reads the other's, so that nothing new is overlooked.
     private let sleeps = Atomic(false)
     private let state = Locked(State())
     private let end = DispatchGroup()
@@ -103,8 +107,9 @@ final class CurlInbox: Sendable {
         return reception
     }
 
-    /// Wakes the thread if it sleeps.
+    /// Tells the thread that there is something new.
     private func wake(_ descriptor: Int32?) {
+        hasNews.store(true, ordering: .sequentiallyConsistent)
         guard let descriptor, sleeps.exchange(false, ordering: .sequentiallyConsistent) else { return }
         ccurl_wake(descriptor)
     }
@@ -158,25 +163,22 @@ final class CurlInbox: Sendable {
 
     // MARK: From the loop's thread
 
-    /// Takes out the commands. If there are none, the thread may sleep: the next one wakes it.
+    /// Takes out the commands.
     ///
     /// - Parameter commands: Receives them; empty.
-    /// - Returns: The present phase.
-    func take(_ commands: inout [Command]) -> Phase {
-        // Before the look: a command that comes after it finds the thread asleep.
-        sleeps.store(true, ordering: .sequentiallyConsistent)
-        let phase = state.withLock { state in
+    /// - Returns: The present phase; `nil` if there is nothing new.
+    func take(_ commands: inout [Command]) -> Phase? {
+        guard hasNews.exchange(false, ordering: .sequentiallyConsistent) else { return nil }
+        return state.withLock { state in
             swap(&commands, &state.commands)
             return state.phase
         }
-        if !commands.isEmpty { awake() }
-        return phase
     }
 
-    /// Lets the thread sleep until the next command; `false` if there is one already, or another phase.
-    func sleep(in phase: Phase) -> Bool {
+    /// Lets the thread sleep, until ``awake()``; `false` if there is something new.
+    func sleep() -> Bool {
         sleeps.store(true, ordering: .sequentiallyConsistent)
-        return state.withLock { $0.commands.isEmpty && $0.phase == phase }
+        return !hasNews.load(ordering: .sequentiallyConsistent)
     }
 
     /// Records that the thread doesn't sleep.

@@ -40,10 +40,9 @@ final class CurlLoop: @unchecked Sendable {
     /// Ends that come from this side, such as cancellations and timeouts, have workers of their own: they are reported
     /// in time, even if receivers that wait hold up all others.
     private let endings = CurlDelivery()
-    /// Whether transfers may wait for their workers, which then have to be attended to.
-    private var (isBehind, isBehindWithEnds) = (false, false)
     /// The commands that are obeyed in this turn.
     private var commands: [CurlInbox.Command] = []
+    private var phase = CurlInbox.Phase.running
     /// Whether nothing is left to do without a socket, a timer or a command.
     private var sleeps = false
     private var active: [CurlEasy: CurlTransfer] = [:]
@@ -77,9 +76,11 @@ final class CurlLoop: @unchecked Sendable {
         do {
             let destination = CurlDestination(request.url.absoluteString)
             let isSecure = destination.isSecure
-            // A used handle may keep its buffer, which has the size of that of other transfers to a host without TLS.
-            guard let handle = request.isStreamed && !isSecure ? ccurl_handle_new() : pool.take(isSecure: isSecure)
-            else { throw RequestError(.other, phase: .sending, reason: "out of memory") }
+            // libcurl refuses to change the size of the buffer of a used handle.
+            let needsNew = isSecure ? request.trust != .system : request.isStreamed
+            guard let handle = needsNew ? ccurl_handle_new() : pool.take(isSecure: isSecure) else {
+                throw RequestError(.other, phase: .sending, reason: "out of memory")
+            }
             do {
                 let transfer = try CurlTransfer(request, to: destination, handle, loop: self, receive: receive)
                 guard submit(.start(transfer)) else {
@@ -173,11 +174,11 @@ final class CurlLoop: @unchecked Sendable {
             return false
         }
         now = DispatchTime.now().uptimeNanoseconds
-        if isBehind { isBehind = delivery.attend(now: now) }
-        if isBehindWithEnds { isBehindWithEnds = endings.attend(now: now) }
+        inbox.awake()
+        if delivery.needsAttention { delivery.schedule(now: now) }
+        if endings.needsAttention { endings.schedule(now: now) }
         actOnSockets()
-        let phase = inbox.take(&commands)
-        let hadCommands = !commands.isEmpty
+        phase = inbox.take(&commands) ?? phase
         obeyCommands()
         if phase == .closing { for transfer in active.values { stop(transfer, .transportClosed) } }
         // Before their connections are closed, which takes longer.
@@ -195,18 +196,15 @@ final class CurlLoop: @unchecked Sendable {
         admit()
         publish()
         let isEnding = active.isEmpty && leaving.isEmpty && phase != .running
-        if isEnding, !isBehind, !isBehindWithEnds, inbox.endIfEmpty() { return false }
-
-        let isIdle = leaving.isEmpty && beginnings.isEmpty
-        sleeps = isIdle && (!hadCommands || inbox.sleep(in: phase))
-        if !sleeps { inbox.awake() }
+        if isEnding, !needsAttention, inbox.endIfEmpty() { return false }
+        sleeps = leaving.isEmpty && beginnings.isEmpty && inbox.sleep()
         return true
     }
 
     /// The maximum wait for sockets: until a timer is due, or until the delivery has to be checked.
     private var pause: Int32 {
         var due = min(curlTimer ?? .max, timeouts.nextCheck ?? .max, connections.due ?? .max)
-        if isBehind || isBehindWithEnds { due = min(due, now &+ CurlDelivery.interval) }
+        if needsAttention { due = min(due, now &+ CurlDelivery.interval) }
         guard due != .max else { return -1 }
         return due <= now ? 0 : Int32(clamping: (due - now + 999_999) / 1_000_000)
     }
@@ -295,7 +293,7 @@ final class CurlLoop: @unchecked Sendable {
                 watchSilence(of: transfer)
             case .refuse(let transfer, let failure):
                 let host = transfer.awaited?.host ?? transfer.destination.host
-                transfer.note("Could not resolve host: \(host) (\(failure.reason))")
+                ccurl_handle_set_error(transfer.handle, "Could not resolve host: \(host) (\(failure.reason))")
                 end(transfer, code: CurlResult.unknownHost)
             case .stop(let transfer, let reason):
                 stop(transfer, reason)
@@ -336,7 +334,7 @@ final class CurlLoop: @unchecked Sendable {
     private func sendAgain(_ transfer: CurlTransfer, after code: Int32, in multi: CurlMulti) -> Bool {
         if connections.lacksDescriptor(as: code) {
             guard transfer.startAgain() else {
-                transfer.note("No file descriptor is left for a connection")
+                ccurl_handle_set_error(transfer.handle, "No file descriptor is left for a connection")
                 return false
             }
             connections.makeRoom(attempt: transfer.restarts)
@@ -434,14 +432,15 @@ final class CurlLoop: @unchecked Sendable {
         let stopped = ready.filter(\.isStopped)
         if !stopped.isEmpty {
             endings.schedule(stopped, now: now)
-            isBehindWithEnds = true
             ready.removeAll(where: \.isStopped)
         }
         guard !ready.isEmpty else { return }
         delivery.schedule(ready, now: now)
-        isBehind = true
         ready.removeAll(keepingCapacity: true)
     }
+
+    /// Whether a transfer waits for a worker, and there may be another for it: as many as there can be go on alone.
+    private var needsAttention: Bool { delivery.needsAttention || endings.needsAttention }
 
     // MARK: What libcurl calls
 

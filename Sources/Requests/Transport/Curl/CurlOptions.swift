@@ -128,12 +128,9 @@ struct CurlOptions: ~Copyable {
             options.check(trust.apply(to: options.easy), "the trust policy")
         }
         // libcurl copies the paths of authorities for each transfer, also if no connection of it can need them.
-        if !destination.isSecure {
-            for option in [CCURL_CAINFO, CCURL_CAPATH] { _ = ccurl_easy_set_text(options.easy, option, nil) }
-        }
-        if !loop.proxies.mayBeSecure {
-            for option in [CCURL_PROXY_CAINFO, CCURL_PROXY_CAPATH] { _ = ccurl_easy_set_text(options.easy, option, nil) }
-        }
+        let paths = destination.isSecure ? [] : [CCURL_CAINFO, CCURL_CAPATH]
+        let pathsOfProxies = loop.proxies.mayBeSecure ? [] : [CCURL_PROXY_CAINFO, CCURL_PROXY_CAPATH]
+        for option in paths + pathsOfProxies { _ = ccurl_easy_set_text(options.easy, option, nil) }
         // Otherwise libcurl would read the environment. One that is built without proxies doesn't know the option.
         _ = ccurl_easy_set_text(options.easy, CCURL_NOPROXY, "*")
         if let address = configuration.localAddress {
@@ -158,77 +155,65 @@ struct CurlOptions: ~Copyable {
     func apply(_ request: TransportRequest, to handle: CurlHandle, of transfer: CurlTransfer) throws(RequestError) {
         let headSize = fields.size + destination.address.utf8.count + 128
         try check(headSize: headSize)
-        if trust != nil, handle.pointee.is_prepared { ccurl_handle_reset(handle) }
         if !handle.pointee.is_prepared { try prepare(handle, for: transfer.loop) }
         handle.pointee.transfer = Unmanaged.passUnretained(transfer).toOpaque()
-        var options = Setter(handle.pointee.easy)
-        var isUsual = trust == nil
-        func unusually(_ set: (inout Setter) -> Void) {
-            set(&options)
-            isUsual = false
-        }
+        let hasContent = content != nil || transfer.body != nil
+        let hasLargeHead = destination.isSecure && headSize > Self.largestHeadOfHTTP2
+        let needsOwnBuffer = !destination.isSecure && request.isStreamed
+        handle.pointee.is_prepared =
+            trust == nil && transfer.proxy == nil && fields.proxyLines == nil && request.priority == nil
+            && request.method == .get && !hasContent && !hasLargeHead && !needsOwnBuffer
 
+        var options = Setter(handle.pointee.easy)
         options.set(CCURL_URL, destination.address)
         limitConnecting(to: connectTimeout, options.easy)
         options.check(ccurl_easy_set_headers(options.easy, fields.lines), "the header fields")
-        if !destination.isSecure, request.isStreamed { unusually { $0.set(CCURL_BUFFERSIZE, Self.largeBuffer) } }
-        if destination.isSecure {
-            // A weight of HTTP/2 is a number from 1 to 256 (RFC 7540, 5.3.2).
-            if let priority = request.priority {
-                unusually { $0.set(CCURL_STREAM_WEIGHT, 1 + Int(max(0, min(priority, 1)) * 255)) }
-            }
-            if headSize > Self.largestHeadOfHTTP2 { unusually { $0.check(ccurl_easy_use_http11($0.easy), "HTTP/1.1") } }
+        if needsOwnBuffer { options.set(CCURL_BUFFERSIZE, Self.largeBuffer) }
+        if hasLargeHead { options.check(ccurl_easy_use_http11(options.easy), "HTTP/1.1") }
+        // A weight of HTTP/2 is a number from 1 to 256 (RFC 7540, 5.3.2).
+        if let priority = request.priority, destination.isSecure {
+            options.set(CCURL_STREAM_WEIGHT, 1 + Int(max(0, min(priority, 1)) * 255))
         }
 
         // HTTPGET is the default of a handle. POST and PUT send their length even if it is 0 (RFC 9110, 8.6).
         if let content {
             // This sets the method itself, to POST, whose name is set below.
-            unusually { $0.check(ccurl_easy_set_content($0.easy, content.baseAddress, content.count), "the content") }
+            options.check(ccurl_easy_set_content(options.easy, content.baseAddress, content.count), "the content")
         } else if let body = transfer.body {
-            unusually {
-                $0.set(CCURL_UPLOAD, 1)
-                $0.set(CCURL_UPLOAD_BUFFERSIZE, request.upgrade == nil ? 256 * 1024 : CurlUpgrade.bufferSize)
-                guard let length = body.length else { return }
-                $0.check(ccurl_easy_set_body_length($0.easy, length), "the length of the body")
+            options.set(CCURL_UPLOAD, 1)
+            options.set(CCURL_UPLOAD_BUFFERSIZE, request.upgrade == nil ? 256 * 1024 : CurlUpgrade.bufferSize)
+            if let length = body.length {
+                options.check(ccurl_easy_set_body_length(options.easy, length), "the length of the body")
             }
         }
-        let hasContent = content != nil || transfer.body != nil
         if request.method == .head, !hasContent {
-            unusually { $0.set(CCURL_NO_BODY, 1) }
+            options.set(CCURL_NO_BODY, 1)
         } else if request.method != .get || hasContent {
-            unusually { $0.set(CCURL_CUSTOMREQUEST, request.method.rawValue) }
+            options.set(CCURL_CUSTOMREQUEST, request.method.rawValue)
         }
         // libcurl sends a request a second time if a kept connection turns out to be closed.
         if !request.method.isIdempotent {
-            unusually {
-                if !CurlFeatures.loaded.asksBeforeSending { $0.set(CCURL_FRESH_CONNECT, 1) }
-                if destination.isSecure { ccurl_easy_send_once($0.easy) }
-            }
+            if !CurlFeatures.loaded.asksBeforeSending { options.set(CCURL_FRESH_CONNECT, 1) }
+            if destination.isSecure { ccurl_easy_send_once(options.easy) }
         }
         if request.upgrade != nil {
-            unusually {
-                // A socket may wait for hours, and has no large heads.
-                $0.set(CCURL_BUFFERSIZE, Self.smallBuffer)
-                if destination.isSecure { $0.check(ccurl_easy_use_http11($0.easy), "HTTP/1.1") }
-                // libcurl would send the request again, with the bytes of the upgrade.
-                $0.set(CCURL_FRESH_CONNECT, 1)
-                // Another proxy than one that makes a tunnel would read them.
-                if transfer.proxy != nil { $0.set(CCURL_HTTPPROXYTUNNEL, 1) }
-            }
+            // A socket may wait for hours, and has no large heads.
+            options.set(CCURL_BUFFERSIZE, Self.smallBuffer)
+            if destination.isSecure { options.check(ccurl_easy_use_http11(options.easy), "HTTP/1.1") }
+            // libcurl would send the request again, with the bytes of the upgrade.
+            options.set(CCURL_FRESH_CONNECT, 1)
+            // Another proxy than one that makes a tunnel would read them.
+            if transfer.proxy != nil { options.set(CCURL_HTTPPROXYTUNNEL, 1) }
         }
         if let proxy = transfer.proxy {
             try proxy.validate()
-            unusually {
-                $0.set(CCURL_PROXY, proxy.text)
-                $0.set(CCURL_NOPROXY, "")
-            }
+            options.set(CCURL_PROXY, proxy.text)
+            options.set(CCURL_NOPROXY, "")
         }
         if fields.proxyLines != nil {
-            unusually {
-                $0.check(ccurl_easy_set_proxy_headers($0.easy, fields.proxyLines), "the header fields of the proxy")
-            }
+            let code = ccurl_easy_set_proxy_headers(options.easy, fields.proxyLines)
+            options.check(code, "the header fields of the proxy")
         }
-        handle.pointee.is_prepared = isUsual
         try options.finish()
     }
 
@@ -280,7 +265,8 @@ struct CurlOptions: ~Copyable {
     /// Sets the maximum time for making a connection.
     func limitConnecting(to time: Duration, _ easy: CurlEasy) {
         // Zero means "no limit" to libcurl.
-        _ = ccurl_easy_set_long(easy, CCURL_CONNECTTIMEOUT_MS, Int(max(1, min(time / .milliseconds(1), 1e9))))
+        let milliseconds = max(1, min(time.clampedNanoseconds / 1_000_000, 1_000_000_000))
+        _ = ccurl_easy_set_long(easy, CCURL_CONNECTTIMEOUT_MS, Int(milliseconds))
     }
 
     /// Prepares the handle to connect once more: libcurl reads the addresses once, and the time for the connection

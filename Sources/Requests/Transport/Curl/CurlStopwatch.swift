@@ -12,7 +12,8 @@ struct CurlStopwatch: Sendable {
     private let date = Date()
     private let submitted = DispatchTime.now().uptimeNanoseconds
     private var dispatched: UInt64?
-    private var taken: UInt64?
+    /// The time at which libcurl got the transfer.
+    private(set) var taken: UInt64?
     private var lastRead: UInt64?
 
     /// Records that the transfer was admitted.

@@ -25,7 +25,7 @@ final class CurlStore: Sendable {
 
     private struct Parsed: Sendable {
         let certificates: Certificates?
-        let versions: [PathVersion?]
+        let versions: [[Int]]
     }
 
     /// The certificates of the system's authorities.
@@ -76,7 +76,7 @@ final class CurlStore: Sendable {
     /// The certificates; `nil` if there are none, in which case no connection can be trusted.
     func current() -> Certificates? {
         // Read before the certificates are: a change meanwhile is found by the next connection.
-        let versions = [system?.file, system?.folder].map { $0.flatMap(PathVersion.init) }
+        let versions = [system?.file, system?.folder].map(Self.version)
         if let parsed = parsed.withLock({ $0 }), parsed.versions == versions { return parsed.certificates }
         let made = Parsed(certificates: Certificates(system, authorities.certificates), versions: versions)
         // The former ones are released outside of the lock.
@@ -85,6 +85,14 @@ final class CurlStore: Sendable {
             return parsed
         }
         return withExtendedLifetime(former) { made.certificates }
+    }
+
+    /// Numbers that change with the content of a file or folder; none if there is none.
+    private static func version(of path: String?) -> [Int] {
+        var info = stat()
+        guard let path, stat(path, &info) == 0 else { return [] }
+        let file = [Int(truncatingIfNeeded: info.st_dev), Int(truncatingIfNeeded: info.st_ino), Int(info.st_size)]
+        return file + [info.st_ctim.tv_sec, info.st_ctim.tv_nsec]
     }
 
     /// Parsed certificates, which never change.
@@ -117,25 +125,6 @@ final class CurlStore: Sendable {
             let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
             return names.contains { $0.wholeMatch(of: /[0-9a-f]{8}\.[0-9]+/) != nil }
         }
-    }
-}
-
-/// The state of a file or folder, which changes with its content.
-private struct PathVersion: Sendable, Equatable {
-    private let device: UInt
-    private let file: UInt
-    private let size: Int
-    private let seconds: Int
-    private let nanoseconds: Int
-
-    init?(_ path: String) {
-        var info = stat()
-        guard stat(path, &info) == 0 else { return nil }
-        device = UInt(info.st_dev)
-        file = UInt(info.st_ino)
-        size = Int(info.st_size)
-        seconds = info.st_ctim.tv_sec
-        nanoseconds = info.st_ctim.tv_nsec
     }
 }
 #endif

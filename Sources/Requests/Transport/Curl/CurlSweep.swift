@@ -12,7 +12,7 @@ struct CurlSweep {
     /// When the next is due; `nil` if nothing is expected to end.
     private(set) var due: UInt64?
     private var last: UInt64?
-    private var handle: CurlEasy?
+    private var handle: CurlHandle?
 
     /// The time between two checks of libcurl, and some more.
     private static let interval: UInt64 = 1_050_000_000
@@ -36,17 +36,17 @@ struct CurlSweep {
     /// Has libcurl close the connections that are over.
     mutating func run(in multi: CurlMulti, now: UInt64) {
         last = now
-        if handle == nil, let new = ccurl_easy_new() {
-            if ccurl_easy_prepare_sweep(new) == 0 { handle = new } else { ccurl_easy_free(new) }
+        if handle == nil, let new = ccurl_handle_new() {
+            if ccurl_easy_prepare_sweep(new.pointee.easy) == 0 { handle = new } else { ccurl_handle_free(new) }
         }
-        guard let handle, ccurl_multi_add(multi, handle) == 0 else { return }
+        guard let easy = handle?.pointee.easy, ccurl_multi_add(multi, easy) == 0 else { return }
         _ = ccurl_multi_act(multi, -1, 0)
-        _ = ccurl_multi_remove(multi, handle)
+        _ = ccurl_multi_remove(multi, easy)
     }
 
     /// Frees the handle.
     mutating func close() {
-        if let handle { ccurl_easy_free(handle) }
+        if let handle { ccurl_handle_free(handle) }
         handle = nil
     }
 }

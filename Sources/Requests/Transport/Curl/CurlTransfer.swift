@@ -29,7 +29,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     let loop: CurlLoop
     private let receive: @Sendable (TransferEvent) -> Void
     private let mailbox = Locked(CurlMailbox())
-    private(set) var options: CurlOptions
+    var options: CurlOptions
     /// Whether it was cancelled, perhaps by a command that the loop hasn't taken yet.
     private let cancelled = Atomic(false)
     private var flow: FlowControl?
@@ -38,7 +38,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     var body: CurlBody?
     /// The decoder of the response's content; `nil` before the content, and if it isn't decoded.
     private var decoder: ContentDecoder?
-    private var stopwatch = CurlStopwatch()
+    private(set) var stopwatch = CurlStopwatch()
     private let isIdempotent: Bool
     /// Whether the caller limits the number of concurrent requests.
     let hasOwnLimit: Bool
@@ -52,8 +52,6 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     var restarts = 0
     /// The number of connections on which the server has processed nothing at all.
     var futileSends = 0
-    /// The time at which libcurl got it.
-    private(set) var taken: UInt64 = 0
     /// Its present stage; accessed only by the loop.
     var stage: CurlStage
     /// The byte count of content that is sent in one piece, until its sending is reported.
@@ -192,9 +190,8 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
 
     /// Records that libcurl gets it now.
     func take() {
-        taken = loop.now
         stage.take()
-        stopwatch.take(at: taken)
+        stopwatch.take(at: loop.now)
         // An older libcurl doesn't say when it has a connection, except that over TLS it shows the head that it sends.
         if !CurlFeatures.loaded.asksBeforeSending, !destination.isSecure { stage.connect() }
     }
@@ -220,16 +217,13 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
 
     /// Whether its handle may serve another transfer.
     ///
-    /// One that was taken from libcurl before its end may keep a buffer, as may one whose buffer has a size of its own.
-    /// And libcurl keeps in a handle that its request was refused, for which a later failure would be taken.
+    /// A handle may keep its buffer, and then refuses to be given the size of another: one with a buffer of its own
+    /// isn't reset for another use. And libcurl keeps in a handle that its request was refused, for which a later
+    /// failure would be taken.
     var isHandleUsable: Bool {
         guard isComplete else { return false }
-        return destination.isSecure ? state.sends == 1 && restarts == 0 : !isStreamed
-    }
-
-    /// Makes libcurl connect to addresses that it doesn't have.
-    func give(_ addresses: [CurlAddresses]) {
-        options.connect(to: addresses, handle)
+        guard destination.isSecure else { return !isStreamed }
+        return handle.pointee.is_prepared && state.sends == 1 && restarts == 0
     }
 
     /// Opens the content of the request, now that the transfer has its turn.
@@ -251,17 +245,13 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         if self.socket?.descriptor == socket { self.socket = nil }
     }
 
-    /// Records why it failed, on behalf of libcurl, which never got it.
-    func note(_ failure: String) {
-        ccurl_handle_set_error(handle, failure)
-    }
-
     /// Takes the result; its event is reported with the next ``publish()``.
     func end(_ code: Int32) {
         isComplete = code == 0
         isUnconnected = stage.place.isUnconnected && (code == CurlResult.timedOut || state.stopped == .unconnected)
         if isComplete { reportSentContent() }
-        guard var event = state.end(CurlOptions.result(code, of: handle), isCut: decoder?.mayEnd == false) else { return }
+        let result = CurlOptions.result(code, of: handle)
+        guard var event = state.end(result, isCut: decoder?.mayEnd == false) else { return }
         if state.stopped == .bodyFailed, let bodyError, !(bodyError is InvalidRequest) {
             event = .end(RequestError(bodyError))
         }

@@ -109,18 +109,15 @@ public final class CurlTransport: HTTPTransport {
         public init() {}
 
         var lifetime: CurlSockets.Lifetime {
-            var lifetime = CurlSockets.Lifetime()
-            lifetime.idle = UInt64(idleConnectionLifetime.clampedNanoseconds)
-            if let maximumConnectionAge { lifetime.age = UInt64(maximumConnectionAge.clampedNanoseconds) }
-            if let maximumRequestsPerConnection { lifetime.uses = maximumRequestsPerConnection }
-            return lifetime
+            CurlSockets.Lifetime(
+                idle: UInt64(idleConnectionLifetime.clampedNanoseconds),
+                age: maximumConnectionAge.map { UInt64($0.clampedNanoseconds) } ?? .max,
+                uses: maximumRequestsPerConnection ?? .max
+            )
         }
 
         var limits: CurlTransferState.Limits {
-            var limits = CurlTransferState.Limits()
-            limits.head = maximumHeadSize
-            limits.headLines = maximumHeadLines
-            return limits
+            CurlTransferState.Limits(head: maximumHeadSize, headLines: maximumHeadLines)
         }
     }
 

@@ -272,16 +272,9 @@ final class CurlTrustCache: Sendable {
         let showsIdentity: Bool
     }
 
-    /// Authorities, with a mark of other requirements that must be equal for two requests to share a connection.
-    private struct MarkedAuthorities: Sendable, Hashable {
-        let authorities: HostTrust.Authorities
-        let mark: String
-    }
-
     private struct State: Sendable {
         var trusts: [Key: CurlTrust] = [:]
         var stores: [HostTrust.Authorities: CurlStore] = [:]
-        var files: [MarkedAuthorities: CurlAuthorities] = [:]
     }
 
     /// The shared cache of the process.
@@ -322,11 +315,7 @@ final class CurlTrustCache: Sendable {
         }
         // If only the system's count, libcurl knows them.
         guard trust.authorities != HostTrust.Authorities() || !mark.isEmpty else { return nil }
-        let marked = MarkedAuthorities(authorities: trust.authorities, mark: mark)
-        if let made = state.withLock({ $0.files[marked] }) { return made }
-        let made = try CurlAuthorities(trust.authorities, mark: mark)
-        state.withLock { $0.files[marked] = made }
-        return made
+        return try CurlAuthorities(trust.authorities, mark: mark)
     }
 
     private func store(of authorities: HostTrust.Authorities) -> CurlStore {

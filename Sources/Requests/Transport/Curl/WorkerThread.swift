@@ -8,15 +8,6 @@ import CRequestsCurl
 ///
 /// Foundation's doesn't report that the system has no thread left.
 enum WorkerThread {
-    private final class Work: Sendable {
-        let name: String
-        let run: @Sendable () -> Void
-
-        init(_ name: String, _ run: @escaping @Sendable () -> Void) {
-            (self.name, self.run) = (name, run)
-        }
-    }
-
     /// Starts a thread; returns `false` if the system has no other.
     ///
     /// - Parameters:
@@ -24,11 +15,12 @@ enum WorkerThread {
     ///   - run: Its work.
     /// - Returns: Whether it runs.
     static func start(_ name: String, _ run: @escaping @Sendable () -> Void) -> Bool {
-        let work = Unmanaged.passRetained(Work(name, run))
+        let work = Unmanaged.passRetained(Box((name: name, run: run)))
         let isStarted = ccurl_thread_start(
             { context in
                 guard let context else { return nil }
-                let work = Unmanaged<Work>.fromOpaque(context).takeRetainedValue()
+                let work = Unmanaged<Box<(name: String, run: @Sendable () -> Void)>>.fromOpaque(context)
+                    .takeRetainedValue().value
                 ccurl_thread_set_name(String(work.name.prefix(15)))
                 work.run()
                 return nil

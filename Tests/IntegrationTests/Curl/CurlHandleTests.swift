@@ -1,0 +1,54 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+import Requests
+import RequestsTestSupport
+import RequestsTesting
+import Testing
+
+extension OverLoopback {
+    /// Requests that follow one another: libcurl's handle of the first serves the second.
+    @Suite(.bounded) struct CurlHandleTests {
+        private static let few = HTTPBody.data(Data("few".utf8))
+        private static let many = HTTPBody.data(Data(repeating: 0x61, count: 100_000))
+
+        @Test(
+            arguments: [
+                (.get, ["X-Former": "yes"], .none), (.get, [:], few), (.head, [:], .none), (.delete, [:], .none),
+                (.options, [:], few), (.post, [:], .none), (.post, ["Content-Type": "text/plain"], few),
+                (.put, [:], many), (.patch, ["Expect": "100-continue"], few), (.get, ["Range": "bytes=0-1"], .none),
+                (.get, ["Proxy-Authorization": "secret"], .none),
+            ] as [(HTTPMethod, HTTPHeaders, HTTPBody)]
+        )
+        func nothingStaysForTheNext(_ method: HTTPMethod, _ headers: HTTPHeaders, _ body: HTTPBody) async throws {
+            let server = try MockServer { _ in .text("thanks") }
+            let transport = CurlTransport()
+
+            for _ in 0..<2 {
+                _ = await transport.run(server.url("/plain"))
+                _ = await transport.run(server.url("/former"), method: method, headers: headers, body: body)
+            }
+            let last = await transport.run(server.url("/plain"))
+
+            let plain = server.requests.filter { $0.path == "/plain" }.map(\.rawBytes)
+            let former = server.requests.filter { $0.path == "/former" }
+            #expect(plain.count == 3 && Set(plain).count == 1 && last.text == "thanks")
+            #expect(former.map(\.method) == [method, method] && Set(former.map(\.body)).count == 1)
+        }
+
+        @Test func failureOfARequestIsNotTheNextOnes() async throws {
+            let server = try MockServer { $0.path == "/lost" ? .closed : .text("thanks") }
+            let transport = CurlTransport()
+
+            var results: [String] = []
+            for path in ["/plain", "/lost", "/plain", "/lost", "/plain"] {
+                results.append(await transport.run(server.url(path)).result)
+            }
+
+            #expect(results == ["success", "connectionLost", "success", "connectionLost", "success"])
+        }
+    }
+}
+#endif
