@@ -14,20 +14,27 @@ struct SaveNote: RequestSpec, Codable {
     var request: Post<String> { Post("notes/\(note)", decoding: .text).body(.text(text)) }
 }
 
-/// A request that has a file as its body.
+/// A request whose body is a file: that of the request itself, or else one that is added with it.
 struct UploadPhoto: RequestSpec, Codable {
     var name: String
+    var file: URL?
 
-    var request: Put<Void> { Put("photos/\(name)") }
+    var request: Put<Void> {
+        let photo = Put<Void>("photos/\(name)")
+        return file.map { photo.body(.file($0)) } ?? photo
+    }
 }
 
-/// A folder and a server for outboxes, one after the other as in successive processes; time passes when the test says so.
+/// A folder and a server for outboxes, one after the other as in successive processes.
+///
+/// Time passes when the test says so.
 final class OutboxTrial: Sendable {
     /// A request that has arrived.
     struct Arrival: Sendable, Equatable {
         var path: String
         var text: String
         var key: String?
+        var account: String?
     }
 
     typealias Answer = @Sendable (Arrival) -> StubResponse
@@ -46,7 +53,8 @@ final class OutboxTrial: Sendable {
             if case .file(let url) = request.body.content {
                 text = (try? String(contentsOf: url, encoding: .utf8)) ?? "missing"
             }
-            let arrival = Arrival(path: request.url.path, text: text, key: request.headers[.idempotencyKey])
+            var arrival = Arrival(path: request.url.path, text: text, key: request.headers[.idempotencyKey])
+            arrival.account = request.headers["X-Account"]
             arrivals.record(arrival)
             return answer(arrival)
         }
@@ -69,6 +77,9 @@ final class OutboxTrial: Sendable {
         }
     }
 
+    /// The arrivals whose text, an account, isn't the account of their credentials.
+    var sentUnderAnotherAccount: [Arrival] { arrivals.elements.filter { $0.account != $0.text } }
+
     /// The journal of the folder.
     var journal: URL { folder.file("journal") }
 
@@ -81,6 +92,6 @@ final class OutboxTrial: Sendable {
 }
 
 extension Outbox {
-    /// The texts of the states of all entries, in their order.
+    /// The states of all entries, in their order.
     var states: [Entry.State] { entries.map(\.state) }
 }

@@ -106,6 +106,9 @@ extension Outbox {
         }
     }
 
+    /// Handles a response.
+    public typealias Handler<R: NetworkRequest> = @Sendable (Delivery<R>) async throws -> Void
+
     /// An entry that was sent, with its response.
     public struct Delivery<R: NetworkRequest>: Sendable {
         /// The entry.

@@ -19,7 +19,7 @@ extension Outbox {
         let lines = try records.reduce(into: Data()) { $0 += try $1.line() }
         try await withCheckedThrowingContinuation { continuation in
             let isFirst = shared.withLock { shared in
-                shared.changes.append(Change(records: records, lines: lines, end: continuation))
+                shared.changes.append((records, lines, continuation))
                 return shared.changes.count == 1
             }
             if isFirst { queue.async { self.flush() } }
@@ -82,7 +82,7 @@ extension Outbox {
 
     private func setAlarm(_ next: Date?, _ now: Date) {
         guard shared.withLock({ $0.alarm?.date }) != next else { return }
-        let alarm = next.map { next in
+        var alarm: (date: Date, timer: DelayedAction)? = next.map { next in
             let wait = Duration(clampedSeconds: min(next.timeIntervalSince(now), Self.longestWait))
             let timer = DelayedAction(after: wait, on: client.environment.clock) { [weak self] in
                 self?.shared.withLock { $0.alarm = nil }
@@ -90,10 +90,8 @@ extension Outbox {
             }
             return (next, timer)
         }
-        shared.withLock { shared in
-            defer { shared.alarm = alarm }
-            return shared.alarm
-        }?.timer.cancel()
+        shared.withLock { swap(&$0.alarm, &alarm) }
+        alarm?.timer.cancel()
     }
 
     // MARK: Sending
@@ -118,11 +116,7 @@ extension Outbox {
     }
 
     /// Makes the operation of an entry.
-    func makeOperation<R: NetworkRequest>(
-        for request: R,
-        of entry: Entry,
-        _ handle: @escaping @Sendable (Delivery<R>) async throws -> Void
-    ) -> AnyRequestOperation {
+    func operation<R: NetworkRequest>(_ request: R, _ entry: Entry, _ handle: @escaping Handler<R>) -> R.OperationType {
         var environment = client.environment
         // They are made before the request inherits anything.
         environment.changes.append { [body = entry.body.map(store.body)] request in

@@ -38,12 +38,12 @@ extension Outbox {
         ///   - handle: Handles a response, before the entry is removed. It is called at least once for an entry: if the
         ///     process ends before it returns, the entry is sent again. If it throws, the entry is parked. Does nothing
         ///     by default.
-        ///   - migrate: Returns the content that was added under this name as the type has it now; by default unchanged.
-        ///     If it throws, the entry is parked as unreadable.
+        ///   - migrate: Returns the content that was added under this name as the type has it now; by default
+        ///     unchanged. If it throws, the entry is parked as unreadable.
         public mutating func register<R: NetworkRequest & Codable>(
             _ type: R.Type,
             as name: String? = nil,
-            handling handle: @escaping @Sendable (Delivery<R>) async throws -> Void = { _ in },
+            handling handle: @escaping Handler<R> = { _ in },
             migrating migrate: (@Sendable (JSONValue) throws -> JSONValue)? = nil
         ) {
             let name = name ?? String(describing: type)
@@ -53,11 +53,8 @@ extension Outbox {
                 if let migrate {
                     content = try JSONEncoder().encode(migrate(JSONDecoder().decode(JSONValue.self, from: content)))
                 }
-                return outbox.makeOperation(
-                    for: try JSONDecoder().decode(R.self, from: content),
-                    of: item.entry,
-                    handle
-                )
+                let request = try JSONDecoder().decode(R.self, from: content)
+                return outbox.operation(request, item.entry, handle)
             }
         }
     }

@@ -21,23 +21,17 @@ import Foundation
 /// An entry belongs to the account that the outbox has when it is added. It is only sent while the outbox has the same
 /// account: set ``account`` to `nil` before you remove the credentials of a user.
 ///
-/// The content of requests is on the disk, unencrypted, in files that only their owner can read. Secrets don't belong in
-/// it: credentials are added by the client. Safe from any thread.
+/// The content of requests is on the disk, unencrypted, in files that only their owner can read. Secrets don't belong
+/// in it: credentials are added by the client. Safe from any thread.
 public final class Outbox: Sendable {
     struct Shared: Sendable {
         var state: OutboxState
-        var changes: [Change] = []
+        /// The records to write, with their lines, and the tasks that wait for the disk.
+        var changes: [(records: [OutboxRecord], lines: Data, end: CheckedContinuation<Void, any Error>)] = []
         var operations: [UUID: AnyRequestOperation] = [:]
         var alarm: (date: Date, timer: DelayedAction)?
         var readers: [UUID: AsyncStream<Event>.Continuation] = [:]
         var following: Task<Void, Never>?
-    }
-
-    /// Records to write, and the task that waits for the disk.
-    struct Change: Sendable {
-        let records: [OutboxRecord]
-        let lines: Data
-        let end: CheckedContinuation<Void, any Error>
     }
 
     let store: OutboxStore
@@ -53,16 +47,16 @@ public final class Outbox: Sendable {
     /// Opens an outbox, and begins to send its entries.
     ///
     /// It reads the whole journal: some milliseconds for a thousand entries. One object in all processes can have a
-    /// folder, until it is closed or deallocated. A folder that several applications share, as in an app group, has to be
-    /// closed before the application is suspended, since the system ends those that hold a lock there.
+    /// folder, until it is closed or deallocated. A folder that several applications share, as in an app group, has to
+    /// be closed before the application is suspended, since the system ends those that hold a lock there.
     ///
     /// - Parameters:
     ///   - folder: The folder, which is made if it doesn't exist; it has no other files.
     ///   - client: The client that sends the requests.
     ///   - configure: Registers the types of the requests, and changes the settings. An error that it throws is thrown
     ///     here.
-    /// - Throws: ``OutboxError`` if another outbox has the folder; ``FileError`` if it can't be read or written. Neither
-    ///   damage nor an entry that can't be decoded is an error: see ``damage`` and ``entries``.
+    /// - Throws: ``OutboxError`` if another outbox has the folder; ``FileError`` if it can't be read or written.
+    ///   Neither damage nor an entry that can't be decoded is an error: see ``damage`` and ``entries``.
     public init(at folder: URL, client: HTTPClient, _ configure: (inout Settings) throws -> Void) throws {
         var settings = Settings()
         try configure(&settings)
@@ -74,9 +68,9 @@ public final class Outbox: Sendable {
         let state = OutboxState(records, settings, latest: client.environment.now() + Self.longestWait)
         // The body of a damaged entry may be all that is left of it.
         if damage.isEmpty { store.discardBodies(except: state.bodies) }
+        if !damage.isEmpty { store.compact(isEmpty: state.isEmpty) { state.records } }
         shared = Locked(Shared(state: state))
-        let updates = settings.connectivity.updates()
-        let following = Task { [weak self] in
+        let following = Task { [weak self, updates = settings.connectivity.updates()] in
             for await status in updates { self?.change { $0.isConnected = status.isConnected } }
         }
         shared.withLock { $0.following = following }
@@ -92,7 +86,9 @@ public final class Outbox: Sendable {
         stop()
         await withCheckedContinuation { continuation in
             queue.async { [self] in
-                store.close()
+                // What was under way on the queue may have set an alarm since.
+                stop()
+                store.release()
                 continuation.resume()
             }
         }
@@ -114,7 +110,8 @@ public final class Outbox: Sendable {
 
     /// Adds a request, and returns when it is on the disk.
     ///
-    /// Cancelling the task doesn't end the wait. If the process ends before this returns, the request may be sent or not.
+    /// Cancelling the task doesn't end the wait. If the process ends before this returns, the request may be sent or
+    /// not.
     ///
     /// - Parameters:
     ///   - request: The request, of a registered type.
@@ -124,9 +121,9 @@ public final class Outbox: Sendable {
     ///   - file: A file that becomes the body of the request, whatever body it has: the outbox makes a copy. None by
     ///     default.
     /// - Returns: The identifier of the entry.
-    /// - Throws: ``FileError`` if it can't be written; its code is `diskFull` if there is no space. ``OutboxError`` for a
-    ///   type that isn't registered, for a body that is a file, and if the outbox is closed. Any error that the encoder
-    ///   throws. Then the request isn't kept, and all others are.
+    /// - Throws: ``FileError`` if it can't be written; its code is `diskFull` if there is no space. ``OutboxError`` for
+    ///   a type that isn't registered, for a body that is a file, and if the outbox is closed. Any error that the
+    ///   encoder throws. Then the request isn't kept, and all others are.
     @discardableResult
     public func add<R: NetworkRequest & Codable>(
         _ request: R,
@@ -221,7 +218,6 @@ public final class Outbox: Sendable {
     ///
     /// - Throws: ``FileError`` if it can't be written; ``OutboxError`` if the outbox is closed.
     public func removeAll(in category: String) async throws {
-        let account = account
         try await removeAll { $0.category == category && $0.account == account }
     }
 

@@ -37,15 +37,15 @@ extension OutboxRecord {
     static func read(_ bytes: Data) -> (records: [OutboxRecord], damage: [Range<Int>], end: Int) {
         var (records, damage, offset, start) = ([OutboxRecord](), [Range<Int>](), 0, 0)
         while offset < bytes.count {
-            guard let payload = payload(at: offset, of: bytes),
+            if let payload = payload(at: offset, of: bytes),
                 let record = try? JSONDecoder().decode(OutboxRecord.self, from: bytes[payload])
-            else {
+            {
+                if start < offset { damage.append(start..<offset) }
+                records.append(record)
+                (offset, start) = (payload.upperBound + 1, payload.upperBound + 1)
+            } else {
                 offset += 1
-                continue
             }
-            if start < offset { damage.append(start..<offset) }
-            records.append(record)
-            (offset, start) = (payload.upperBound + 1, payload.upperBound + 1)
         }
         let end = bytes[start...].lastIndex(of: newline).map { $0 + 1 } ?? start
         if start < end { damage.append(start..<end) }
@@ -57,9 +57,9 @@ extension OutboxRecord {
         let start = offset + 18
         // Most offsets of a damaged part are no beginning. The byte behind the payload is there, and may be damaged.
         guard start < bytes.count, bytes[start - 1] == UInt8(ascii: " ") else { return nil }
-        let numbers = String(decoding: bytes[offset..<start], as: UTF8.self).split(separator: " ")
-            .map { UInt32($0, radix: 16) }
-        guard numbers.count == 2, let length = numbers[0], length < bytes.count - start else { return nil }
+        let numbers = String(decoding: bytes[offset..<start], as: UTF8.self)
+            .split(separator: " ", omittingEmptySubsequences: false).map { UInt32($0, radix: 16) }
+        guard numbers.count == 3, let length = numbers[0], length < bytes.count - start else { return nil }
         let payload = start..<start + Int(length)
         return checksum(of: bytes[payload]) == numbers[1] ? payload : nil
     }

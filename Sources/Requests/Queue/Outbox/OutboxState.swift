@@ -26,6 +26,10 @@ struct OutboxState: Sendable {
         var turn: Turn { Turn(date: entry.nextAttempt ?? .distantPast, number: number) }
     }
 
+    /// The decision about a failed attempt, the reason if it parks the entry, and the time of the next attempt if not.
+    typealias End = (decision: Outbox.Decision, reason: Reason, next: Date)
+    typealias Reason = Outbox.Entry.Reason
+
     /// The account and the category of a line of entries, which has all those that it hasn't passed.
     typealias Line = [String?]
 
@@ -65,9 +69,9 @@ struct OutboxState: Sendable {
         (account, isPaused, isConnected) = (settings.account, settings.isPaused, settings.connectivity.isConnected)
         width = max(1, settings.maxConcurrentEntries)
         for record in records { apply(record) }
-        for var item in items.values.sorted(by: { $0.number < $1.number }) {
+        for var item in sorted {
             // This version of the application may be able to send it.
-            if [.parked(.unregistered), .parked(.unreadable)].contains(item.entry.state) {
+            if case .parked(let reason) = item.entry.state, ![.refused, .expired].contains(reason) {
                 item.entry.state = .pending
             }
             item.entry.nextAttempt = item.entry.nextAttempt.map { min($0, latest) }
@@ -111,10 +115,8 @@ struct OutboxState: Sendable {
 
     /// Whether a turn is still that of a line whose first entry waits to be sent.
     private func isCurrent(_ turn: Turn) -> Bool {
-        guard let item = items[turn.number], item.turn == turn, lines[item.line]?.first == turn.number else {
-            return false
-        }
-        return entry(item).state == .pending && !sending.contains { items[$0]?.line == item.line }
+        guard let item = items[turn.number], item.turn == turn, entry(item).state == .pending else { return false }
+        return lines[item.line]?.first == turn.number && !sending.contains { items[$0]?.line == item.line }
     }
 
     // MARK: What the application does
@@ -168,14 +170,8 @@ struct OutboxState: Sendable {
         return [.note(.removed(id), discarding: item.entry.body), .report(.sent(entry(item), response))]
     }
 
-    /// Records that an attempt has failed; `reason` is for a decision that parks the entry, and `next` for a retry.
-    mutating func failed(
-        _ id: UUID,
-        _ error: RequestError,
-        _ end: (Outbox.Decision, Outbox.Entry.Reason, next: Date)
-    )
-        -> [Action]
-    {
+    /// Records that an attempt has failed.
+    mutating func failed(_ id: UUID, _ error: RequestError, _ end: End) -> [Action] {
         guard var item = item(id) else { return [] }
         sending.remove(item.number)
         // One that was cancelled because the account has changed says nothing.
@@ -184,7 +180,7 @@ struct OutboxState: Sendable {
             return []
         }
         (item.entry.attempts, item.entry.failure) = (item.entry.attempts + 1, error.summary)
-        guard end.0 == .retry else { return park(item, end.1, isPassed: end.0 == .skip, error) }
+        guard end.decision == .retry else { return park(item, end.reason, isPassed: end.decision == .skip, error) }
         item.entry.nextAttempt = end.next
         update(item)
         return [.note(.changed(item.entry), discarding: nil), .report(.failed(entry(item), error))]
@@ -195,6 +191,7 @@ struct OutboxState: Sendable {
     private mutating func apply(_ record: OutboxRecord) {
         switch record {
         case .added(let entry, let content):
+            if let number = numbers[entry.id] { items[number] = nil }
             last += 1
             numbers[entry.id] = last
             items[last] = Item(entry: entry, content: content, number: last)
@@ -203,12 +200,7 @@ struct OutboxState: Sendable {
         }
     }
 
-    private mutating func park(
-        _ item: Item,
-        _ reason: Outbox.Entry.Reason,
-        isPassed: Bool,
-        _ error: RequestError?
-    ) -> [Action] {
+    private mutating func park(_ item: Item, _ reason: Reason, isPassed: Bool, _ error: RequestError?) -> [Action] {
         var item = item
         (item.entry.state, item.entry.nextAttempt, item.entry.isPassed) = (.parked(reason), nil, isPassed)
         update(item)
@@ -219,7 +211,7 @@ struct OutboxState: Sendable {
         guard let item = item(id) else { return nil }
         apply(.removed(id))
         sending.remove(item.number)
-        lines[item.line]?.removeAll { $0 == item.number }
+        if let place = lines[item.line]?.firstIndex(of: item.number) { lines[item.line]?.remove(at: place) }
         arrange(item.line)
         return item
     }

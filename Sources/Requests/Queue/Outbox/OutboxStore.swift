@@ -9,14 +9,6 @@ import Foundation
 /// One object in all processes has the folder. The outbox uses it on one queue: its state is behind a lock only because
 /// the compiler can't know that. The lock is free during input and output.
 final class OutboxStore: Sendable {
-    private struct State: Sendable {
-        /// The open file; `nil` after the end, and if the end of the file is unknown.
-        var file: FileHandle?
-        var length = 0
-        /// The length from which on the journal is replaced.
-        var limit = shortest
-    }
-
     /// The length up to which replacing the journal isn't worthwhile.
     private static let shortest = 1 << 16
 
@@ -24,15 +16,16 @@ final class OutboxStore: Sendable {
     private let bodies: URL
     private let journal: URL
     private let lock: FileHandle
-    private let state = Locked(State())
+    /// The open journal, or `nil` after the end and if the end of the file is unknown; its length; and the length from
+    /// which on it is replaced.
+    private let state = Locked((file: FileHandle?.none, length: 0, limit: OutboxStore.shortest))
 
     /// Takes a folder, which is made if it doesn't exist.
     ///
     /// - Throws: ``OutboxError`` if it is in use, or ``FileError``.
     init(_ folder: URL) throws {
         guard folder.isFileURL else { throw FileError(.cannotWriteFile, folder, "it isn't the URL of a folder") }
-        (self.folder, bodies) = (folder, folder.appending(path: "bodies"))
-        journal = folder.appending(path: "journal")
+        (self.folder, bodies, journal) = (folder, folder.appending(path: "bodies"), folder.appending(path: "journal"))
         do {
             try PrivateFile.createFolder(bodies.path)
             #if canImport(Darwin) && !os(macOS)
@@ -45,14 +38,14 @@ final class OutboxStore: Sendable {
         } catch {
             throw FileError(folder, writing: error)
         }
-        lock = try Self.open(folder.appending(path: "lock"), O_CREAT)
+        lock = try Self.openFile(folder.appending(path: "lock"), O_CREAT)
         guard PartialFile.lock(lock.fileDescriptor) else { throw OutboxError.inUse }
     }
 
-    deinit { close() }
+    deinit { release() }
 
     /// Gives the folder back.
-    func close() {
+    func release() {
         // A process that is about to be started has the descriptor too, and would keep the lock.
         flock(lock.fileDescriptor, LOCK_UN)
         state.withLock { $0.file = nil }
@@ -68,8 +61,8 @@ final class OutboxStore: Sendable {
     /// - Throws: ``FileError``.
     func read() throws -> (records: [OutboxRecord], damage: [FileError]) {
         PartialFile.discardAll(beside: journal)
-        let file = try Self.open(journal, O_CREAT)
-        let bytes = try file.readToEnd() ?? Data()
+        let file = try Self.openFile(journal, O_CREAT)
+        guard let bytes = try? file.readToEnd() ?? Data() else { throw FileError(journal, errno: EIO) }
         let (records, parts, end) = OutboxRecord.read(bytes)
         try check(ftruncate(file.fileDescriptor, off_t(end)))
         try syncNames()
@@ -115,7 +108,7 @@ final class OutboxStore: Sendable {
     private func replace(with records: [OutboxRecord]) throws {
         let url = folder.appending(path: PartialFile.name(for: journal.lastPathComponent))
         defer { unlink(url.path) }
-        let file = try Self.open(url, O_CREAT | O_EXCL)
+        let file = try Self.openFile(url, O_CREAT | O_EXCL)
         let bytes = try records.reduce(into: Data()) { $0 += try $1.line() }
         try write(bytes, to: file, isDurable: true)
         try check(rename(url.path, journal.path))
@@ -127,13 +120,10 @@ final class OutboxStore: Sendable {
     /// Writes damaged bytes of the journal to a file of their own; returns the error that says where they are.
     private func setAside(_ bytes: Data, at offset: Int) -> FileError {
         let file = folder.appending(path: "damaged-\(UUID().uuidString)")
-        let problem = "\(bytes.count) bytes of the journal, at \(offset), aren't a record"
-        do {
-            try PrivateFile.replace(file.path, with: bytes, isDurable: true)
-            return FileError(.damaged, file, "\(problem), and were set aside here")
-        } catch {
-            return FileError(.damaged, journal, "\(problem), and can't be set aside: \(error.localizedDescription)")
-        }
+        let isAside = (try? PrivateFile.replace(file.path, with: bytes, isDurable: true)) != nil
+        let end = isAside ? "and were set aside here" : "and can't be set aside"
+        let reason = "\(bytes.count) bytes of the journal, at \(offset), aren't a record, \(end)"
+        return FileError(.damaged, isAside ? file : journal, reason)
     }
 
     // MARK: Bodies
@@ -152,7 +142,7 @@ final class OutboxStore: Sendable {
             }
             try manager.copyItem(at: source, to: body(name))
             try manager.setAttributes([.posixPermissions: 0o600], ofItemAtPath: body(name).path)
-            try write(Data(), to: Self.open(body(name), 0), isDurable: true)
+            try write(Data(), to: Self.openFile(body(name), 0), isDurable: true)
             try syncNames()
         } catch {
             discard(name)
@@ -161,9 +151,7 @@ final class OutboxStore: Sendable {
     }
 
     /// Removes a body.
-    func discard(_ name: String) {
-        unlink(body(name).path)
-    }
+    func discard(_ name: String) { unlink(body(name).path) }
 
     /// Removes the bodies that belong to no entry.
     func discardBodies(except names: Set<String>) {
@@ -174,8 +162,8 @@ final class OutboxStore: Sendable {
     // MARK: System
 
     /// Opens a file for its owner alone, to be read and appended to.
-    private static func open(_ file: URL, _ flags: Int32) throws(FileError) -> FileHandle {
-        let descriptor = systemOpen(file.path, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0o600)
+    private static func openFile(_ file: URL, _ flags: Int32) throws(FileError) -> FileHandle {
+        let descriptor = open(file.path, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0o600)
         guard descriptor >= 0 else { throw FileError(file, errno: errno) }
         return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
@@ -193,8 +181,8 @@ final class OutboxStore: Sendable {
     /// Waits until the names of the files are on the disk.
     private func syncNames() throws(FileError) {
         for folder in [bodies, folder] {
-            let descriptor = systemOpen(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
-            defer { systemClose(descriptor) }
+            let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+            defer { close(descriptor) }
             try check(fsync(descriptor))
         }
     }
@@ -203,7 +191,3 @@ final class OutboxStore: Sendable {
         guard result >= 0 else { throw FileError(journal, errno: errno) }
     }
 }
-
-// Methods have the names of the system's functions.
-private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
-private func systemClose(_ descriptor: Int32) { close(descriptor) }
