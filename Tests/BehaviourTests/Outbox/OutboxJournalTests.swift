@@ -68,7 +68,7 @@ import Testing
         let ends = whole.indices.filter { whole[$0] == UInt8(ascii: "\n") }
         #expect(ends.count == 3)
 
-        for count in stride(from: 0, through: whole.count, by: Scale.pick(7, whole: 1)) {
+        for count in stride(from: 0, through: whole.count, by: Scale.pick(23, whole: 1)) {
             try whole.prefix(count).write(to: trial.journal)
             let outbox = try trial.open { $0.isPaused = true }
             #expect(outbox.damage == [] && outbox.entries.count == ends.filter { $0 < count }.count, "\(count) bytes")
@@ -88,7 +88,7 @@ import Testing
         let whole = try await Self.journal(of: trial, ["1", "2", "3"])
         let lines = whole.split(separator: UInt8(ascii: "\n"))
 
-        for index in stride(from: 0, to: whole.count, by: Scale.pick(11, whole: 1)) where whole[index] != byte {
+        for index in stride(from: 0, to: whole.count, by: Scale.pick(41, whole: 1)) where whole[index] != byte {
             var damaged = whole
             damaged[index] = byte
             try damaged.write(to: trial.journal)
@@ -128,7 +128,7 @@ import Testing
         let trial = OutboxTrial()
         let whole = try await Self.journal(of: trial, (0..<6).map(String.init))
         var random = Fuzz()
-        for _ in 0..<Scale.pick(60, whole: 3000) {
+        for _ in 0..<Scale.pick(20, whole: 3000) {
             var bytes = whole
             for _ in 0..<Int.random(in: 1...12, using: &random) {
                 let start = Int.random(in: 0..<bytes.count, using: &random)
@@ -157,7 +157,7 @@ import Testing
         let outbox = try trial.open { $0.isPaused = true }
         let text = String(repeating: "x", count: 1000)
         let kept = try await outbox.add(SaveNote(note: 0, text: text), in: "kept")
-        for note in 1...Scale.pick(300, whole: 3000) {
+        for note in 1...Scale.pick(120, whole: 3000) {
             try await outbox.remove(outbox.add(SaveNote(note: note, text: text), in: "a"))
         }
         #expect(try Data(contentsOf: trial.journal).count < 70_000)
