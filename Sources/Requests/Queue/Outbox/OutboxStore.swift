@@ -27,14 +27,14 @@ final class OutboxStore: Sendable {
         guard folder.isFileURL else { throw FileError(.cannotWriteFile, folder, "it isn't the URL of a folder") }
         (self.folder, bodies, journal) = (folder, folder.appending(path: "bodies"), folder.appending(path: "journal"))
         do {
-            try PrivateFile.createFolder(bodies.path)
-            #if canImport(Darwin) && !os(macOS)
-            // The files in them inherit it. The system may start an application while the device is locked.
             for path in [folder.path, bodies.path] {
+                try PrivateFile.createFolder(path)
+                #if canImport(Darwin) && !os(macOS)
+                // The files in it inherit it. The system may start an application while the device is locked.
                 let protection = FileProtectionType.completeUntilFirstUserAuthentication
                 try FileManager.default.setAttributes([.protectionKey: protection], ofItemAtPath: path)
+                #endif
             }
-            #endif
         } catch {
             throw FileError(folder, writing: error)
         }
