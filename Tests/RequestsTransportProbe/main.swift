@@ -15,6 +15,8 @@ case "names":
     try await askSilentNames(Array(CommandLine.arguments.dropFirst(2)))
 case "authorities":
     try await connectWithSystemAuthorities(Array(CommandLine.arguments.dropFirst(2)))
+case "outbox":
+    try await writeUntilKilled(Array(CommandLine.arguments.dropFirst(2)))
 case "interfaces":
     try await followInterfaces()
 #if os(Linux)
@@ -28,7 +30,7 @@ case "environment":
     changeTheEnvironment(Array(CommandLine.arguments.dropFirst(2)))
 #endif
 default:
-    let parts = "end|descriptors|names|authorities|interfaces|threads|fork|openssl|environment"
+    let parts = "end|descriptors|names|authorities|outbox|interfaces|threads|fork|openssl|environment"
     print("usage: RequestsTransportProbe \(parts) …")
     exit(64)
 }

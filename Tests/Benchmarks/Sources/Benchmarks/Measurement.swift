@@ -14,7 +14,7 @@ struct Measurement: Sendable {
 
     static let all: [Measurement] =
         storms + memory + graphs + loopback + engine + multiplexed + vocabulary + growth + client + transfers
-        + multitude + path
+        + multitude + path + outbox
 
     // MARK: Many requests on one queue
 

@@ -140,6 +140,15 @@ struct Report {
         }
     }
 
+    func printOutbox() throws {
+        try section("outbox", "writes that survive the process") {
+            try rate("adds, one after the other: against no disk", "outbox-add", "outbox-add-memory")
+            try rate("adds, 16 at a time: against one", "outbox-add-16", "outbox-add")
+            try time("opening one with 10,000 entries", "outbox-open-10000", atMost: 1)
+            Swift.print("  bytes of an entry with 90 bytes of text: \(try run("outbox-open-10000").bytes)")
+        }
+    }
+
     func printTransfers() throws {
         try section("transfers", "a gibibyte over the loopback, against the curl command") {
             for (title, name) in [("down to a file", "download"), ("up from a file, in a form", "upload")] {

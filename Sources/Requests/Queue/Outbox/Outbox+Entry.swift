@@ -1,0 +1,145 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+extension Outbox {
+    /// A request in an outbox.
+    public struct Entry: Sendable, Hashable, Identifiable, Codable {
+        /// The state of an entry.
+        public enum State: Sendable, Hashable, Codable {
+            /// It is sent when its turn and its time have come.
+            case pending
+            /// It is being sent, or its response is being handled.
+            case sending
+            /// It isn't sent, for this reason; retry it, or remove it.
+            case parked(Reason)
+        }
+
+        /// The reason why an entry isn't sent.
+        public enum Reason: String, Sendable, Hashable, Codable {
+            /// It failed, and another attempt would fail too.
+            case refused
+            /// It wasn't sent in time.
+            case expired
+            /// It belongs to another account than the present one; it is sent when that is the present one again.
+            case otherAccount
+            /// Its type isn't registered.
+            case unregistered
+            /// Its content can't be decoded, or can't be migrated.
+            case unreadable
+        }
+
+        /// The identifier of the entry, which is also the `Idempotency-Key` of all its requests.
+        public let id: UUID
+        /// The registered name of the request's type.
+        public let type: String
+        /// The time at which it was added.
+        public let added: Date
+        /// The category, whose entries are sent in their order; `nil` if it has none.
+        public internal(set) var category: String?
+        /// The account that the outbox had when the entry was added.
+        public internal(set) var account: String?
+        /// The time from which on it isn't sent any more; `nil` if it doesn't expire, as after a retry.
+        public internal(set) var expires: Date?
+        /// The state.
+        public internal(set) var state = State.pending
+        /// The number of failed attempts; an attempt includes the retries of the client.
+        public internal(set) var attempts = 0
+        /// The earliest time of the next attempt; `nil` if it needn't wait.
+        public internal(set) var nextAttempt: Date?
+        /// The last failure, in a line without secrets; `nil` before the first.
+        public internal(set) var failure: String?
+        /// The name of the file that is the body of the request.
+        var body: String?
+        /// Whether its category goes on without it.
+        var isPassed = false
+    }
+
+    /// A change of an outbox.
+    public enum Event: Sendable {
+        /// An entry was added, and is on the disk.
+        case added(Entry)
+        /// An attempt to send an entry begins.
+        case sending(Entry)
+        /// An attempt has failed, and there will be another one.
+        case failed(Entry, RequestError)
+        /// An entry isn't sent until it is retried: it was refused, it has expired, or it can't be read.
+        case parked(Entry, RequestError?)
+        /// The application retries an entry.
+        case retried(Entry)
+        /// An entry was sent, its response was handled, and it is removed.
+        case sent(Entry, HTTPResponseHead)
+        /// The application has removed an entry.
+        case removed(Entry)
+        /// The outbox has another account, and sends other entries.
+        case accountChanged(String?)
+    }
+
+    /// A decision about an entry whose attempt has failed.
+    public enum Decision: Sendable, Hashable {
+        /// It is sent again after a wait, and its category waits for it.
+        case retry
+        /// It is parked, and its category waits behind it.
+        case park
+        /// It is parked, and its category goes on.
+        case skip
+
+        /// Makes the usual decision.
+        ///
+        /// | failure | decision |
+        /// |---|---|
+        /// | a status from 400 to 499, except 401, 407, 408, 421, 425 and 429 | `park` |
+        /// | the request can't be built, encoded, or sent by this client | `park` |
+        /// | the status is accepted, and the content can't be decoded | `park` |
+        /// | everything else, such as no connection, 401 or 503 | `retry` |
+        ///
+        /// After a 401, a log-in changes what the client sends, and the entry can stay as it is.
+        public init(about error: RequestError) {
+            let codes: Set<RequestError.Code> = [
+                .invalidRequest, .encoding, .unsupported, .bodyNotReplayable, .decoding, .emptyResponse,
+                .unexpectedBody,
+            ]
+            let status = error.code == .unacceptableStatus ? error.response?.status.code ?? 0 : 0
+            let isRefused = 400...499 ~= status && ![401, 407, 408, 421, 425, 429].contains(status)
+            self = isRefused || codes.contains(error.code) ? .park : .retry
+        }
+    }
+
+    /// Handles a response.
+    public typealias Handler<R: NetworkRequest> = @Sendable (Delivery<R>) async throws -> Void
+
+    /// An entry that was sent, with its response.
+    public struct Delivery<R: NetworkRequest>: Sendable {
+        /// The entry.
+        public let entry: Entry
+        /// The request.
+        public let request: R
+        /// The response, with the value of the request.
+        public let response: HTTPResponse<R.Success>
+    }
+}
+
+/// The reason why an ``Outbox`` can't be opened, or doesn't take a request.
+///
+/// A problem of the disk is a ``FileError`` instead.
+public enum OutboxError: ExplainedError, DescribedError, Sendable, Hashable {
+    /// Another outbox, of this process or another, has the folder.
+    case inUse
+    /// The outbox was closed.
+    case closed
+    /// The type of the request, of this name, isn't registered.
+    case unregistered(String)
+    /// The body of the request is a file, which may change or vanish before it is sent.
+    case fileBody
+
+    /// The error, in a sentence.
+    public var description: String {
+        switch self {
+        case .inUse: "another outbox uses the folder; close it first"
+        case .closed: "the outbox is closed"
+        case .unregistered(let type): "the type “\(type.shortened())” isn't registered; register it with the outbox"
+        case .fileBody: "the body of the request is a file; pass the file to the outbox, which copies it"
+        }
+    }
+}

@@ -1,0 +1,262 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// Writes that survive the process: requests that are kept on the disk until they are answered.
+///
+/// ```swift
+/// let outbox = try Outbox(at: folder, client: client) {
+///     $0.register(SaveNote.self, as: "save-note") { sent in try await notes.markSaved(sent.request.id) }
+/// }
+/// try await outbox.add(SaveNote(note), in: "notes/\(note.id)")   // on the disk; no network is needed
+/// ```
+///
+/// Entries of a category are sent in their order, one at a time; those of other categories side by side, and those
+/// without a category in any order. Each is sent with the client, whose interceptors, credentials and retries apply. A
+/// failed one is sent again after a wait that grows, also in later processes, until the server has answered. All
+/// requests of an entry have one `Idempotency-Key`: a server that supports the field carries the request out once. Any
+/// other server may carry it out twice, for example if the process ends before the answer has arrived.
+///
+/// An entry belongs to the account that the outbox has when it is added. It is only sent while the outbox has the same
+/// account: set ``account`` to `nil` before you remove the credentials of a user.
+///
+/// The content of requests is on the disk, unencrypted, in files that only their owner can read. Secrets don't belong
+/// in it: credentials are added by the client. Safe from any thread.
+public final class Outbox: Sendable {
+    struct Shared: Sendable {
+        var state: OutboxState
+        /// The records to write, with their lines, and the tasks that wait for the disk.
+        var changes: [(records: [OutboxRecord], lines: Data, end: CheckedContinuation<Void, any Error>)] = []
+        var operations: [UUID: AnyRequestOperation] = [:]
+        var alarm: (date: Date, timer: DelayedAction)?
+        var readers: [UUID: AsyncStream<Event>.Continuation] = [:]
+        var following: Task<Void, Never>?
+    }
+
+    let store: OutboxStore
+    let client: HTTPClient
+    let settings: Settings
+    let shared: Locked<Shared>
+    /// All writing, and all that entries go through, is done here: one thing after the other.
+    let queue = DispatchQueue(label: "Requests.Outbox", qos: .utility)
+
+    /// The parts of the journal that couldn't be read, each set aside in a file; empty unless the disk is damaged.
+    public let damage: [FileError]
+
+    /// Opens an outbox, and begins to send its entries.
+    ///
+    /// It reads the whole journal: some milliseconds for a thousand entries. One object in all processes can have a
+    /// folder, until it is closed or deallocated. A folder that several applications share, as in an app group, has to
+    /// be closed before the application is suspended, since the system ends those that hold a lock there.
+    ///
+    /// - Parameters:
+    ///   - folder: The folder, which is made if it doesn't exist; it has no other files.
+    ///   - client: The client that sends the requests.
+    ///   - configure: Registers the types of the requests, and changes the settings. An error that it throws is thrown
+    ///     here.
+    /// - Throws: ``OutboxError`` if another outbox has the folder; ``FileError`` if it can't be read or written.
+    ///   Neither damage nor an entry that can't be decoded is an error: see ``damage`` and ``entries``.
+    public init(at folder: URL, client: HTTPClient, _ configure: (inout Settings) throws -> Void) throws {
+        var settings = Settings()
+        try configure(&settings)
+        self.settings = settings
+        self.client = client
+        store = try OutboxStore(folder)
+        let records: [OutboxRecord]
+        (records, damage) = try store.read()
+        let state = OutboxState(records, settings, latest: client.environment.now() + Self.longestWait)
+        // The body of a damaged entry may be all that is left of it.
+        if damage.isEmpty { store.discardBodies(except: state.bodies) }
+        if !damage.isEmpty { store.compact(isEmpty: state.isEmpty) { state.records } }
+        shared = Locked(Shared(state: state))
+        let following = Task { [weak self, updates = settings.connectivity.updates()] in
+            for await status in updates { self?.change { $0.isConnected = status.isConnected } }
+        }
+        shared.withLock { $0.following = following }
+        change { _ in }
+    }
+
+    deinit { stop() }
+
+    /// Closes the outbox, and gives the folder back; what is being sent is cancelled, and sent again by the next one.
+    ///
+    /// A handler that is running isn't waited for, and is called again.
+    public func close() async {
+        stop()
+        await withCheckedContinuation { continuation in
+            queue.async { [self] in
+                // What was under way on the queue may have set an alarm since.
+                stop()
+                store.release()
+                continuation.resume()
+            }
+        }
+    }
+
+    private func stop() {
+        let former = shared.withLock { shared in
+            shared.state.isClosed = true
+            defer { (shared.alarm, shared.readers, shared.following) = (nil, [:], nil) }
+            return shared
+        }
+        for operation in former.operations.values { operation.cancel() }
+        former.following?.cancel()
+        former.alarm?.timer.cancel()
+        for reader in former.readers.values { reader.finish() }
+    }
+
+    // MARK: Adding
+
+    /// Adds a request, and returns when it is on the disk.
+    ///
+    /// Cancelling the task doesn't end the wait. If the process ends before this returns, the request may be sent or
+    /// not.
+    ///
+    /// - Parameters:
+    ///   - request: The request, of a registered type.
+    ///   - category: The category, such as `notes/7`; entries of one are sent in the order in which they are added. By
+    ///     default the entry has none.
+    ///   - expires: The time from which on the entry isn't sent any more, but parked; never by default.
+    ///   - file: A file that becomes the body of the request, whatever body it has: the outbox makes a copy. None by
+    ///     default.
+    /// - Returns: The identifier of the entry.
+    /// - Throws: ``FileError`` if it can't be written; its code is `diskFull` if there is no space. ``OutboxError`` for
+    ///   a type that isn't registered, for a body that is a file, and if the outbox is closed. Any error that the
+    ///   encoder throws. Then the request isn't kept, and all others are.
+    @discardableResult
+    public func add<R: NetworkRequest & Codable>(
+        _ request: R,
+        in category: String? = nil,
+        expires: Date? = nil,
+        file: URL? = nil
+    ) async throws -> UUID {
+        guard let name = settings.names[ObjectIdentifier(R.self)] else {
+            throw OutboxError.unregistered(String(describing: R.self))
+        }
+        if file == nil, let request = request as? any RequestConvertible { try request.http.body.refuseFiles() }
+        let content = String(decoding: try JSONEncoder().encode(request), as: UTF8.self)
+        var entry = Entry(id: UUID(), type: name, added: client.environment.now())
+        (entry.category, entry.account, entry.expires) = (category, account, expires)
+        if let file {
+            // By its suffix, the type of the content is guessed.
+            let body = "\(entry.id.uuidString).\(file.pathExtension)"
+            entry.body = body
+            try await withCheckedThrowingContinuation { [store] continuation in
+                // On a thread that may be blocked.
+                DispatchQueue.global().async { continuation.resume(with: Result { try store.copy(file, to: body) }) }
+            }
+        }
+        do {
+            try await commit([.added(entry, content: content)])
+        } catch {
+            entry.body.map(store.discard)
+            throw error
+        }
+        return entry.id
+    }
+
+    // MARK: Entries
+
+    /// The entries, in the order in which they were added.
+    ///
+    /// - Complexity: O(n log n) in their number.
+    public var entries: [Entry] { shared.withLock { $0.state.entries } }
+
+    /// Whether there are no entries.
+    public var isEmpty: Bool { shared.withLock { $0.state.isEmpty } }
+
+    /// Waits until no entry is left that can be sent: each other one is parked, or waits behind one that is.
+    ///
+    /// While there is no network, and while the outbox is paused, it waits.
+    ///
+    /// - Returns: Whether the outbox is empty; `false` also if the task is cancelled.
+    @discardableResult
+    public func waitUntilDrained() async -> Bool {
+        var changes = events.makeAsyncIterator()
+        while !shared.withLock({ $0.state.isDrained }), await changes.next() != nil {}
+        return isEmpty && !Task.isCancelled
+    }
+
+    /// The changes from now on, as a sequence that ends with the outbox.
+    ///
+    /// A slow consumer gets the newest thousand. Each access makes a sequence of its own.
+    public var events: AsyncStream<Event> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1000)) { continuation in
+            let id = UUID()
+            continuation.onTermination = { [weak self] _ in
+                _ = self?.shared.withLock { $0.readers.removeValue(forKey: id) }
+            }
+            let isClosed = shared.withLock { shared in
+                shared.readers[id] = continuation
+                return shared.state.isClosed
+            }
+            if isClosed { continuation.finish() }
+        }
+    }
+
+    /// Sends an entry again: a parked one, or one that waits after a failure; at its place in its category.
+    ///
+    /// Its attempts count from zero again, and if it has expired, it doesn't any more. An entry that is being sent, or
+    /// doesn't exist, isn't changed.
+    ///
+    /// - Throws: ``FileError`` if it can't be written; ``OutboxError`` if the outbox is closed.
+    public func retry(_ id: UUID) async throws {
+        guard var entry = entries.first(where: { $0.id == id }) else { return }
+        (entry.state, entry.attempts, entry.nextAttempt, entry.expires, entry.isPassed) = (.pending, 0, nil, nil, false)
+        try await commit([.changed(entry)])
+    }
+
+    /// Removes an entry, whether it is sent or not; cancels its request.
+    ///
+    /// - Throws: ``FileError`` if it can't be written; ``OutboxError`` if the outbox is closed.
+    public func remove(_ id: UUID) async throws {
+        try await removeAll { $0.id == id }
+    }
+
+    /// Removes the entries of a category that belong to the present account.
+    ///
+    /// - Throws: ``FileError`` if it can't be written; ``OutboxError`` if the outbox is closed.
+    public func removeAll(in category: String) async throws {
+        try await removeAll { $0.category == category && $0.account == account }
+    }
+
+    /// Removes the entries that fulfil a condition, such as those of an account; all, or none if it throws.
+    ///
+    /// - Throws: ``FileError`` if it can't be written; ``OutboxError`` if the outbox is closed.
+    public func removeAll(where condition: (Entry) -> Bool) async throws {
+        try await commit(entries.filter(condition).map { .removed($0.id) })
+    }
+
+    // MARK: Sending
+
+    /// The account of new entries, and of those that are sent.
+    ///
+    /// When it is changed, the requests of another account are cancelled before the setter returns, and those entries
+    /// are parked until it is the account again.
+    public var account: String? {
+        get { shared.withLock { $0.state.account } }
+        set {
+            let stopped = shared.withLock { shared in
+                shared.state.account = newValue
+                return shared.operations.filter { !shared.state.isWanted($0.key) }
+            }
+            for operation in stopped.values { operation.cancel() }
+            step { _ in [.report(.accountChanged(newValue))] }
+        }
+    }
+
+    /// Whether nothing new is sent.
+    public var isPaused: Bool { shared.withLock { $0.state.isPaused } }
+
+    /// Sends nothing new until ``resume()``; what is being sent isn't cancelled.
+    public func pause() { change { $0.isPaused = true } }
+
+    /// Sends the entries again.
+    public func resume() { change { $0.isPaused = false } }
+
+    private func change(_ change: (inout OutboxState) -> Void) {
+        shared.withLock { change(&$0.state) }
+        step()
+    }
+}

@@ -1,0 +1,90 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTestSupport
+import RequestsTesting
+import Testing
+
+/// Nobody's writes are sent under the credentials of another account.
+@Suite(.bounded) struct OutboxAccountTests {
+    @Test func entriesOfAnotherAccountAreParked() async throws {
+        let trial = OutboxTrial()
+        let outbox = try trial.open { ($0.account, $0.isPaused) = ("ada", true) }
+        try await outbox.add(SaveNote(note: 1, text: "ada's"), in: "a")
+        outbox.account = "bob"
+        try await outbox.add(SaveNote(note: 1, text: "bob's"), in: "a")
+        outbox.account = nil
+        try await outbox.add(SaveNote(note: 1, text: "nobody's"), in: "a")
+        outbox.resume()
+
+        #expect(await !outbox.waitUntilDrained())
+        #expect(outbox.states == [.parked(.otherAccount), .parked(.otherAccount)])
+        outbox.account = "bob"
+        #expect(await !outbox.waitUntilDrained())
+        #expect(outbox.entries.map(\.account) == ["ada"])
+        outbox.account = "ada"
+
+        #expect(await outbox.waitUntilDrained())
+        #expect(trial.arrivals.elements.map(\.text) == ["nobody's", "bob's", "ada's"])
+    }
+
+    @Test func nextProcessSendsForItsOwnAccountAlone() async throws {
+        let trial = OutboxTrial()
+        let first = try trial.open { ($0.account, $0.isPaused) = ("ada", true) }
+        try await first.add(SaveNote(note: 1), in: "a")
+        await first.close()
+
+        let second = try trial.open()
+        #expect(await !second.waitUntilDrained())
+        #expect(second.states == [.parked(.otherAccount)] && trial.arrivals.count == 0)
+        second.account = "ada"
+
+        #expect(await second.waitUntilDrained())
+    }
+
+    @Test func requestOfAnotherAccountIsCancelledBeforeTheSetterReturns() async throws {
+        let trial = OutboxTrial { $0.text == "ada's" ? .never : .text("saved") }
+        let outbox = try trial.open { $0.account = "ada" }
+        try await outbox.add(SaveNote(note: 1, text: "ada's"), in: "a")
+        await trial.arrivals.first(1)
+        let operation = try #require(trial.client.requestOperations.first)
+
+        outbox.account = "bob"
+
+        #expect(operation.isCancelled)
+        try await eventually { outbox.states == [.parked(.otherAccount)] }
+        // A failure that the change caused is none.
+        #expect(outbox.entries.first?.attempts == 0 && outbox.entries.first?.failure == nil)
+    }
+
+    /// The credentials change right after the account, while entries are added and sent.
+    @Test func noRequestHasTheCredentialsOfAnotherAccount() async throws {
+        let token = Locked("ada")
+        let trial = OutboxTrial()
+        trial.client.environment.interceptors.append(
+            .adapting { $0.headers.set(HTTPField("X-Account", token.withLock { $0 })) }
+        )
+        let outbox = try trial.open { ($0.account, $0.maxConcurrentEntries) = ("ada", 8) }
+
+        func logIn(_ account: String) {
+            outbox.account = nil
+            token.withLock { $0 = account }
+            outbox.account = account
+        }
+
+        for round in 0..<Scale.pick(20, whole: 200) {
+            for note in 0..<8 { try await outbox.add(SaveNote(note: note, text: outbox.account ?? ""), in: "\(note)") }
+            logIn(round.isMultiple(of: 2) ? "bob" : "ada")
+        }
+
+        for account in ["ada", "bob"] {
+            logIn(account)
+            await outbox.waitUntilDrained()
+        }
+        let sent = Set(trial.arrivals.elements.map { "\($0.text) \($0.key ?? "")" })
+        #expect(outbox.isEmpty && sent.count == Scale.pick(20, whole: 200) * 8)
+        #expect(trial.sentUnderAnotherAccount == [])
+    }
+}

@@ -1,0 +1,309 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTestSupport
+import RequestsTesting
+import Testing
+
+/// The states of entries, and what an application does with them.
+@Suite(.bounded) struct OutboxEntryTests {
+    private static func name(of event: Outbox.Event) -> String {
+        switch event {
+        case .added: "added"
+        case .sending: "sending"
+        case .failed(_, let error): "failed \(error.response?.status.code ?? 0)"
+        case .parked(let entry, _): "\(entry.state)"
+        case .retried: "retried"
+        case .sent(_, let head): "sent \(head.status.code)"
+        case .removed: "removed"
+        case .accountChanged(let account): "account \(account ?? "none")"
+        }
+    }
+
+    /// Fails to be encoded or decoded as its members say.
+    struct Fussy: RequestSpec, Codable {
+        var isUnreadable = false
+
+        init(isUnreadable: Bool) { self.isUnreadable = isUnreadable }
+
+        init(from decoder: any Decoder) throws {
+            isUnreadable = try decoder.container(keyedBy: Key.self).decode(Bool.self, forKey: .isUnreadable)
+            if isUnreadable { throw SampleError() }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            guard isUnreadable else { throw SampleError() }
+            var container = encoder.container(keyedBy: Key.self)
+            try container.encode(isUnreadable, forKey: .isUnreadable)
+        }
+
+        enum Key: CodingKey { case isUnreadable }
+        var request: Post<Void> { Post("fussy") }
+    }
+
+    @Test(arguments: [
+        (400, Outbox.Decision.park), (403, .park), (404, .park), (409, .park), (422, .park), (499, .park),
+        (401, .retry),
+        (407, .retry), (408, .retry), (421, .retry), (425, .retry), (429, .retry), (500, .retry), (503, .retry),
+        (304, .retry),
+    ])
+    func statusDecides(status: Int, decision: Outbox.Decision) {
+        let head = HTTPResponseHead(status: HTTPStatus(status))
+        let error = RequestError(.unacceptableStatus, phase: .validating, response: head)
+        #expect(Outbox.Decision(about: error) == decision)
+    }
+
+    @Test(arguments: [
+        (RequestError.Code.invalidRequest, Outbox.Decision.park), (.encoding, .park), (.unsupported, .park),
+        (.bodyNotReplayable, .park), (.decoding, .park), (.emptyResponse, .park), (.unexpectedBody, .park),
+        (.cancelled, .retry), (.offline, .retry), (.cannotConnect, .retry), (.timedOut, .retry), (.untrusted, .retry),
+        (.deadlineExceeded, .retry), (.authenticationFailed, .retry),
+    ])
+    func codeDecides(code: RequestError.Code, decision: Outbox.Decision) {
+        #expect(Outbox.Decision(about: RequestError(code, phase: .sending)) == decision)
+    }
+
+    @Test func refusedEntryIsParkedAndItsCategoryWaits() async throws {
+        let trial = OutboxTrial { $0.text == "bad" ? .status(.unprocessableContent) : .text("saved") }
+        let outbox = try trial.open()
+        try await outbox.add(SaveNote(note: 1, text: "bad"), in: "notes/1")
+        try await outbox.add(SaveNote(note: 1, text: "later"), in: "notes/1")
+        try await outbox.add(SaveNote(note: 2, text: "other"), in: "notes/2")
+
+        #expect(await !outbox.waitUntilDrained())
+
+        #expect(outbox.states == [.parked(.refused), .pending])
+        #expect(trial.arrivals.elements.map(\.text).sorted() == ["bad", "other"])
+        await outbox.close()
+        let second = try trial.open()
+        #expect(await !second.waitUntilDrained())
+        #expect(second.states == [.parked(.refused), .pending] && trial.arrivals.count == 2)
+        #expect(second.entries[0].failure?.contains("422") == true && second.entries[0].attempts == 1)
+    }
+
+    @Test func categoryGoesOnIfTheApplicationSaysSo() async throws {
+        let trial = OutboxTrial { $0.text == "bad" ? .status(.notFound) : .text("saved") }
+        let configure: @Sendable (inout Outbox.Settings) -> Void = {
+            $0.decide = { error, entry in error.response?.status == .notFound && entry.category == "a" ? .skip : .retry
+            }
+        }
+        let outbox = try trial.open(configure)
+        try await outbox.add(SaveNote(note: 1, text: "bad"), in: "a")
+        try await outbox.add(SaveNote(note: 1, text: "later"), in: "a")
+
+        #expect(await !outbox.waitUntilDrained())
+
+        #expect(outbox.states == [.parked(.refused)] && trial.arrivals.elements.map(\.text) == ["bad", "later"])
+        await outbox.close()
+        let second = try trial.open(configure)
+        try await second.add(SaveNote(note: 1, text: "last"), in: "a")
+        #expect(await !second.waitUntilDrained())
+        #expect(trial.arrivals.elements.map(\.text) == ["bad", "later", "last"])
+    }
+
+    @Test func retriedEntryIsSentAtItsPlace() async throws {
+        let isWell = Locked(false)
+        let trial = OutboxTrial { _ in isWell.withLock { $0 } ? .text("saved") : .status(.gone) }
+        let outbox = try trial.open { $0.decide = { _, _ in .skip } }
+        let ids = [
+            try await outbox.add(SaveNote(note: 1, text: "1"), in: "a"),
+            try await outbox.add(SaveNote(note: 1, text: "2"), in: "a"),
+        ]
+        #expect(await !outbox.waitUntilDrained())
+        isWell.withLock { $0 = true }
+        outbox.pause()
+
+        try await outbox.add(SaveNote(note: 1, text: "3"), in: "a")
+        try await outbox.retry(ids[1])
+        try await outbox.retry(ids[0])
+        #expect(outbox.entries.map(\.attempts) == [0, 0, 0] && outbox.states == [.pending, .pending, .pending])
+        outbox.resume()
+
+        #expect(await outbox.waitUntilDrained())
+        #expect(trial.arrivals.elements.map(\.text) == ["1", "2", "1", "2", "3"])
+        #expect(trial.arrivals.elements.prefix(4).map(\.key) == (ids + ids).map(\.uuidString))
+    }
+
+    @Test func retryEndsTheWait() async throws {
+        let isWell = Locked(false)
+        let trial = OutboxTrial { _ in isWell.withLock { $0 } ? .text("saved") : .status(.serviceUnavailable) }
+        let outbox = try trial.open()
+        let id = try await outbox.add(SaveNote(note: 1), in: "a")
+        try await trial.clock.waitForSleepers()
+        isWell.withLock { $0 = true }
+
+        try await outbox.retry(id)
+
+        #expect(await outbox.waitUntilDrained())
+    }
+
+    @Test func removedEntryIsCancelledAndItsCategoryGoesOn() async throws {
+        let trial = OutboxTrial { $0.text == "1" ? .never : .text("saved") }
+        let outbox = try trial.open()
+        let id = try await outbox.add(SaveNote(note: 1, text: "1"), in: "a")
+        await trial.arrivals.first(1)
+        try await outbox.add(SaveNote(note: 1, text: "2"), in: "a")
+
+        try await outbox.remove(id)
+
+        #expect(await outbox.waitUntilDrained())
+        #expect(trial.arrivals.elements.map(\.text) == ["1", "2"])
+        await outbox.close()
+        let second = try trial.open()
+        #expect(second.entries == [])
+    }
+
+    @Test func categoryIsRemovedForThePresentAccount() async throws {
+        let trial = OutboxTrial()
+        let outbox = try trial.open { ($0.isPaused, $0.account) = (true, "ada") }
+        for category in ["a", "b", "a"] { try await outbox.add(SaveNote(note: 1), in: category) }
+        outbox.account = "bob"
+        try await outbox.add(SaveNote(note: 1), in: "a")
+
+        try await outbox.removeAll(in: "a")
+        #expect(outbox.entries.map(\.category) == ["a", "b", "a"])
+        try await outbox.removeAll { $0.account == "ada" }
+
+        #expect(outbox.isEmpty)
+        await outbox.close()
+        let second = try trial.open()
+        #expect(second.entries == [])
+    }
+
+    @Test func expiredEntryIsParkedAndItsCategoryGoesOn() async throws {
+        let trial = OutboxTrial()
+        let outbox = try trial.open { $0.isPaused = true }
+        let late = trial.date.now + 60
+        let id = try await outbox.add(SaveNote(note: 1, text: "late"), in: "a", expires: late)
+        try await outbox.add(SaveNote(note: 1, text: "in time"), in: "a", expires: late + 1)
+        trial.date.advance(by: 60)
+
+        outbox.resume()
+        #expect(await !outbox.waitUntilDrained())
+        #expect(outbox.states == [.parked(.expired)] && outbox.entries.first?.expires == late)
+        #expect(trial.arrivals.elements.map(\.text) == ["in time"])
+        try await outbox.retry(id)
+
+        #expect(await outbox.waitUntilDrained())
+        #expect(trial.arrivals.elements.map(\.text) == ["in time", "late"])
+    }
+
+    @Test func handlerThatThrowsParksTheEntry() async throws {
+        let trial = OutboxTrial()
+        let outbox = try trial.open { $0.register(SaveNote.self) { _ in throw SampleError() } }
+        try await outbox.add(SaveNote(note: 1))
+
+        #expect(await !outbox.waitUntilDrained())
+
+        #expect(outbox.states == [.parked(.refused)] && trial.arrivals.count == 1)
+        #expect(outbox.entries.first?.failure?.contains("SampleError") == true)
+    }
+
+    @Test func eventsTellWhatHappens() async throws {
+        let answers = Locked([StubResponse.status(.badRequest), .status(.serviceUnavailable), .status(.created)])
+        let trial = OutboxTrial { _ in answers.withLock { $0.removeFirst() } }
+        let outbox = try trial.open()
+        let events = outbox.events
+        let id = try await outbox.add(SaveNote(note: 1), in: "a")
+        #expect(await !outbox.waitUntilDrained())
+        try await outbox.retry(id)
+        await trial.arrivals.first(2)
+        try await trial.pass(.seconds(1))
+        #expect(await outbox.waitUntilDrained())
+        outbox.account = "ada"
+        outbox.pause()
+        try await outbox.remove(outbox.add(SaveNote(note: 2)))
+        await outbox.close()
+
+        var names: [String] = []
+        for await event in events { names.append(Self.name(of: event)) }
+
+        let first = ["added", "sending", "parked(Requests.Outbox.Entry.Reason.refused)", "retried"]
+        let second = ["sending", "failed 503", "sending", "sent 201", "account ada", "added", "removed"]
+        #expect(names == first + second)
+        for await _ in outbox.events { Issue.record("a closed outbox has an event") }
+    }
+
+    @Test func requestThatCannotBeEncodedIsAnErrorOfAdd() async throws {
+        let trial = OutboxTrial()
+        let outbox = try trial.open { $0.register(Fussy.self) }
+
+        await #expect(throws: SampleError.self) { try await outbox.add(Fussy(isUnreadable: false)) }
+        await #expect(throws: EncodingError.self) {
+            try await outbox.add(SaveNote(note: 1), expires: Date(timeIntervalSinceReferenceDate: .nan))
+        }
+
+        #expect(outbox.isEmpty)
+    }
+
+    @Test func unreadableEntryIsKept() async throws {
+        let trial = OutboxTrial()
+        let first = try trial.open { $0.register(Fussy.self) }
+        try await first.add(Fussy(isUnreadable: true), in: "a")
+        try await first.add(SaveNote(note: 1), in: "a")
+        try await first.add(SaveNote(note: 2), in: "b")
+
+        #expect(await !first.waitUntilDrained())
+        #expect(first.states == [.parked(.unreadable), .pending] && trial.arrivals.count == 1)
+        await first.close()
+        let second = try trial.open { settings in
+            settings.register(Fussy.self, as: "Other")
+            settings.register(SaveNote.self, as: "Fussy", migrating: { _ in ["note": 3, "text": "mended"] })
+        }
+
+        #expect(await second.waitUntilDrained())
+        #expect(trial.arrivals.elements.map(\.path) == ["/notes/2", "/notes/3", "/notes/1"])
+    }
+
+    @Test func typeThatIsNotRegisteredIsAnErrorOfAdd() async throws {
+        let outbox = try OutboxTrial().open()
+
+        await #expect(throws: OutboxError.unregistered("UploadPhoto")) { try await outbox.add(UploadPhoto(name: "a")) }
+    }
+
+    @Test func entryOfATypeThatIsNotRegisteredIsKept() async throws {
+        let trial = OutboxTrial()
+        let first = try trial.open {
+            $0.register(UploadPhoto.self)
+            $0.isPaused = true
+        }
+        try await first.add(UploadPhoto(name: "a"), in: "a")
+        try await first.add(SaveNote(note: 1), in: "a")
+        await first.close()
+
+        let second = try trial.open()
+        #expect(await !second.waitUntilDrained())
+        #expect(second.states == [.parked(.unregistered), .pending])
+        #expect(second.entries.first?.type == "UploadPhoto")
+        await second.close()
+        let third = try trial.open { $0.register(UploadPhoto.self) }
+
+        #expect(await third.waitUntilDrained())
+        #expect(trial.arrivals.elements.map(\.path) == ["/photos/a", "/notes/1"])
+    }
+
+    @Test func contentIsMigrated() async throws {
+        let trial = OutboxTrial()
+        let first = try trial.open {
+            $0.register(UploadPhoto.self, as: "photo")
+            $0.isPaused = true
+        }
+        try await first.add(UploadPhoto(name: "a"), in: "a")
+        await first.close()
+
+        let second = try trial.open { settings in
+            settings.register(SaveNote.self, as: "note")
+            settings.register(
+                SaveNote.self,
+                as: "photo",
+                migrating: { old in ["note": 5, "text": old["name"] ?? "?"] }
+            )
+        }
+        try await second.add(SaveNote(note: 6, text: "new"), in: "a")
+
+        #expect(await second.waitUntilDrained())
+        #expect(trial.arrivals.elements.map { "\($0.path) \($0.text)" } == ["/notes/5 a", "/notes/6 new"])
+    }
+}

@@ -1,0 +1,79 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTestSupport
+import RequestsTesting
+import Testing
+
+/// An outbox with many entries.
+@Suite(.bounded) struct OutboxScaleTests {
+    private static let count = Scale.pick(500, whole: 10_000)
+
+    /// Opens an outbox whose folder has entries of an earlier process, each category with three.
+    private static func fill(_ trial: OutboxTrial) async throws {
+        let outbox = try trial.open { $0.isPaused = true }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for note in 0..<count {
+                group.addTask { try await outbox.add(SaveNote(note: note, text: "soup"), in: "\(note / 3)") }
+            }
+            try await group.waitForAll()
+        }
+        await outbox.close()
+    }
+
+    @Test func everyEntryIsSentByAServerThatFailsHalfOfThem() async throws {
+        let seen = Locked<[String: Int]>([:])
+        let random = Locked(SeededRandom(7))
+        let trial = OutboxTrial { arrival in
+            let isWell = random.withLock { Bool.random(using: &$0) }
+            if isWell { seen.withLock { $0[arrival.key ?? "", default: 0] += 1 } }
+            return isWell ? .text("saved") : .status(.serviceUnavailable)
+        }
+        try await Self.fill(trial)
+        let outbox = try trial.open { $0.maxConcurrentEntries = 16 }
+        let time = Task { [clock = trial.clock, date = trial.date] in
+            while (try? await clock.waitForSleepers()) != nil, !Task.isCancelled {
+                date.advance(by: 1)
+                clock.advance(by: .seconds(1))
+                await Task.yield()
+            }
+        }
+
+        #expect(await outbox.waitUntilDrained())
+        time.cancel()
+
+        let counts = seen.withLock { $0 }
+        #expect(counts.count == Self.count && counts.values.allSatisfy { $0 == 1 })
+        // About one failure an entry, and no attempt before its time.
+        #expect(trial.arrivals.count < 3 * Self.count)
+    }
+
+    @Test(.tags(.alone)) func openingTakesAtMostASecond() async throws {
+        let trial = OutboxTrial()
+        try await Self.fill(trial)
+
+        let start = ProcessorTime.ofProcess
+        let outbox = try trial.open { $0.isPaused = true }
+        let time = ProcessorTime.ofProcess - start
+
+        #expect(outbox.entries.count == Self.count)
+        #expect(time < .seconds(1))
+    }
+
+    @Test(.tags(.alone)) func waitingTakesNoTime() async throws {
+        let trial = OutboxTrial { _ in .status(.serviceUnavailable) }
+        try await Self.fill(trial)
+        let outbox = try trial.open { $0.backoff = .constant(.seconds(60)).jitter(.none) }
+        let categories = (Self.count + 2) / 3
+        await trial.arrivals.first(categories)
+        try await eventually { outbox.entries.count { $0.nextAttempt != nil } == categories }
+
+        let start = ProcessorTime.ofProcess
+        try await Task.sleep(for: .milliseconds(200))
+
+        #expect(ProcessorTime.ofProcess - start < .milliseconds(100))
+        #expect(trial.arrivals.count == categories)
+    }
+}

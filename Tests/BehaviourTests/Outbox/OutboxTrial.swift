@@ -1,0 +1,97 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTestSupport
+import RequestsTesting
+
+/// A write of a notes application.
+struct SaveNote: RequestSpec, Codable {
+    var note: Int
+    var text = ""
+
+    var request: Post<String> { Post("notes/\(note)", decoding: .text).body(.text(text)) }
+}
+
+/// A request whose body is a file: that of the request itself, or else one that is added with it.
+struct UploadPhoto: RequestSpec, Codable {
+    var name: String
+    var file: URL?
+
+    var request: Put<Void> {
+        let photo = Put<Void>("photos/\(name)")
+        return file.map { photo.body(.file($0)) } ?? photo
+    }
+}
+
+/// A folder and a server for outboxes, one after the other as in successive processes.
+///
+/// Time passes when the test says so.
+final class OutboxTrial: Sendable {
+    /// A request that has arrived.
+    struct Arrival: Sendable, Equatable {
+        var path: String
+        var text: String
+        var key: String?
+        var account: String?
+    }
+
+    typealias Answer = @Sendable (Arrival) -> StubResponse
+
+    let folder = TemporaryFolder()
+    let clock = ManualClock()
+    let date = ManualDate()
+    let connectivity = Connectivity()
+    let arrivals = Recorder<Arrival>()
+    let client: HTTPClient
+
+    init(maxConcurrentRequests: Int = 16, _ answer: @escaping Answer = { _ in .text("saved") }) {
+        let transport = InMemoryTransport { [arrivals] request in
+            var text = ""
+            if case .data(let data) = request.body.content { text = String(decoding: data, as: UTF8.self) }
+            if case .file(let url) = request.body.content {
+                text = (try? String(contentsOf: url, encoding: .utf8)) ?? "missing"
+            }
+            var arrival = Arrival(path: request.url.path, text: text, key: request.headers[.idempotencyKey])
+            arrival.account = request.headers["X-Account"]
+            arrivals.record(arrival)
+            return answer(arrival)
+        }
+        client = HTTPClient(
+            baseURL: URL(string: "https://api.example.com"),
+            maxConcurrentRequests: maxConcurrentRequests,
+            transport: transport
+        ) { [clock, date] in
+            ($0.clock, $0.now) = (clock, { date.now })
+        }
+    }
+
+    /// Opens the outbox of the folder.
+    func open(_ configure: (inout Outbox.Settings) throws -> Void = { _ in }) throws -> Outbox {
+        try Outbox(at: folder.url, client: client) {
+            $0.connectivity = connectivity
+            $0.backoff = .exponential(from: .seconds(1)).jitter(.none)
+            $0.register(SaveNote.self)
+            try configure(&$0)
+        }
+    }
+
+    /// The arrivals whose text, an account, isn't the account of their credentials.
+    var sentUnderAnotherAccount: [Arrival] { arrivals.elements.filter { $0.account != $0.text } }
+
+    /// The journal of the folder.
+    var journal: URL { folder.file("journal") }
+
+    /// Waits until something waits for a time, and lets that time pass.
+    func pass(_ duration: Duration) async throws {
+        try await clock.waitForSleepers()
+        date.advance(by: duration / .seconds(1))
+        clock.advance(by: duration)
+    }
+}
+
+extension Outbox {
+    /// The states of all entries, in their order.
+    var states: [Entry.State] { entries.map(\.state) }
+}
