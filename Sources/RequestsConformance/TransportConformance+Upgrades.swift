@@ -8,8 +8,8 @@ import RequestsTesting
 extension TransportConformance {
     /// The checks of connections that go on as those of another protocol.
     static let upgrades: [Check] = [
-        Check("an upgraded connection carries bytes both ways", .upgraded) { trial in
-            let peer = try trial.upgrade("/echo") { try $0.echo() }
+        Check("an upgraded connection carries bytes both ways", .upgraded, with: .upgrades) { trial in
+            let peer = trial.upgrade("/echo") { try $0.echo() }
             try await trial.wait(for: peer.transfer.head, "no head came")
             let text = String(repeating: "bytes of another protocol ", count: 10_000)
             peer.change { $0.send(.text(text)) }
@@ -19,28 +19,28 @@ extension TransportConformance {
             let log = try await trial.finish(peer.transfer)
             trial.expectAnswer(log, .switchingProtocols)
         },
-        Check("bytes that come with the head of an upgrade arrive", .upgraded) { trial in
-            let peer = try trial.upgrade("/greeting") { try $0.send("hello") }
+        Check("bytes that come with the head of an upgrade arrive", .upgraded, with: .upgrades) { trial in
+            let peer = trial.upgrade("/greeting") { try $0.send("hello") }
             let log = try await trial.finish(peer.transfer)
             trial.expectAnswer(log, .switchingProtocols)
             trial.expect(peer.messages == [.text("hello")], "the first bytes of the peer are missing")
         },
-        Check("a refused upgrade is an answer", .upgraded) { trial in
-            let peer = try trial.upgrade("/text", nil)
+        Check("a refused upgrade is an answer", .upgraded, with: .upgrades) { trial in
+            let peer = trial.upgrade("/text", nil)
             let log = try await trial.finish(peer.transfer)
             trial.expectAnswer(log, content: "text")
             peer.change { $0.send(.text("late")) }
             try await trial.expectLife(after: "a refused upgrade", mayLose: true)
         },
-        Check("an upgraded connection that the peer ends has an end", .upgraded) { trial in
+        Check("an upgraded connection that the peer ends has an end", .upgraded, with: .upgrades) { trial in
             for reset in [false, true] {
-                let peer = try trial.upgrade("/end") { reset ? $0.reset() : $0.disconnect() }
+                let peer = trial.upgrade("/end") { reset ? $0.reset() : $0.disconnect() }
                 let log = try await trial.finish(peer.transfer)
                 trial.expect(log.head?.status == .switchingProtocols, "the head is missing")
             }
         },
-        Check("a cancel ends an upgraded transfer", .upgraded) { trial in
-            let peer = try trial.upgrade("/silent") { $0.awaitClose() }
+        Check("a cancel ends an upgraded transfer", .upgraded, with: .upgrades) { trial in
+            let peer = trial.upgrade("/silent") { $0.awaitClose() }
             try await trial.wait(for: peer.transfer.head, "no head came")
             peer.transfer.cancel()
             trial.expectError(try await trial.finish(peer.transfer), .cancelled)
@@ -91,8 +91,7 @@ extension ConformanceTrial {
     fileprivate func upgrade(
         _ target: String,
         _ script: (@Sendable (MockWebSocket) throws -> Void)?
-    ) throws -> UpgradedPeer {
-        try skip(unless: transport.capabilities.contains(.upgrades), "the transport can't upgrade connections")
+    ) -> UpgradedPeer {
         if let script { server.route(.get, target, .webSocket(script)) }
         let headers: HTTPHeaders = [
             .connection: "Upgrade", .upgrade: "websocket", "Sec-WebSocket-Version": "13",

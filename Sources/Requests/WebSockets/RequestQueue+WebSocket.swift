@@ -44,12 +44,14 @@ extension RequestQueue {
         let opened = OpenedSocket(request: request, protocols: protocols)
         var operation: AnyRequestOperation? = makeOperation(for: opened, session)
         let cancel: @Sendable () -> Void = { [weak operation] in operation?.cancel() }
-        operation?.whenThereIsAResult { [socket = opened.socket] result in
-            if case .failure(let error) = RequestOperation<OpenedSocket<R>>.unboxed(result) {
-                socket.fill(.failure(error))
+        add(
+            &operation,
+            .call { [socket = opened.socket] result in
+                if case .failure(let error) = RequestOperation<OpenedSocket<R>>.unboxed(result) {
+                    socket.fill(.failure(error))
+                }
             }
-        }
-        add(&operation)
+        )
         return try await withTaskCancellationHandler {
             await opened.socket.value()
         } onCancel: {

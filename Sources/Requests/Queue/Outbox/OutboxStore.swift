@@ -169,7 +169,7 @@ final class OutboxStore: Sendable {
     }
 
     private func write(_ bytes: Data, to file: FileHandle, isDurable: Bool) throws(FileError) {
-        let number = PrivateFile.write(bytes, to: file.fileDescriptor)
+        let number = PrivateFile.writeAll(bytes, to: file.fileDescriptor)
         guard number == 0 else { throw FileError(journal, errno: number) }
         #if canImport(Darwin)
         // `fsync` leaves the bytes in the cache of the drive. Not every file system has the other call.
