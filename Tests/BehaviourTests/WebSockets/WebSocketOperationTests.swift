@@ -104,7 +104,7 @@ private struct Feed: WebSocketRequest {
                 }
             }
         )
-        await isOpen.wait()
+        try? await isOpen.wait()
         operation.cancel()
 
         let error = await #expect(throws: RequestError.self) { try await operation.value() }
@@ -126,7 +126,7 @@ private struct Feed: WebSocketRequest {
                 return try await socket.messages.reduce(into: []) { $0.append($1.text ?? "") }
             }
         )
-        await isOpen.wait()
+        try? await isOpen.wait()
 
         operation.cancel()
         #expect(operation.result != nil)
@@ -199,7 +199,7 @@ private struct Feed: WebSocketRequest {
                 return try await socket.messages.reduce(into: []) { $0.append($1.text ?? "") }
             }
         )
-        await isOpen.wait()
+        try? await isOpen.wait()
         client.cancelAllRequests()
 
         #expect(await closed.first(1) == [.goingAway])
@@ -244,7 +244,7 @@ private struct Feed: WebSocketRequest {
         feed.options.deadline = .seconds(10)
 
         let operation = client.addRequest(feed)
-        await isOpen.wait()
+        try? await isOpen.wait()
         clock.advance(by: .seconds(11))
 
         let error = await #expect(throws: RequestError.self) { try await operation.value() }
@@ -323,7 +323,7 @@ private struct Feed: WebSocketRequest {
                 return try await socket.messages.reduce(into: []) { $0.append($1.text ?? "") }
             }
         )
-        await isOpen.wait()
+        try? await isOpen.wait()
 
         #expect(operation.response?.status == .switchingProtocols)
         #expect(operation.attempts.count == 1)

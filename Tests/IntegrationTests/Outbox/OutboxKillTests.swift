@@ -49,7 +49,7 @@ import Testing
             // Not for a condition: the moment is what is tried.
             try await Task.sleep(for: .milliseconds(random.withLock { Int.random(in: 0...250, using: &$0) }))
             kill(process.processIdentifier, SIGKILL)
-            _ = await ended.wait(timeout: .seconds(Scale.timeLimit))
+            try? await ended.wait(timeout: .seconds(Scale.timeLimit))
             try #require(process.terminationReason == .uncaughtSignal, "round \(round): \(process.terminationStatus)")
         }
         let (status, _) = try await BuiltProgram.run(
