@@ -35,7 +35,9 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
     // An operation that was neither run nor cancelled, for example because it never got a queue, must still call its
     // completions.
     deinit {
-        if core.withLock({ $0.isOwing }) { abandon() }
+        let (isOwing, hasLinks) = core.withLock { ($0.isOwing, $0.links.hasDependencies) }
+        if isOwing { abandon() }
+        if hasLinks { dropLinks() }
     }
 
     @inline(never)

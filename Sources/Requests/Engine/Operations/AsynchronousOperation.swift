@@ -30,7 +30,8 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     // Foundation keeps pointers to the dependents of an operation, and follows them when it finishes. An operation that
     // is deallocated without having run has to remove its own.
     deinit {
-        if core.withLock({ $0.links.hasDependencies }) { dropLinks() }
+        // A request operation has done it: it looks for more.
+        if !(self is AnyRequestOperation), core.withLock({ $0.links.hasDependencies }) { dropLinks() }
     }
 
     // MARK: The state, for Operation
@@ -218,6 +219,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
             case .over(let action, let awaitsStart):
                 if awaitsStart { report(.settledUnstarted) }
                 return perform(action)
+            case .finished(let rest): return announce(rest)
             }
         }
     }
@@ -233,18 +235,18 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     private func announceEnd() {
         willChangeValue(forKey: Self.isExecutingKey)
         willChangeValue(forKey: Self.isFinishedKey)
-        let (hasLinks, observers) = core.withLock { core in
-            _ = core.lifecycle.handle(.finished)
-            defer { core.links.hasDependencies = false }
-            return (core.links.hasDependencies, core.observers)
-        }
+        announce(core.withLock { $0.finish() })
+    }
+
+    /// Announces that the operation is finished, and releases its dependencies.
+    private func announce(_ rest: OperationCore.Rest) {
         #if canImport(Darwin)
         // Elsewhere, Foundation reads the property and does nothing.
         didChangeValue(forKey: Self.isExecutingKey)
         #endif
         didChangeValue(forKey: Self.isFinishedKey)
-        for observer in observers { observer.observe(.finished) }
-        if hasLinks { dropLinks() }
+        for observer in rest.observers { observer.observe(.finished) }
+        if rest.hasLinks { dropLinks() }
     }
 
     // Strings rather than key paths, which swift-corelibs-foundation first compares slowly, and then converts to

@@ -69,6 +69,14 @@ struct OperationCore: Sendable {
         case call(Completions)
         /// Everything that the settlement requires has been done; the operation may still have to be started.
         case over(OperationLifecycle.Action, awaitsStart: Bool)
+        /// The operation is finished, too.
+        case finished(Rest)
+    }
+
+    /// What remains of an operation that is finished.
+    struct Rest: Sendable {
+        let hasLinks: Bool
+        let observers: [any OperationObserver]
     }
 
     /// Adds a completion; returns the result if the caller is to call it at once.
@@ -93,7 +101,18 @@ struct OperationCore: Sendable {
         guard completions.isEmpty else { return .call(completions.takeAll()) }
         isDelivered = true
         let action = lifecycle.handle(.delivered)
+        #if !canImport(Darwin)
+        // Only Apple's Foundation has to be told before the change.
+        if action == .finish { return .finished(finish()) }
+        #endif
         return .over(action, awaitsStart: lifecycle.state == .settled(.start))
+    }
+
+    /// Finishes the operation, which depends on nothing any more.
+    mutating func finish() -> Rest {
+        _ = lifecycle.handle(.finished)
+        defer { links.hasDependencies = false }
+        return Rest(hasLinks: links.hasDependencies, observers: observers)
     }
 
     /// Whether an operation that is deallocated has to be settled: something waits for its result.
