@@ -21,7 +21,12 @@ extension AnyRequestOperation {
                 do throws(RunFailure) {
                     let request = try await turn.makeRequest()
                     sent = request
-                    let answer = try await turn.send(request)
+                    let answer: HTTPResponse<ResponseContent>
+                    do {
+                        answer = try await turn.send(request, from: turn.begin())
+                    } catch {
+                        throw RunFailure(sending: error)
+                    }
                     guard try isWanted() else { return }
                     return try await conclude(try turn.judge(answer, to: request), of: request)
                 } catch {

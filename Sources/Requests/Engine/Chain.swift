@@ -51,9 +51,8 @@ extension Try {
     // The answer to every request returns through this function several times: it keeps as little state as possible.
     /// Sends a request from a position of the chain: through an interceptor, a link, or over the transport.
     func send(_ request: HTTPRequest, from next: Next) async throws -> HTTPResponse<ResponseContent> {
-        if let permit = next.permit { return try await send(request, from: next, permittedBy: permit) }
-        if next.index < plan.interceptors.count {
-            return try await intercept(request, by: plan.interceptors[next.index], next.at(next.index + 1))
+        guard next.permit == nil, next.index >= plan.interceptors.count else {
+            return try await sendByUser(request, from: next)
         }
         guard let (link, rest) = link(from: next) else { return try await transfer(request, from: next) }
         return try await link.intercept(request, context: InterceptorContext(self), next: rest)
@@ -68,6 +67,13 @@ extension Try {
             if let link = Chain.links[number - 1](self) { return (link, next.at(number + plan.interceptors.count)) }
         }
         return nil
+    }
+
+    /// Sends a request through the next of the user's interceptors, or passes on what the last one has sent.
+    @inline(never)
+    private func sendByUser(_ request: HTTPRequest, from next: Next) async throws -> HTTPResponse<ResponseContent> {
+        if let permit = next.permit { return try await send(request, from: next, permittedBy: permit) }
+        return try await intercept(request, by: plan.interceptors[next.index], next.at(next.index + 1))
     }
 
     /// Lets a user's interceptor send a request, while it runs.
@@ -115,6 +121,7 @@ extension Try {
     }
 
     /// Sends a request over the transport.
+    @inline(never)
     private func transfer(_ request: HTTPRequest, from next: Next) async throws -> HTTPResponse<ResponseContent> {
         guard let transport = operation.settings.transport else { throw CancellationError() }
         let transfer = Transfer(request, because: next.cause, heads: next.heads, for: self)

@@ -86,10 +86,16 @@ final class Transfer: Sendable {
         for owner: Try,
         isShielded: Bool = false
     ) async throws -> HTTPResponse<ResponseContent> {
-        guard !isShielded else {
-            return try await withUnsafeThrowingContinuation { start($0, over: transport, for: owner) }
-        }
-        return try await withTaskCancellationHandler {
+        guard isShielded else { return try await cancellableAnswer(over: transport, for: owner) }
+        return try await withUnsafeThrowingContinuation { start($0, over: transport, for: owner) }
+    }
+
+    @inline(never)
+    private func cancellableAnswer(
+        over transport: any HTTPTransport,
+        for owner: Try
+    ) async throws -> HTTPResponse<ResponseContent> {
+        try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { start($0, over: transport, for: owner) }
         } onCancel: {
             cancel()

@@ -148,26 +148,10 @@ struct Try: Sendable {
         if !options.sensitiveHeaders.isEmpty { request.headers.markSecrets(options.sensitiveHeaders) }
     }
 
-    // MARK: Send
-
-    /// Sends a request through the chain.
-    func send(_ request: HTTPRequest) async throws(RunFailure) -> HTTPResponse<ResponseContent> {
+    /// Begins to send: returns the beginning of the chain.
+    func begin() -> Next {
         if number > 1 { operation.record { $0.beginTry() } }
-        let answer: HTTPResponse<ResponseContent>
-        do {
-            let beginning = Next(self, because: number == 1 ? .initial : .retry, heads: operation.settings.heads)
-            answer = try await send(request, from: beginning)
-        } catch let error as RequestError {
-            throw RunFailure(error, in: error.phase, recourse: .policies)
-        } catch {
-            throw RunFailure(error, in: .sending)
-        }
-        // Only a transfer can have delivered its content.
-        if case .delivered = answer.body, !operation.record.transfers.contains(where: \.isDelivered) {
-            let reason = "an interceptor returned content as delivered that no transfer has delivered"
-            throw RunFailure(RequestError(.badResponse, phase: .receiving, reason: reason), in: .receiving)
-        }
-        return answer
+        return Next(self, because: number == 1 ? .initial : .retry, heads: operation.settings.heads)
     }
 
     // MARK: Judge
@@ -181,7 +165,12 @@ struct Try: Sendable {
     ) throws(RunFailure) -> HTTPResponse<ResponseContent> {
         var answer = answer
         answer.makeDecoder = environment.ownDecoder
-        guard case .data(let content) = answer.body else { return answer }
+        guard case .data(let content) = answer.body else {
+            // Only a transfer can have delivered its content.
+            if operation.record.transfers.contains(where: \.isDelivered) { return answer }
+            let reason = "an interceptor returned content as delivered that no transfer has delivered"
+            throw RunFailure(RequestError(.badResponse, phase: .receiving, reason: reason), in: .receiving)
+        }
         var response = answer.map { _ in content }
         let asked = answer.asked?.value ?? request
         let context = validationContext(asked)
@@ -309,6 +298,15 @@ final class RunFailure: Error {
         self.phase = phase
         self.response = response
         self.recourse = recourse
+    }
+
+    /// Makes the failure of a chain: an error of the library's own may have a remedy.
+    convenience init(sending error: any Error) {
+        if let error = error as? RequestError {
+            self.init(error, in: error.phase, recourse: .policies)
+        } else {
+            self.init(error, in: .sending)
+        }
     }
 }
 
