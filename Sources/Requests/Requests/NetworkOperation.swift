@@ -64,7 +64,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         return true
     }
 
-    /// Runs the request; not to be overridden by subclasses.
+    /// Does nothing: the run of a request begins when its operation has started.
     public final override func execute() {}
 
     final override func startAnnounced() { beginRun() }
