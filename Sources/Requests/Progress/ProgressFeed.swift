@@ -27,6 +27,7 @@ final class ProgressFeed: Sendable {
     private let clock: any Clock<Duration>
     private let time: @Sendable () -> Duration
     private let state = Locked(State())
+    private let follower = Locked<Progress?>(nil)
 
     init(clock: any Clock<Duration>) {
         self.clock = clock
@@ -123,6 +124,19 @@ final class ProgressFeed: Sendable {
         if isOver { timer.cancel() }
     }
 
+    /// Returns the one object that follows the feed; made by `make` at the first call.
+    func progress(make: () -> Progress) -> Progress {
+        if let known = follower.withLock({ $0 }) { return known }
+        let new = make()
+        // Another thread may have made one meanwhile.
+        let known = follower.withLock { follower in
+            defer { follower = follower ?? new }
+            return follower
+        }
+        if known == nil { observe { new.follow($0) } }
+        return known ?? new
+    }
+
     private func tell() {
         while let (readers, progress) = state.withLock({ $0.bulletin.next() }) {
             for read in readers { read(progress) }
@@ -137,7 +151,6 @@ final class ProgressFeeds: Sendable {
     let received: ProgressFeed
     /// The content of the request.
     let sent: ProgressFeed
-    private let made = Locked<(received: Progress?, sent: Progress?)>((nil, nil))
 
     init(clock: any Clock<Duration>) {
         received = ProgressFeed(clock: clock)
@@ -148,21 +161,6 @@ final class ProgressFeeds: Sendable {
     func end(isWhole: Bool) {
         sent.end(isWhole: isWhole)
         received.end(isWhole: isWhole)
-    }
-
-    /// Returns the one object that follows a feed; made by `make` at the first call.
-    func progress(of direction: TransferDirection, make: () -> Progress) -> Progress {
-        if let known = made.withLock({ direction == .upload ? $0.sent : $0.received }) { return known }
-        let new = make()
-        let (progress, isNew) = made.withLock { made in
-            // Another thread may have made one meanwhile.
-            let known = direction == .upload ? made.sent : made.received
-            if let known { return (known, false) }
-            if direction == .upload { made.sent = new } else { made.received = new }
-            return (new, true)
-        }
-        if isNew { self[direction].observe { progress.follow($0) } }
-        return progress
     }
 
     subscript(direction: TransferDirection) -> ProgressFeed { direction == .upload ? sent : received }

@@ -81,7 +81,7 @@ extension AnyRequestOperation {
     }
 
     private func progress(of direction: TransferDirection) -> Progress {
-        progressFeeds.progress(of: direction) {
+        progressFeeds[direction].progress {
             let progress = Progress.discreteProgress(totalUnitCount: -1)
             progress.cancellationHandler = { [weak self] in self?.cancel() }
             progress.pausingHandler = { [weak self] in self?.pause() }

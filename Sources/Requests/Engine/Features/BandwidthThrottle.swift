@@ -6,26 +6,20 @@
 /// The transfer of several operations is that of an operation of its own.
 final class BandwidthThrottle: OperationObserver {
     private let limiter: BandwidthLimiter
-    private let throttles = Locked<[ObjectIdentifier: TransferThrottle]>([:])
 
     init(_ limiter: BandwidthLimiter) {
         self.limiter = limiter
     }
 
     func observe(_ report: OperationReport) {
-        guard case .transfer(let report, let transfer) = report, !transfer.isShared else { return }
-        let throttle = throttles.withLock { [limiter] throttles in
-            let id = ObjectIdentifier(transfer)
-            if case .began = report { throttles[id] = TransferThrottle(limiter) }
-            defer { if case .ended = report { throttles[id] = nil } }
-            return throttles[id]
-        }
-        throttle?.note(report, transfer.flow)
+        guard case .transfer(.began, let transfer) = report, !transfer.isShared else { return }
+        let throttle = TransferThrottle(limiter)
+        transfer.state.withLock { $0.observers.append(throttle) }
     }
 }
 
-/// Pauses one transfer when its limiter requires it.
-final class TransferThrottle: Sendable {
+/// Pauses one transfer, which it observes, when its limiter requires it.
+final class TransferThrottle: OperationObserver {
     private struct State: Sendable {
         var isWaiting = false
         var isOver = false
@@ -55,6 +49,10 @@ final class TransferThrottle: Sendable {
     }
 
     /// Counts the bytes of a step of the transfer.
+    func observe(_ report: OperationReport) {
+        if case .transfer(let report, let transfer) = report { note(report, transfer.flow) }
+    }
+
     func note(_ report: TransferReport, _ flow: FlowControl) {
         switch report {
         case .arrived(let count): take(count, of: flow)
