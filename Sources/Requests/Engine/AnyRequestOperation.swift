@@ -247,11 +247,15 @@ extension AnyRequestOperation {
         in phase: RequestError.Phase,
         judged: HTTPResponse<Data>? = nil
     ) -> RequestError {
-        error.completed(
-            with: record,
-            judged: judged,
-            limit: settings.environment.maximumErrorBodySize,
-            phase: phase
+        let record = record
+        let body = (judged?.body ?? record.content).prefix(max(0, settings.environment.maximumErrorBodySize))
+        return error.completed(
+            phase: phase,
+            request: record.request,
+            response: judged?.head ?? record.head,
+            body: Data(body),
+            attempts: record.attempts,
+            wasNotSent: record.wasNotSent
         )
     }
 }

@@ -101,22 +101,3 @@ struct RunRecord: Sendable {
         return TransferHistory(only)
     }
 }
-
-extension RequestError {
-    /// Adds what is known about the request and its response; `judged` is that response if the error is about it.
-    func completed(
-        with record: RunRecord,
-        judged: HTTPResponse<Data>? = nil,
-        limit: Int,
-        phase: Phase
-    ) -> RequestError {
-        completed(
-            phase: phase,
-            request: record.request,
-            response: judged?.head ?? record.head,
-            body: Data((judged?.body ?? record.content).prefix(max(0, limit))),
-            attempts: record.attempts,
-            wasNotSent: record.wasNotSent
-        )
-    }
-}

@@ -108,14 +108,11 @@ final class RunScope: Sendable {
 
     /// The keepers of credentials whose refreshes wait for the requests of this scope.
     var refreshes: Set<ObjectIdentifier> {
-        var keepers: Set<ObjectIdentifier> = []
-        var scope: RunScope? = self
-        while let next = scope {
-            if let keeper = next.keeper, !next.isOver.withLock({ $0 }) { keepers.insert(keeper) }
-            scope = next.outer
-        }
-        return keepers
+        Set(nested.compactMap { scope in scope.isOver.withLock { $0 } ? nil : scope.keeper })
     }
+
+    /// This scope and those around it, outwards.
+    private var nested: some Sequence<RunScope> { sequence(first: self) { $0.outer } }
 
     /// Returns a closure that is called as a part of the present scope's work, if there is one.
     static func carried<Value>(by body: @escaping @Sendable (Value) -> Void) -> @Sendable (Value) -> Void {
@@ -126,24 +123,14 @@ final class RunScope: Sendable {
     /// Whether the work is done on behalf of an interceptor, which then isn't applied to it.
     func serves(_ interceptor: any Interceptor, at position: Int, inOneEnvironment: Bool) -> Bool {
         let other = Author(interceptor, at: position)
-        var scope: RunScope? = self
-        while let next = scope {
-            if next.author.isSame(as: other, inOneEnvironment: inOneEnvironment) { return true }
-            scope = next.outer
-        }
-        return false
+        return nested.contains { $0.author.isSame(as: other, inOneEnvironment: inOneEnvironment) }
     }
 
     /// Refuses work that is nested too deeply.
     func checkDepth() throws {
         guard depth > Self.limit else { return }
-        var names: [String] = []
-        var scope: RunScope? = self
-        while let next = scope {
-            names.insert(next.author.type, at: 0)
-            scope = next.outer
-        }
-        let reason = "requests on behalf of requests, more than \(Self.limit) deep: \(names.joined(separator: " → "))"
+        let names = nested.map(\.author.type).reversed().joined(separator: " → ")
+        let reason = "requests on behalf of requests, more than \(Self.limit) deep: \(names)"
         throw RequestError(.nestingLimitReached, phase: .building, reason: reason)
     }
 }

@@ -25,30 +25,6 @@ struct DownloadManifest: Codable, Sendable, Hashable {
     /// The time of the first request.
     var created: Date
 
-    /// Makes the manifest of a whole representation; `nil` if no later request could resume its download.
-    ///
-    /// This is so if the content is encoded, since the positions of a range are those of encoded bytes (RFC 9110, 14);
-    /// if the server doesn't support ranges; and if there is no strong validator.
-    ///
-    /// - Parameters:
-    ///   - head: The head of a response with the whole.
-    ///   - url: The address.
-    ///   - now: The present.
-    init?(_ head: HTTPResponseHead, url: URL, now: Date) {
-        let headers = head.headers
-        guard !headers.isEncoded, headers[.acceptRanges]?.equalsIgnoringASCIICase("none") != true,
-            let validator = Validator(headers)
-        else { return nil }
-        self.init(address: Self.digest(of: url), validator: validator, total: headers.exactLength, created: now)
-    }
-
-    init(address: String, validator: Validator, total: Int64?, created: Date) {
-        self.address = address
-        self.validator = validator
-        self.total = total
-        self.created = created
-    }
-
     /// Whether the validator applies to the bytes at an address.
     ///
     /// At another address than that of the manifest, a time doesn't apply, and a tag applies only together with a
@@ -69,6 +45,25 @@ struct DownloadManifest: Codable, Sendable, Hashable {
         components?.password = nil
         components?.fragment = nil
         return SHA256.digest(of: Data((components?.string ?? url.absoluteString).utf8)).hexadecimal
+    }
+}
+
+extension DownloadManifest {
+    /// Makes the manifest of a whole representation; `nil` if no later request could resume its download.
+    ///
+    /// This is so if the content is encoded, since the positions of a range are those of encoded bytes (RFC 9110, 14);
+    /// if the server doesn't support ranges; and if there is no strong validator.
+    ///
+    /// - Parameters:
+    ///   - head: The head of a response with the whole.
+    ///   - url: The address.
+    ///   - now: The present.
+    init?(_ head: HTTPResponseHead, url: URL, now: Date) {
+        let headers = head.headers
+        guard !headers.isEncoded, headers[.acceptRanges]?.equalsIgnoringASCIICase("none") != true,
+            let validator = Validator(headers)
+        else { return nil }
+        self.init(address: Self.digest(of: url), validator: validator, total: headers.exactLength, created: now)
     }
 }
 

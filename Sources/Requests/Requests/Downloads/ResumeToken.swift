@@ -27,7 +27,7 @@ public struct ResumeToken: Sendable, Hashable, Codable {
     }
 
     private let content: Content
-    private var claim: PartialFileClaim?
+    private var claim = Uncompared<PartialFileClaim?>(value: nil)
 
     var manifest: DownloadManifest { content.manifest }
     /// The byte count of the partial file when the token was made.
@@ -44,7 +44,7 @@ public struct ResumeToken: Sendable, Hashable, Codable {
         claim: PartialFileClaim? = nil,
         home: String = NSHomeDirectory()
     ) {
-        self.claim = claim
+        self.claim.value = claim
         let folder = home.hasSuffix("/") ? home : home + "/"
         // In the form in which it is read again: without `..`, which reading refuses.
         let path = file.standardizedFileURL.path
@@ -99,17 +99,7 @@ public struct ResumeToken: Sendable, Hashable, Codable {
 
     /// Leaves the partial file to whoever resumes the download.
     func keepFile() {
-        claim?.passOn()
-    }
-
-    /// Whether two tokens are of the same part of the same file.
-    public static func == (one: ResumeToken, other: ResumeToken) -> Bool {
-        one.content == other.content
-    }
-
-    /// Hashes the token.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(content)
+        claim.value?.passOn()
     }
 
     /// The location of the partial file.

@@ -17,7 +17,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     /// The reconnection time that the server sent with this event.
     public var retry: Duration?
     /// Makes the JSON decoder if the caller has none: that of the environment.
-    private var decoding = Decoding()
+    private var makeDecoder = Uncompared<(@Sendable () -> JSONDecoder)?>(value: nil)
 
     /// Makes an event.
     public init(event: String = "message", data: String, id: String? = nil, retry: Duration? = nil) {
@@ -43,23 +43,15 @@ public struct ServerSentEvent: Sendable, Hashable {
         using decoder: JSONDecoder? = nil
     ) throws(RequestError) -> Value {
         try RequestError.catching(type) {
-            try (decoder ?? decoding.makeDecoder?() ?? JSONDecoder()).decode(type, from: Data(data.utf8))
+            try (decoder ?? makeDecoder.value?() ?? JSONDecoder()).decode(type, from: Data(data.utf8))
         }.get()
     }
 
     /// Returns the same event, with the environment's decoder.
     func decoded(by makeDecoder: @escaping @Sendable () -> JSONDecoder) -> ServerSentEvent {
         var event = self
-        event.decoding.makeDecoder = makeDecoder
+        event.makeDecoder.value = makeDecoder
         return event
-    }
-
-    /// The maker of a decoder, which doesn't take part in the comparison of events.
-    private struct Decoding: Sendable, Hashable {
-        var makeDecoder: (@Sendable () -> JSONDecoder)?
-
-        static func == (lhs: Decoding, rhs: Decoding) -> Bool { true }
-        func hash(into hasher: inout Hasher) {}
     }
 }
 
