@@ -66,6 +66,7 @@ struct Try: Sendable {
     // MARK: Build
 
     /// Makes the request: builds it, adds inherited settings, authenticates it, and lets the interceptors adapt it.
+    @inline(never)
     func makeRequest() async throws(RunFailure) -> HTTPRequest {
         if number > 1 { operation.author = nil }
         do {
@@ -78,7 +79,7 @@ struct Try: Sendable {
         }
     }
 
-    // A function of its own, as is the next: what is large has no place in the frame of a request that needs none.
+    // Functions of their own, since the frame of the run is the first of many.
     @inline(never)
     private func draft(_ request: HTTPRequest) throws -> RequestDraft {
         var draft = try RequestDraft(request, for: self)
