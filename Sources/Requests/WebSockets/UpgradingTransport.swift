@@ -1,8 +1,6 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 /// Sends the handshake of a WebSocket over another transport: the transfer ends with the 101, and its connection goes on
 /// as that of the socket.
 ///

@@ -189,7 +189,6 @@ import Testing
         await socket.close()
     }
 
-    /// A slow upload is no silence, though the peer can't answer the pings behind it.
     @Test func peerThatReadsSlowlyIsNotGivenUp() async throws {
         let (clock, gates) = (ManualClock(), (0..<8).map { _ in Gate() })
         let socket = try await socket {

@@ -7,33 +7,6 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// Collects the texts of a feed.
-private struct Feed: WebSocketRequest {
-    typealias Success = [String]
-    typealias Failure = RequestError
-
-    var path = "feed"
-    var options = RequestOptions()
-    var body: @Sendable (WebSocket) async throws -> [String] = { socket in
-        try await socket.messages.reduce(into: []) { $0.append($1.text ?? "") }
-    }
-
-    var identifier: String { path }
-
-    func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {
-        preconditionFailure("replaced by the other function")
-    }
-
-    func makeHTTPRequest(
-        in environment: RequestEnvironment,
-        completion: @escaping @Sendable (Result<HTTPRequest, any Error>) -> Void
-    ) {
-        completion(.success(HTTPRequest("\(raw: path)")))
-    }
-
-    func process(_ socket: WebSocket) async throws -> [String] { try await body(socket) }
-}
-
 @Suite(.bounded) struct WebSocketOperationTests {
     private let server: MockServer
     private let closed = Recorder<WebSocketCloseCode?>()
@@ -204,93 +177,6 @@ private struct Feed: WebSocketRequest {
 
         #expect(await closed.first(1) == [.goingAway])
         await #expect(throws: RequestError.self) { try await operation.value() }
-    }
-
-    // MARK: Times
-
-    @Test func deadlineOfTheClientEndsWithTheHandshake() async throws {
-        let clock = ManualClock()
-        let client = client.inheriting { ($0.clock, $0.deadline) = (clock, .seconds(10)) }
-        server.route(.get, "/echo", .webSocket { try $0.echo() })
-
-        let socket = try await client.webSocket("echo")
-        clock.advance(by: .seconds(15))
-        try await socket.send("hello")
-
-        #expect(try await socket.next(1) == [.text("hello")])
-        await socket.close()
-    }
-
-    @Test func deadlineOfTheClientHoldsForTheHandshake() async throws {
-        let clock = ManualClock()
-        let client = client.inheriting { ($0.clock, $0.deadline) = (clock, .seconds(10)) }
-        server.route(.get, "/never", .never)
-
-        let socket = Task { try await client.webSocket("never") }
-        try await server.awaitRequest()
-        clock.advance(by: .seconds(11))
-
-        let error = await #expect(throws: RequestError.self) { try await socket.value }
-        #expect(error?.code == .deadlineExceeded)
-    }
-
-    @Test func deadlineOfTheRequestHoldsForTheSocket() async throws {
-        let (clock, isOpen) = (ManualClock(), Gate())
-        let client = client.inheriting { $0.clock = clock }
-        var feed = Feed(path: "silent") { socket in
-            isOpen.open()
-            return try await socket.messages.reduce(into: []) { $0.append($1.text ?? "") }
-        }
-        feed.options.deadline = .seconds(10)
-
-        let operation = client.addRequest(feed)
-        try? await isOpen.wait()
-        clock.advance(by: .seconds(11))
-
-        let error = await #expect(throws: RequestError.self) { try await operation.value() }
-        #expect(error?.code == .deadlineExceeded)
-        #expect(await closed.first(1) == [.goingAway])
-    }
-
-    @Test func silentPeerIsPingedAndStaysConnected() async throws {
-        let clock = ManualClock()
-        let client = client.inheriting { ($0.clock, $0.timeout) = (clock, .seconds(30)) }
-        let pings = Recorder<Data>()
-        server.route(
-            .get,
-            "/pings",
-            .webSocket { socket in
-                socket.onPing = { pings.record($0) }
-                socket.awaitClose()
-            }
-        )
-
-        let socket = try await client.webSocket("pings")
-        for number in 1...12 {
-            try await clock.waitForSleepers(1)
-            clock.advance(by: .seconds(10))
-            await pings.first(number)
-        }
-
-        #expect(socket.closeCode == nil)
-        await socket.close()
-    }
-
-    @Test func peerWithoutASignOfLifeIsGivenUp() async throws {
-        let clock = ManualClock()
-        let client = client.inheriting { ($0.clock, $0.timeout) = (clock, .seconds(30)) }
-        server.route(.get, "/deaf", .webSocket { $0.ignore() })
-
-        let socket = try await client.webSocket("deaf")
-        let message = Task { try await socket.next(1) }
-        try await eventually {
-            clock.advance(by: .seconds(10))
-            return server.openConnections == 0
-        }
-
-        let error = await #expect(throws: RequestError.self) { try await message.value }
-        #expect(error?.code == .timedOut)
-        try await eventually { socket.closeCode == .abnormalClosure }
     }
 
     // MARK: The pipeline
