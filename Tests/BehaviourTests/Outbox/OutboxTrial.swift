@@ -48,12 +48,7 @@ final class OutboxTrial: Sendable {
 
     init(maxConcurrentRequests: Int = 16, _ answer: @escaping Answer = { _ in .text("saved") }) {
         let transport = InMemoryTransport { [arrivals] request in
-            var text = ""
-            if case .data(let data) = request.body.content { text = String(decoding: data, as: UTF8.self) }
-            if case .file(let url) = request.body.content {
-                text = (try? String(contentsOf: url, encoding: .utf8)) ?? "missing"
-            }
-            var arrival = Arrival(path: request.url.path, text: text, key: request.headers[.idempotencyKey])
+            var arrival = Arrival(path: request.url.path, text: request.text, key: request.headers[.idempotencyKey])
             arrival.account = request.headers["X-Account"]
             arrivals.record(arrival)
             return answer(arrival)

@@ -154,7 +154,7 @@ import Testing
                     }
                 }
             }
-            await waits.wait()
+            try? await waits.wait()
             gate.open()
             return try await group.reduce(into: []) { $0.append($1) }
         }
