@@ -42,11 +42,15 @@ import Testing
     }
 
     private func run(_ row: Row, _ policy: RedirectPolicy) async throws -> RedirectRun {
+        let folder = TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
+        let file = folder.url.appending(path: "content")
+        try Data("content".utf8).write(to: file)
         let body: HTTPBody =
             switch row.content {
             case .get, .head: .none
             case .data: .data(Data("content".utf8))
-            case .file: .file(URL(fileURLWithPath: "/content"))
+            case .file: .file(file)
             case .stream: .stream(BodyStream { InputStream(data: Data("content".utf8)) })
             }
         var headers: HTTPHeaders = [

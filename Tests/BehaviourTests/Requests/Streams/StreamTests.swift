@@ -83,7 +83,7 @@ import Testing
 
         func process(_ stream: ResponseStream) async throws -> Int {
             do {
-                try await gate.wait()
+                try? await gate.wait()
                 return try await stream.reduce(0) { $0 + $1.count }
             } catch let error as RequestError {
                 errors.record(error.code)
