@@ -145,7 +145,8 @@ struct Report {
             try rate("adds, one after the other: against no disk", "outbox-add", "outbox-add-memory")
             try rate("adds, 16 at a time: against one", "outbox-add-16", "outbox-add")
             try time("opening one with 10,000 entries", "outbox-open-10000", atMost: 1)
-            Swift.print("  bytes of an entry with 90 bytes of text: \(try run("outbox-open-10000").bytes)")
+            let bytes = try run("outbox-open-10000").bytes
+            Swift.print("  bytes of an entry with 90 bytes of text: \(bytes)")
         }
     }
 
