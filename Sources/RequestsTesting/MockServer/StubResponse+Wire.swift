@@ -46,11 +46,11 @@ extension StubResponse {
             case .send(let data):
                 pieces.append(data)
                 count += data.count
-            case .pause(let duration): response = response.adding(.wait(duration), at: count)
-            case .waitFor(let gate): response = response.adding(.hold(gate), at: count)
-            case .stall: response = response.adding(.stall, at: count)
-            case .close: response = response.adding(.close, at: count)
-            case .reset: response = response.adding(.reset, at: count)
+            case .pause(let duration): response.add(.wait(duration), at: count)
+            case .waitFor(let gate): response.add(.hold(gate), at: count)
+            case .stall: response.add(.stall, at: count)
+            case .close: response.add(.close, at: count)
+            case .reset: response.add(.reset, at: count)
             }
         }
         (response.content, response.closes) = (.raw(pieces), !keepsAlive)

@@ -113,11 +113,15 @@ public struct StubResponse: Sendable {
 
     /// Returns the response with an event, which happens after those that were added for the same position.
     func adding(_ action: Action, at position: Int) -> StubResponse {
+        changing { $0.add(action, at: position) }
+    }
+
+    /// Adds an event, which happens after those that were added for the same position.
+    mutating func add(_ action: Action, at position: Int) {
         let event = Event(position: position, action: action)
-        return changing { response in
-            let index = response.events.firstIndex { event.precedes($0) } ?? response.events.endIndex
-            response.events.insert(event, at: index)
-        }
+        // From the end, where nearly all are added: a script may have thousands.
+        let last = events.lastIndex { !event.precedes($0) }
+        events.insert(event, at: last.map { $0 + 1 } ?? 0)
     }
 
     func changing(_ change: (inout StubResponse) -> Void) -> StubResponse {
