@@ -37,8 +37,9 @@ extension Outbox {
         }
         let records = (try? result.get()) == nil ? [] : changes.flatMap(\.records)
         let actions = shared.withLock { shared in records.flatMap { shared.state.commit($0) } }
-        for change in changes { change.end.resume(with: result) }
+        // Before the callers go on: what they do next, such as closing, would lose the events.
         advance { _ in actions }
+        for change in changes { change.end.resume(with: result) }
     }
 
     // MARK: Steps
