@@ -19,6 +19,7 @@ public func os_unfair_lock_lock(_ lock: os_unfair_lock_t) {}
 public func os_unfair_lock_unlock(_ lock: os_unfair_lock_t) {}
 
 public var RENAME_EXCL: Int32 { 4 }
+public var F_FULLFSYNC: Int32 { 51 }
 
 public func renamex_np(_ from: UnsafePointer<CChar>!, _ to: UnsafePointer<CChar>!, _ flags: UInt32) -> Int32 { 0 }
 

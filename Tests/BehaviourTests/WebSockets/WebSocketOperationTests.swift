@@ -77,7 +77,7 @@ import Testing
                 }
             }
         )
-        try? await isOpen.wait()
+        try await isOpen.wait()
         operation.cancel()
 
         let error = await #expect(throws: RequestError.self) { try await operation.value() }
@@ -99,7 +99,7 @@ import Testing
                 return try await socket.messages.reduce(into: []) { $0.append($1.text ?? "") }
             }
         )
-        try? await isOpen.wait()
+        try await isOpen.wait()
 
         operation.cancel()
         #expect(operation.result != nil)
@@ -172,7 +172,7 @@ import Testing
                 return try await socket.messages.reduce(into: []) { $0.append($1.text ?? "") }
             }
         )
-        try? await isOpen.wait()
+        try await isOpen.wait()
         client.cancelAllRequests()
 
         #expect(await closed.first(1) == [.goingAway])
@@ -209,7 +209,7 @@ import Testing
                 return try await socket.messages.reduce(into: []) { $0.append($1.text ?? "") }
             }
         )
-        try? await isOpen.wait()
+        try await isOpen.wait()
 
         #expect(operation.response?.status == .switchingProtocols)
         #expect(operation.attempts.count == 1)

@@ -61,7 +61,7 @@ import Testing
         feed.options.deadline = .seconds(10)
 
         let operation = client.addRequest(feed)
-        try? await isOpen.wait()
+        try await isOpen.wait()
         clock.advance(by: .seconds(11))
 
         let error = await #expect(throws: RequestError.self) { try await operation.value() }
