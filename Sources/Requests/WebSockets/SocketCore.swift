@@ -84,12 +84,12 @@ final class SocketCore: TransferHandle {
     }
 
     /// Checks three times in the timeout whether the peer shows signs of life, and asks for one if not.
-    private func watch() {
+    private func watch(_ number: Int = 1) {
         let timer = DelayedAction(after: settings.timeout / 3, on: settings.clock) { [weak self] in
             guard let self, change({ $0.checkLife() }) else { return }
-            watch()
+            watch(number + 1)
         }
-        change { if $0.ending == nil { $0.replaceTimer(by: timer) } else { $0.due.append(timer.cancel) } }
+        change { if $0.ending == nil { $0.replaceTimer(by: timer, number) } else { $0.due.append(timer.cancel) } }
     }
 
     // MARK: Its users

@@ -33,6 +33,7 @@ struct SocketState: Sendable {
     /// The number of checks since the last sign of life.
     private var silence = 0
     private var timer: DelayedAction?
+    private var timerNumber = 0
     private var isOver = false
     /// Whether the time for closing is limited.
     private var isLimited = false
@@ -82,7 +83,10 @@ struct SocketState: Sendable {
         return lastNumber
     }
 
-    mutating func replaceTimer(by timer: DelayedAction?) {
+    /// Replaces the timer, unless a later one has done that already: a timer may have fired before it is stored here.
+    mutating func replaceTimer(by timer: DelayedAction?, _ number: Int = .max) {
+        guard number >= timerNumber else { return }
+        timerNumber = number
         if let former = self.timer { due.append(former.cancel) }
         self.timer = timer
         if isOver, let timer { due.append(timer.cancel) }
