@@ -51,8 +51,8 @@ extension TransportConformance {
         ///   - patience: The maximum time to wait for anything that has to come, such as a response, or an end after a
         ///     cancel. 30 seconds by default. It isn't a measure of speed: only a failing check waits that long.
         /// - Returns: Why the check was skipped; `nil` if it was passed.
-        /// - Throws: ``ConformanceFailure`` if the transport breaks the rule, or if the check couldn't start. A skip isn't
-        ///   an error.
+        /// - Throws: ``ConformanceFailure`` if the transport breaks the rule, or if the check couldn't start. A skip
+        ///   isn't an error.
         @discardableResult
         public func run(
             on makeTransport: @Sendable () throws -> any HTTPTransport,

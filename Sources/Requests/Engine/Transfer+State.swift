@@ -74,8 +74,8 @@ extension Transfer.State {
     ///   - reported: The error that the transport has reported.
     ///   - request: The request of the transfer.
     ///   - delivered: The byte count of content that was delivered to a receiver.
-    /// - Returns: The state before the end, the error of the transfer, and whether only the beginning of the content was
-    ///   read; `nil` if it has ended before.
+    /// - Returns: The state before the end, the error of the transfer, and whether only the beginning of the content
+    ///   was read; `nil` if it has ended before.
     mutating func end(
         _ reported: RequestError?,
         of request: HTTPRequest,

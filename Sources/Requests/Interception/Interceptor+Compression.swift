@@ -19,7 +19,8 @@ extension Interceptor where Self == ClosureInterceptor {
     /// ``HTTPBody/isCompressionAvailable``. Without it, a request whose body would be compressed fails with the code
     /// `unsupported`, and nothing is sent.
     ///
-    /// - Parameter minimumSize: The smallest byte count that is compressed, 1,024 by default; below that, little is gained.
+    /// - Parameter minimumSize: The smallest byte count that is compressed, 1,024 by default; below that, little is
+    ///   gained.
     /// - Returns: The interceptor.
     public static func compressingBodies(from minimumSize: Int = 1024) -> ClosureInterceptor {
         ClosureInterceptor(adapt: { request, context in
@@ -38,8 +39,8 @@ extension HTTPBody {
 extension HTTPRequest {
     /// Replaces the body by its compressed form, if that is smaller, and says so in the header.
     ///
-    /// - Throws: ``RequestError`` of code `encoding` if the body can't be encoded, of code `unsupported` if this process
-    ///   can't compress.
+    /// - Throws: ``RequestError`` of code `encoding` if the body can't be encoded, of code `unsupported` if this
+    ///   process can't compress.
     fileprivate mutating func compressBody(from minimumSize: Int, _ context: InterceptorContext) throws {
         guard !body.isEmpty, !headers.contains(.contentEncoding), !headers.contains(.contentRange) else { return }
         do { body = try body.resolved(using: context.makeEncoder) } catch {

@@ -73,7 +73,8 @@ public struct InterceptorContext: Sendable {
     ///
     /// - Parameter request: The request; a relative address is resolved against the operation's base URL.
     /// - Returns: The response, with an acceptable status.
-    /// - Throws: The failure of the request, a ``RequestError``; of code `nestingLimitReached` if it is nested too deep.
+    /// - Throws: The failure of the request, a ``RequestError``; of code `nestingLimitReached` if it is nested too
+    ///   deep.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
         try await source.exchange(request)
     }

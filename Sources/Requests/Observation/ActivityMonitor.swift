@@ -48,8 +48,8 @@ public final class ActivityMonitor: EventMonitor {
         var isReportedActive = false
         var isReporting = false
 
-        /// Changes the state, and returns the activity to report, to one caller at a time: while it reports, no other is
-        /// asked to.
+        /// Changes the state, and returns the activity to report, to one caller at a time: while it reports, no other
+        /// is asked to.
         mutating func change<Result>(_ change: (inout State) -> Result) -> Bool? {
             _ = change(&self)
             guard !isReporting, isReportedActive == operations.isEmpty else { return nil }

@@ -7,8 +7,8 @@ import Foundation
 /// Observes operations, without changing anything.
 ///
 /// Ready-made monitors print (``ConsoleMonitor``), count (``ActivityMonitor``), record what ran so that it can be drawn
-/// (``RecordingMonitor``), and post notifications (``EventMonitor/notifications(center:)``); a closure is one too (``ClosureMonitor``).
-/// One of your own has one method:
+/// (``RecordingMonitor``), and post notifications (``EventMonitor/notifications(center:)``); a closure is one too
+/// (``ClosureMonitor``). One of your own has one method:
 ///
 /// ```swift
 /// struct FailureCounter: EventMonitor {
@@ -34,8 +34,8 @@ import Foundation
 /// Between attempts, before the first, and before a retry is scheduled, there may be `authentication started` and
 /// `authentication ended`.
 ///
-/// - `operationCreated` comes exactly once, and first; `operationEnded` exactly once, and last, also for an operation that
-///   never starts.
+/// - `operationCreated` comes exactly once, and first; `operationEnded` exactly once, and last, also for an operation
+///   that never starts.
 /// - `operationStarted` comes at most once.
 /// - Every attempt that started ends exactly once, before the operation ends, and before the next one starts unless an
 ///   interceptor sends several requests at once. A redirect that is followed is an attempt, and so is a retry.
@@ -104,10 +104,11 @@ extension EventMonitor where Self == ClosureMonitor {
 }
 
 extension EventMonitor {
-    /// Returns a monitor that calls this one on a queue, such as the main one, rather than on the threads of the pipeline.
+    /// Returns a monitor that calls this one on a queue, such as the main one, rather than on the threads of the
+    /// pipeline.
     ///
-    /// The calls for an operation keep their order, also on a concurrent queue, because they come one at a time. Calls that
-    /// the monitor is too slow for accumulate.
+    /// The calls for an operation keep their order, also on a concurrent queue, because they come one at a time. Calls
+    /// that the monitor is too slow for accumulate.
     public func delivering(on queue: DispatchQueue) -> ClosureMonitor {
         let serial = DispatchQueue(label: "Requests.EventMonitor", target: queue)
         return ClosureMonitor { event, operation in serial.async { self.eventOccurred(event, of: operation) } }
@@ -118,8 +119,8 @@ extension EventMonitor where Self == ClosureMonitor {
     /// Posts a notification when an operation starts and when it ends, for code that has no other way to observe it.
     ///
     /// The object of a notification is the ``OperationInfo``; the end has its ``OperationOutcome`` in `userInfo`, with
-    /// the key ``OperationOutcome/userInfoKey``. Notifications are posted on the threads of the pipeline: observe them on a
-    /// queue of yours. An operation that never starts posts its end alone.
+    /// the key ``OperationOutcome/userInfoKey``. Notifications are posted on the threads of the pipeline: observe them
+    /// on a queue of yours. An operation that never starts posts its end alone.
     ///
     /// - Parameter center: Where to post; by default `NotificationCenter.default`.
     /// - Returns: The monitor.

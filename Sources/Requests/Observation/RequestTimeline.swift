@@ -62,8 +62,8 @@ extension RequestTimeline {
     /// ```
     ///
     /// `#1.2` is the second transfer of the operation whose ``OperationInfo/id`` is 1. All bars have the same
-    /// scale, from the first beginning to the last end; the last line is a legend. Bars of unfinished transfers reach to
-    /// the end.
+    /// scale, from the first beginning to the last end; the last line is a legend. Bars of unfinished transfers reach
+    /// to the end.
     ///
     /// - Parameter width: The number of columns; 120 by default, and at least 85.
     /// - Returns: Lines of at most that width, without a break behind the last.

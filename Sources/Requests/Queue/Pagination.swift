@@ -53,8 +53,8 @@ public struct Pagination<R: NetworkRequest>: Sendable {
 
     /// The next page is at an address in the response, which is a text.
     ///
-    /// - Parameter address: Reads the address, which may be relative; `nil`, or an empty text, on the last page. An error
-    ///   that it throws ends the pages.
+    /// - Parameter address: Reads the address, which may be relative; `nil`, or an empty text, on the last page. An
+    ///   error that it throws ends the pages.
     /// - Returns: The rule.
     @_disfavoredOverload
     public static func following(

@@ -244,8 +244,8 @@ extension RequestQueue {
     /// ends.
     ///
     /// - Parameters:
-    ///   - operations: The operations whose results are needed, on this queue or any other; none or several. If one failed,
-    ///     the closure isn't called, and the group fails with an error of code `dependencyFailed`.
+    ///   - operations: The operations whose results are needed, on this queue or any other; none or several. If one
+    ///     failed, the closure isn't called, and the group fails with an error of code `dependencyFailed`.
     ///   - failingFast: Whether the first failure of a member ends the group, and is its own; false, the default,
     ///     leaves that to the closure.
     ///   - categories: The categories in which the group must be the only one that runs; see ``ExclusiveCategory``.

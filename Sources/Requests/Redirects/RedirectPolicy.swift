@@ -9,8 +9,8 @@ import Foundation
 /// send an `Authorization` field to any host that a `Location` names, some lose the body of a 307.
 ///
 /// 307 and 308 keep the method and the body; 303 changes the method to GET, as do 301 and 302 after POST. Secret
-/// fields, ``HTTPField/Name/isSensitive``, are removed on the first hop to another origin, and aren't restored by a later
-/// one back. A body is sent to another origin only if the policy allows it, because it may be meant for the first
+/// fields, ``HTTPField/Name/isSensitive``, are removed on the first hop to another origin, and aren't restored by a
+/// later one back. A body is sent to another origin only if the policy allows it, because it may be meant for the first
 /// server only.
 ///
 /// A redirect is followed at its head: at most 4 KB of its content are read, for at most 200 ms, so that its connection

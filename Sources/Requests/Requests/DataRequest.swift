@@ -101,8 +101,8 @@ public protocol DecodableRequest: DataRequest where Success: Decodable {
 
     /// The decoder of the content.
     ///
-    /// By default it is the decoder that ``RequestEnvironment/Settings/makeDecoder`` makes, with the strategies below; a
-    /// request with a decoder of its own, such as a `PropertyListDecoder`, doesn't use them.
+    /// By default it is the decoder that ``RequestEnvironment/Settings/makeDecoder`` makes, with the strategies below;
+    /// a request with a decoder of its own, such as a `PropertyListDecoder`, doesn't use them.
     var decoder: ContentDecoder { get }
 
     /// The keys of the part to decode, such as `data.user`, from the outside in, separated by dots.

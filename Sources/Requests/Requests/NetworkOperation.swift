@@ -128,8 +128,8 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     ///
     /// It is `nil` for every other kind of request, and if there is nothing to resume.
     ///
-    /// - Parameter completion: Called once, on no particular thread, when the operation has its result. Its transfer may
-    ///   still be ending.
+    /// - Parameter completion: Called once, on no particular thread, when the operation has its result. Its transfer
+    ///   may still be ending.
     open func cancel(producingResumeToken completion: @escaping @Sendable (ResumeToken?) -> Void) {
         cancel()
         completion(nil)

@@ -13,8 +13,8 @@ import Foundation
 ///
 /// The times of `start`, `responseStart` and `end` are measured by the library, on every platform; a response without
 /// content has its first byte and its end at about the same time. The others are measured by the transport. Libcurl
-/// and, on Apple platforms, a `URLSession` provide them, except for phases that didn't happen, such as `connectEnd` on a
-/// kept connection, and addresses that aren't known. A `URLSession` on Linux provides none of them.
+/// and, on Apple platforms, a `URLSession` provide them, except for phases that didn't happen, such as `connectEnd` on
+/// a kept connection, and addresses that aren't known. A `URLSession` on Linux provides none of them.
 public struct Metrics: Sendable, Hashable {
     /// The time at which the transfer was passed to the transport.
     public var start: Date

@@ -15,8 +15,8 @@ extension RequestError: CustomStringConvertible, LocalizedError {
     /// ```
     ///
     /// Of what went wrong in the content it says the place, the expected type and the kind of value that is there, of a
-    /// limit its value, of an error that isn't the library's the type, and the case or the code. It has no secret in it: addresses come without credentials and query,
-    /// header fields and content not at all.
+    /// limit its value, of an error that isn't the library's the type, and the case or the code. It has no secret in
+    /// it: addresses come without credentials and query, header fields and content not at all.
     public var description: String { description(depth: 0) }
 
     /// The error in a line, for where the request is known anyhow: what went wrong, in which phase, and why.

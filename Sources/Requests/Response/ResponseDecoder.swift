@@ -257,8 +257,8 @@ extension BodyDecoder {
 extension HTTPResponse<Data> {
     /// The content, of which a value is to be made.
     ///
-    /// - Throws: ``RequestError`` of code `notModified` if the response confirms a representation that the caller already
-    ///   has, unless the type has a value for empty content.
+    /// - Throws: ``RequestError`` of code `notModified` if the response confirms a representation that the caller
+    ///   already has, unless the type has a value for empty content.
     func content(for type: Any.Type) throws(RequestError) -> Data {
         guard status == .notModified, body.isEmpty, !(type is any EmptyRepresentable.Type) else { return body }
         throw RequestError(.notModified, phase: .decoding)

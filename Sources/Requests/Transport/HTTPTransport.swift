@@ -23,17 +23,18 @@ import Foundation
 /// - Events of one transfer come one after the other, each call ending before the next begins, on any thread, also
 ///   before `send` has returned.
 /// - The order is: any number of `informational` and `sent`, then at most one `head`, any number of `data` mixed with
-///   `sent`, at most one `trailers`, at most one `metrics`, and exactly one `end`, after which nothing comes. A transfer that
-///   ends without an error has had a head.
-/// - ``TransferHandle/cancel()`` leads to the `end` too, with an error of code `cancelled`, in bounded time and whatever the
-///   peer does: the operation isn't finished, and keeps its place in the queue, until then.
+///   `sent`, at most one `trailers`, at most one `metrics`, and exactly one `end`, after which nothing comes. A
+///   transfer that ends without an error has had a head.
+/// - ``TransferHandle/cancel()`` leads to the `end` too, with an error of code `cancelled`, in bounded time and
+///   whatever the peer does: the operation isn't finished, and keeps its place in the queue, until then.
 /// - The transport's own settings for an origin, such as credentials, client certificates and header fields, are not
 ///   sent if ``TransportRequest/hasLeftOrigin`` says that redirects have led elsewhere. Cookies of its own are left out
 ///   if ``TransportRequest/usesCookies`` is false.
 /// - Content is delivered decoded (gzip and the like), unless the request disables it. Content in a coding that the
 ///   transport doesn't support is delivered encoded; content that ends inside its coding is an error.
-/// - If the request has an ``TransportRequest/upgrade`` and the response is a 101, the content is what the peer sends in
-///   the other protocol, as it arrives, and the bytes of the upgrade are sent. The metrics so far come before the head.
+/// - If the request has an ``TransportRequest/upgrade`` and the response is a 101, the content is what the peer sends
+///   in the other protocol, as it arrives, and the bytes of the upgrade are sent. The metrics so far come before the
+///   head.
 /// - No event is delivered under a lock, since the receiver may call back into the transfer.
 ///
 /// If the transport doesn't support something that the request requires, it reports an `end` with an error of code
@@ -41,8 +42,8 @@ import Foundation
 ///
 /// ### Test a transport
 ///
-/// Run `TransportConformance` of the module `RequestsConformance` on it: the rules above as named checks, each against a
-/// scripted server that answers, stalls, sends slowly, and closes the connection at every point.
+/// Run `TransportConformance` of the module `RequestsConformance` on it: the rules above as named checks, each against
+/// a scripted server that answers, stalls, sends slowly, and closes the connection at every point.
 /// <doc:TestingYourRequests> shows the few lines that it takes.
 public protocol HTTPTransport: AnyObject, Sendable {
     /// The features that the transport supports.
@@ -87,8 +88,8 @@ public struct TransportCapabilities: OptionSet, Sendable {
     ///
     /// Without this, ``ChallengeInterceptor`` doesn't answer challenges of proxies.
     public static let proxyAuthorization = TransportCapabilities(rawValue: 1 << 5)
-    /// A connection goes on as that of another protocol, such as that of WebSockets, if ``TransportRequest/upgrade`` asks
-    /// for it and the server agrees.
+    /// A connection goes on as that of another protocol, such as that of WebSockets, if ``TransportRequest/upgrade``
+    /// asks for it and the server agrees.
     public static let upgrades = TransportCapabilities(rawValue: 1 << 6)
 }
 

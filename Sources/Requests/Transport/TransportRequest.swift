@@ -66,11 +66,11 @@ public struct TransportRequest: Sendable {
     /// The default limit of a transport for connections to a host doesn't apply then, since it might be lower. A limit
     /// that was set for the transport does.
     public var hasOwnLimit = false
-    /// The bytes to send if the server switches to another protocol, which the header fields ask for; `nil`, the default,
-    /// asks for none.
+    /// The bytes to send if the server switches to another protocol, which the header fields ask for; `nil`, the
+    /// default, asks for none.
     ///
-    /// Such a request is a GET without content over HTTP/1.1, on a connection of its own. For any other answer than 101,
-    /// nothing is taken from it. Only for a transport with the capability ``TransportCapabilities/upgrades``.
+    /// Such a request is a GET without content over HTTP/1.1, on a connection of its own. For any other answer than
+    /// 101, nothing is taken from it. Only for a transport with the capability ``TransportCapabilities/upgrades``.
     public var upgrade: UpgradeSource?
     /// Further settings of a caller's `URLRequest`, for a `URLSession`.
     var template: URLRequest?

@@ -20,8 +20,8 @@ public final class UpgradeSource: Sendable {
 
     /// Makes a source.
     ///
-    /// - Parameter take: Moves bytes into a buffer, and returns their number, 0 if there are none at the moment. Called by
-    ///   one thread at a time, which mustn't be blocked.
+    /// - Parameter take: Moves bytes into a buffer, and returns their number, 0 if there are none at the moment.
+    ///   Called by one thread at a time, which mustn't be blocked.
     public init(taking take: @escaping @Sendable (UnsafeMutableRawBufferPointer) -> Int) {
         takeBytes = take
     }

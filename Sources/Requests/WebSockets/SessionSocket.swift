@@ -6,8 +6,8 @@ import Foundation
 
 /// A socket of Foundation, which exchanges messages rather than bytes.
 ///
-/// To the library, it is a server in memory: its messages arrive as the frames of a server, and the frames of the client
-/// become its messages. So everything above is the same on every platform.
+/// To the library, it is a server in memory: its messages arrive as the frames of a server, and the frames of the
+/// client become its messages. So everything above is the same on every platform.
 // Sendable: a delegate has to inherit from NSObject; its state is constants and one lock.
 final class SessionSocket: NSObject, URLSessionWebSocketDelegate, TransferHandle, @unchecked Sendable {
     private struct State: Sendable {

@@ -37,8 +37,8 @@ public final class WebSocket: Sendable {
 
     /// The code with which the socket was closed; `nil` as long as the peer hasn't closed it, and it isn't lost.
     ///
-    /// It is the code of the peer, or ``WebSocketCloseCode/noStatusReceived`` if the peer gave none. After a violation of
-    /// the protocol, it is the one that was sent. A connection that ended without a closing handshake has
+    /// It is the code of the peer, or ``WebSocketCloseCode/noStatusReceived`` if the peer gave none. After a violation
+    /// of the protocol, it is the one that was sent. A connection that ended without a closing handshake has
     /// ``WebSocketCloseCode/abnormalClosure``.
     public var closeCode: WebSocketCloseCode? { core.closing?.code }
 
@@ -81,8 +81,8 @@ public final class WebSocket: Sendable {
 
     /// Closes the socket, and waits for the end of the connection.
     ///
-    /// Messages that were sent before still reach the peer. Messages of the peer that come later are dropped. A peer that
-    /// doesn't answer within five seconds is disconnected. May be called repeatedly; the first call counts.
+    /// Messages that were sent before still reach the peer. Messages of the peer that come later are dropped. A peer
+    /// that doesn't answer within five seconds is disconnected. May be called repeatedly; the first call counts.
     ///
     /// - Parameters:
     ///   - code: The reason: ``WebSocketCloseCode/normalClosure``, the default, one of its neighbours, or a number from

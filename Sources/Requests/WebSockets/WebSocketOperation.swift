@@ -5,9 +5,9 @@ import Foundation
 
 /// The operation of a ``WebSocketRequest``: opens a socket, and is finished when that is closed.
 ///
-/// Up to the 101, it is as any other. From then on, it holds no place at the host, and the deadline of the environment is
-/// over, but not one of the request itself. On an `HTTPClient`, it never counts towards the maximum of concurrent requests;
-/// on an `OperationQueue`, it holds its place until the end. A socket isn't retried once it was open.
+/// Up to the 101, it is as any other. From then on, it holds no place at the host, and the deadline of the environment
+/// is over, but not one of the request itself. On an `HTTPClient`, it never counts towards the maximum of concurrent
+/// requests; on an `OperationQueue`, it holds its place until the end. A socket isn't retried once it was open.
 ///
 /// Cancelling the operation closes the socket with the code 1001.
 // Sendable: Operation requires restating it; the only additions here are a task, and values behind a lock.

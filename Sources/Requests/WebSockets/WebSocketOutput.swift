@@ -12,8 +12,8 @@ struct WebSocketOutput: Sendable {
     private var taken = 0
     /// The number of pongs that were appended since all of them were taken, and the end of the last one.
     private var (pongCount, pongEnd) = (0, 0)
-    /// The answer to the last ping, if too many wait: only the last one has to be answered (RFC 6455, 5.5.3), and a flood
-    /// of pings needs no memory.
+    /// The answer to the last ping, if too many wait: only the last one has to be answered (RFC 6455, 5.5.3), and a
+    /// flood of pings needs no memory.
     private var laterPong: Data?
 
     /// The maximum number of pongs that wait, besides the last one.

@@ -32,7 +32,8 @@ public protocol WebSocketRequest: NetworkRequest {
     /// The protocols that are offered to the server, the preferred one first; none by default.
     var protocols: [String] { get }
 
-    /// The number of bytes above which a message is refused, and the socket closed with the code 1009; 16 MiB by default.
+    /// The number of bytes above which a message is refused, and the socket closed with the code 1009; 16 MiB by
+    /// default.
     var maximumMessageSize: Int { get }
 
     /// The number of unconsumed bytes above which the peer has to wait, and of unsent bytes above which
@@ -41,8 +42,8 @@ public protocol WebSocketRequest: NetworkRequest {
 
     /// Makes the value while the socket is open.
     ///
-    /// The task that it runs in is cancelled with the operation. When it returns, the socket is closed with the code 1000
-    /// unless it was closed before, and with 1001 when it throws.
+    /// The task that it runs in is cancelled with the operation. When it returns, the socket is closed with the code
+    /// 1000 unless it was closed before, and with 1001 when it throws.
     ///
     /// - Throws: The failure of the request. An error of the socket that it rethrows is the failure of the connection.
     func process(_ socket: WebSocket) async throws -> Success

@@ -87,7 +87,8 @@ struct Connection {
         _ = wait(for: 0)
     }
 
-    /// Waits until a gate is open, without reading; returns `false` if the connection is broken, or the server is stopped.
+    /// Waits until a gate is open, without reading; returns `false` if the connection is broken, or the server is
+    /// stopped.
     func awaitOpening(of gate: Gate) -> Bool {
         guard !gate.isOpen else { return true }
         guard let wakeup = try? Wakeup() else { return false }

@@ -64,8 +64,8 @@ extension MockServer {
     ///   - limit: The maximum time to wait; 30 seconds by default.
     ///   - file: The file of the wait.
     ///   - line: The line of the wait.
-    /// - Throws: ``WaitTimeoutError`` if it doesn't happen in time, or if the server stops first; `CancellationError` if
-    ///   the task is cancelled.
+    /// - Throws: ``WaitTimeoutError`` if it doesn't happen in time, or if the server stops first; `CancellationError`
+    ///   if the task is cancelled.
     public func awaitConnections(
         open count: Int,
         timeout limit: Duration = .seconds(30),

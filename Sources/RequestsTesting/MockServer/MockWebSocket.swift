@@ -122,8 +122,8 @@ public final class MockWebSocket {
         while isConnected { isConnected = connection.receiveData() != nil }
     }
 
-    /// Waits until the connection is broken or the server is stopped, without reading: the client can't send any more once
-    /// the buffers on the way are full.
+    /// Waits until the connection is broken or the server is stopped, without reading: the client can't send any more
+    /// once the buffers on the way are full.
     public func stall() {
         connection.awaitStop()
         isConnected = false
@@ -159,8 +159,9 @@ extension StubResponse {
     /// server.route(.get, "/echo", .webSocket { socket in try socket.echo() })
     /// ```
     ///
-    /// A request that isn't a handshake is answered with 426. ``headers`` are added to the answer. When the script returns,
-    /// the socket is closed with the code 1000, unless it was closed before; an error that it throws ends the connection.
+    /// A request that isn't a handshake is answered with 426. ``headers`` are added to the answer. When the script
+    /// returns, the socket is closed with the code 1000, unless it was closed before; an error that it throws ends the
+    /// connection.
     ///
     /// For a ``MockServer``, as ``script(_:keepsAlive:)`` is.
     ///

@@ -79,7 +79,8 @@ public struct ReceivedRequest: Sendable {
         set { address = .url(newValue) }
     }
 
-    /// The request target as in the request line: `/recipes/1?x=1`, or anything else that a client has sent to a server.
+    /// The request target as in the request line: `/recipes/1?x=1`, or anything else that a client has sent to a
+    /// server.
     public var target: String {
         switch address {
         case .target(let target): return target

@@ -28,7 +28,8 @@ public final class HTTPStub: Sendable, CustomStringConvertible {
         (self.conditions, self.place) = (conditions, place)
     }
 
-    /// The conditions of the stub and its place in the test, such as `method GET, path /users (Tests/UserTests.swift:7)`.
+    /// The conditions of the stub and its place in the test, such as
+    /// `method GET, path /users (Tests/UserTests.swift:7)`.
     public var description: String { "\(conditions.summary.shortened(to: 200)) (\(place))" }
 
     /// The requests that the stub has taken, in their order.

@@ -87,8 +87,8 @@ extension HTTPStubber {
     /// The refused requests, which no stub matched.
     public var unhandledRequests: [UnhandledRequest] { state.withLock { $0.unhandled } }
 
-    /// Checks that every stub was called as often as ``HTTPStub/expectingCalls(_:)-(Int)`` says, and that no request was
-    /// refused.
+    /// Checks that every stub was called as often as ``HTTPStub/expectingCalls(_:)-(Int)`` says, and that no request
+    /// was refused.
     ///
     /// Call it at the end of a test: code that handles the error of a refused request hides it.
     ///

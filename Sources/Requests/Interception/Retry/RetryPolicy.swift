@@ -252,10 +252,10 @@ extension Interceptor where Self == ClosureInterceptor {
     /// Use it only for servers that are known to support the field: others ignore it, and carry a retry out again.
     ///
     /// - Parameters:
-    ///   - methods: The methods whose requests get a key; POST and PATCH by default, since a server may receive the other
-    ///     common ones twice anyway.
-    ///   - makeKey: Makes the key of an operation, unique among all; by default a random UUID. A key that isn't valid in a
-    ///     header field fails the request.
+    ///   - methods: The methods whose requests get a key; POST and PATCH by default, since a server may receive the
+    ///     other common ones twice anyway.
+    ///   - makeKey: Makes the key of an operation, unique among all; by default a random UUID. A key that isn't valid
+    ///     in a header field fails the request.
     /// - Returns: The interceptor.
     public static func idempotencyKeys(
         for methods: Set<HTTPMethod> = [.post, .patch],

@@ -157,7 +157,8 @@ extension JSONValue: Codable {
 // MARK: - JSON
 
 extension JSONValue {
-    /// The value as JSON, with members in the order of their names; infinities and NaN, which JSON doesn't have, as texts.
+    /// The value as JSON, with members in the order of their names; infinities and NaN, which JSON doesn't have, as
+    /// texts.
     ///
     /// It is empty if the value is nested deeper than 64 levels.
     package var serialized: Data { encoded([]) }

@@ -112,7 +112,8 @@ package struct FieldScanner {
     ///
     /// - Parameters:
     ///   - list: The list.
-    ///   - hasEscapes: Whether a backslash in a quoted string escapes the next character, as by default; not in an entity tag.
+    ///   - hasEscapes: Whether a backslash in a quoted string escapes the next character, as by default; not in an
+    ///     entity tag.
     /// - Returns: The elements, without blanks around them.
     package static func elements(of list: String, hasEscapes: Bool = true) -> [String] {
         var elements: [String] = []

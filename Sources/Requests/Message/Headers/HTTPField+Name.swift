@@ -22,8 +22,8 @@ extension HTTPField {
         ///
         /// - Parameters:
         ///   - rawValue: The name.
-        ///   - isSensitive: Whether values of the field are secrets, if the name itself doesn't say so: ``isSensitive``. The
-        ///     mark isn't part of equality.
+        ///   - isSensitive: Whether values of the field are secrets, if the name itself doesn't say so:
+        ///     ``isSensitive``. The mark isn't part of equality.
         public init(_ rawValue: String, isSensitive: Bool = false) {
             self.rawValue = rawValue
             isMarkedSecret = isSensitive

@@ -68,10 +68,10 @@ public struct QueryEncoder: Sendable {
 
     /// Writes a dictionary of values known at run time.
     ///
-    /// They may be texts, numbers, bools, dates, data, lists, sets and dictionaries of them, any `Encodable` value, `nil`
-    /// and `NSNull`. The values are written at once; the dictionary isn't kept. An `NSArray` or `NSDictionary` that
-    /// contains itself must not be in it: off Apple platforms Foundation follows such a cycle without end before the
-    /// depth can be checked.
+    /// They may be texts, numbers, bools, dates, data, lists, sets and dictionaries of them, any `Encodable` value,
+    /// `nil` and `NSNull`. The values are written at once; the dictionary isn't kept. An `NSArray` or `NSDictionary`
+    /// that contains itself must not be in it: off Apple platforms Foundation follows such a cycle without end before
+    /// the depth can be checked.
     ///
     /// - Throws: ``InvalidRequest`` for a value of another kind, and in the cases of the other method.
     /// - Complexity: O(n log n) in the size of the query.

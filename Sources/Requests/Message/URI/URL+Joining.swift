@@ -7,9 +7,9 @@ extension URL {
     /// An address below a base address.
     ///
     /// The base's credentials, path and query are kept and its fragment is dropped; between base and path there is
-    /// exactly one slash, and an empty path adds none. The queries are those of the base, of the reference and the given
-    /// one, in this order; the fragment of the reference is dropped, since it is never sent. Scheme, host and port are
-    /// always those of the base, whatever the path contains.
+    /// exactly one slash, and an empty path adds none. The queries are those of the base, of the reference and the
+    /// given one, in this order; the fragment of the reference is dropped, since it is never sent. Scheme, host and
+    /// port are always those of the base, whatever the path contains.
     ///
     /// - Parameters:
     ///   - base: The address to append to.

@@ -215,8 +215,8 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
     /// A token that resumes the download after a failure or a cancellation.
     ///
     /// It is `nil` while the download may still succeed, and if the server doesn't support resuming. The partial file
-    /// is deleted with the operation and the last of its tokens, unless one of them was stored, a download has begun with
-    /// it, or the request resumes automatically.
+    /// is deleted with the operation and the last of its tokens, unless one of them was stored, a download has begun
+    /// with it, or the request resumes automatically.
     public final var resumeToken: ResumeToken? {
         guard case .failure? = result else { return nil }
         // A download that never began keeps the token of its request.

@@ -19,8 +19,8 @@ struct CurlFeatures: Sendable, Hashable {
 
     /// - Parameters:
     ///   - version: The version, as 0xMMmmpp.
-    ///   - tlsLibrary: The TLS libraries, as libcurl reports them: those in parentheses are built in as well, and not in
-    ///     use.
+    ///   - tlsLibrary: The TLS libraries, as libcurl reports them: those in parentheses are built in as well, and not
+    ///     in use.
     init(version: UInt32, tlsLibrary: String) {
         self.version = version
         self.tlsLibrary = tlsLibrary.split(separator: " ").first { !$0.hasPrefix("(") } ?? ""

@@ -21,8 +21,8 @@ struct CurlOptions: ~Copyable {
     ///   - destination: The destination of the request.
     ///   - connectTimeout: The maximum time for making a connection, including the look-up.
     ///   - decodesContent: Whether the transport decodes content.
-    /// - Throws: A ``RequestError`` if libcurl doesn't support a requirement for the connection; ``InvalidRequest`` if a
-    ///   field isn't one line, or a file can't be read.
+    /// - Throws: A ``RequestError`` if libcurl doesn't support a requirement for the connection; ``InvalidRequest`` if
+    ///   a field isn't one line, or a file can't be read.
     init(
         _ request: TransportRequest,
         to destination: CurlDestination,

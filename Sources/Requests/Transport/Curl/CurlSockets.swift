@@ -137,8 +137,8 @@ struct CurlSockets {
     /// - Parameters:
     ///   - socket: The last socket of the transfer.
     ///   - hasAsked: Whether the transfer has asked for it, which isn't needed if the response was there at once.
-    ///   - isExclusive: Whether any data makes the connection unusable, also records of TLS: servers send the tickets for
-    ///     their sessions before the first response.
+    ///   - isExclusive: Whether any data makes the connection unusable, also records of TLS: servers send the tickets
+    ///     for their sessions before the first response.
     ///   - host: The name of the host, if that was looked up.
     ///   - now: The present time.
     ///   - isFree: Whether no other transfer can have the socket, as a paused one may.

@@ -342,7 +342,8 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         return bytes.count
     }
 
-    /// Reports the metrics of an upgrade that the server agrees to; for any other answer, ends the content of the request.
+    /// Reports the metrics of an upgrade that the server agrees to; for any other answer, ends the content of the
+    /// request.
     private func answer(_ upgrade: CurlUpgrade, with head: HTTPResponseHead) {
         guard head.status == .switchingProtocols else {
             upgrade.end()
@@ -355,7 +356,8 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
 
     /// Records that libcurl doesn't watch the socket any more.
     ///
-    /// For an upgraded connection, this shows that the peer has ended it: libcurl would wait for the end of the content.
+    /// For an upgraded connection, this shows that the peer has ended it: libcurl would wait for the end of the
+    /// content.
     func isUnwatched() {
         guard let upgrade = body?.upgrade, upgrade.isOpen, !holdsPeer else { return }
         upgrade.end()

@@ -78,13 +78,14 @@ public final class CurlTransport: HTTPTransport {
         /// The addresses of hosts, to connect without a look-up: by name, or by name and port as `host:port`.
         ///
         /// Everything else, such as the certificate, still uses the name. Several addresses are tried in their order,
-        /// those of IPv6 and of IPv4 in parallel (RFC 8305). A request to a host with no address, or with a text that isn't
-        /// one, ends with an error of code `cannotConnect`. A proxy has addresses too; it may look up the host itself.
+        /// those of IPv6 and of IPv4 in parallel (RFC 8305). A request to a host with no address, or with a text that
+        /// isn't one, ends with an error of code `cannotConnect`. A proxy has addresses too; it may look up the host
+        /// itself.
         public var addresses: [String: [String]] = [:]
         /// The proxy to use for every host, such as `http://proxy.example:3128`; an empty text disables proxies.
         ///
-        /// `nil`, the default, uses the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as
-        /// they are when the transport is made.
+        /// `nil`, the default, uses the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`,
+        /// as they are when the transport is made.
         public var proxy: String?
         /// The Unix socket to connect to, for every host, and instead of any proxy.
         ///

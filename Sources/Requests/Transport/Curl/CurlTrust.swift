@@ -200,8 +200,8 @@ extension CurlTrust.Identity {
 
 /// The certificates of authorities, in a form that libcurl takes.
 enum CurlAuthorities: Sendable {
-    /// Certificates that connections share, with a mark of the requirements that must be equal for two requests to share
-    /// a connection.
+    /// Certificates that connections share, with a mark of the requirements that must be equal for two requests to
+    /// share a connection.
     case store(CurlStore, mark: String)
     /// A file of PEM text, with such a mark, which libcurl reads for each connection.
     case file(String)

@@ -4,11 +4,12 @@
 #if os(Linux)
 import Foundation
 
-/// The content of a request for an upgrade: nothing before the 101, then the bytes of the other protocol, whenever there
-/// are any.
+/// The content of a request for an upgrade: nothing before the 101, then the bytes of the other protocol, whenever
+/// there are any.
 ///
-/// To libcurl it is an upload without a length, which sends the bytes as they are if the coding is left out, and takes what
-/// follows a 101 for content. This is so in all of its releases from 7.68 to 8.21, also those without WebSockets of their own.
+/// To libcurl it is an upload without a length, which sends the bytes as they are if the coding is left out, and takes
+/// what follows a 101 for content. This is so in all of its releases from 7.68 to 8.21, also those without WebSockets
+/// of their own.
 struct CurlUpgrade {
     /// The size of libcurl's buffer: many sockets wait, and few send at one time.
     static let bufferSize = 16 * 1024
