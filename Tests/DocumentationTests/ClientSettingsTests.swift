@@ -29,8 +29,9 @@ import Testing
         let page = try String(contentsOf: article, encoding: .utf8)
         let names = try String(contentsOf: dump, encoding: .utf8).split(separator: "\n").compactMap { line -> String? in
             let parts = line.components(separatedBy: " | ")
-            if parts[0].hasPrefix("RequestEnvironment."), parts[1].hasSuffix("{ get set }") {
-                return "`\(parts[0].dropFirst("RequestEnvironment.".count))`"
+            let setting = "RequestEnvironment.Settings."
+            if parts[0].hasPrefix(setting), parts[1].hasPrefix("var "), !parts[1].hasSuffix("{ get }") {
+                return "`\(parts[0].dropFirst(setting.count))`"
             }
             guard parts[0].hasPrefix("ModifiableRequest."), parts[1].hasSuffix("-> Self") else { return nil }
             return ".\(parts[0].dropFirst("ModifiableRequest.".count).prefix { $0 != "(" })("
