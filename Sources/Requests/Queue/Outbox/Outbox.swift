@@ -239,7 +239,9 @@ public final class Outbox: Sendable {
         set {
             let stopped = shared.withLock { shared in
                 shared.state.account = newValue
-                return shared.operations.filter { !shared.state.isWanted($0.key) }
+                let unwanted = shared.operations.filter { !shared.state.isWanted($0.key) }
+                shared.state.calledOff.formUnion(unwanted.keys)
+                return unwanted
             }
             for operation in stopped.values { operation.cancel() }
             step { _ in [.report(.accountChanged(newValue))] }

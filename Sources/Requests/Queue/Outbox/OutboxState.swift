@@ -47,6 +47,8 @@ struct OutboxState: Sendable {
         }
     }
     var isClosed = false
+    /// The entries whose requests were cancelled because the account has changed.
+    var calledOff: Set<UUID> = []
     var isPaused: Bool
     var isConnected: Bool
     private let width: Int
@@ -174,8 +176,9 @@ struct OutboxState: Sendable {
     mutating func failed(_ id: UUID, _ error: RequestError, _ end: End) -> [Action] {
         guard var item = item(id) else { return [] }
         sending.remove(item.number)
-        // One that was cancelled because the account has changed says nothing.
-        if error.code == .cancelled, !isWanted(id) {
+        let wasCalledOff = calledOff.remove(id) != nil
+        // One that was cancelled because the account has changed says nothing, also if it has changed back since.
+        if error.code == .cancelled, wasCalledOff || !isWanted(id) {
             update(item)
             return []
         }
