@@ -106,7 +106,9 @@ extension Outbox {
             operation.name = item.entry.category
             let isWanted = shared.withLock { shared in
                 shared.operations[item.entry.id] = operation
-                return shared.state.isWanted(item.entry.id)
+                let isWanted = shared.state.isWanted(item.entry.id)
+                if !isWanted { shared.state.calledOff.insert(item.entry.id) }
+                return isWanted
             }
             // From here on, a change of the account finds it. An operation that is cancelled sends nothing.
             if !isWanted { operation.cancel() }
