@@ -163,8 +163,9 @@ import Testing
         #expect(try Data(contentsOf: trial.journal).count < 70_000)
         await outbox.close()
 
-        let second = try trial.open()
+        let second = try trial.open { $0.isPaused = true }
         #expect(second.entries.map(\.id) == [kept])
+        second.resume()
         #expect(await second.waitUntilDrained())
 
         try await eventually { try Data(contentsOf: trial.journal).isEmpty }
