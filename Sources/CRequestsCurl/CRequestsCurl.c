@@ -921,7 +921,7 @@ int ccurl_multi_set_long(CCurlMulti *multi, enum CCurlMultiOption option, long v
 // Before 8.6, libcurl gives what it is told about a socket to the first transfer on the connection. If that has only begun to
 // send, libcurl takes a socket with something to read for one that can't be written, keeps the content back, and loses an
 // answer that arrives before it. Told nothing, libcurl asks the system for each transfer.
-// So it is told only of sockets that serve one transfer, which only reads.
+// So only sockets that serve one transfer, which only reads, are reported to it.
 int ccurl_multi_act(CCurlMulti *multi, int socket, int what) {
     int running = 0;
     return curl.multi_socket_action(multi, socket, what, &running);

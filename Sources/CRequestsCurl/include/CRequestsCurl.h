@@ -309,7 +309,7 @@ int ccurl_multi_set_long(CCurlMulti *multi, enum CCurlMultiOption option, long v
 int ccurl_multi_add(CCurlMulti *multi, CCurlEasy *easy);
 int ccurl_multi_remove(CCurlMulti *multi, CCurlEasy *easy);
 
-/// Lets curl act on a socket to which something has happened, perhaps told what: 1 for reading, 0 if it is to ask the system. A
+/// Lets curl act on a socket to which something has happened, and passes the event if it is known: 1 for reading, 0 if curl has to ask the system. A
 /// socket of -1 is the timer.
 int ccurl_multi_act(CCurlMulti *multi, int socket, int what);
 

@@ -24,7 +24,7 @@ public final class RateLimiter: Sendable {
         var waiters = Waiters()
         var lastID = 0
         var lastAsked = Duration.zero
-        /// The number of the present sleep until there is a token; `nil` while nobody waits.
+        /// The number of the present sleep until there is a token; `nil` without waiters.
         var sleep: Int?
         var sleeps = 0
         var timer: DelayedAction?

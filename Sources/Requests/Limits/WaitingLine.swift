@@ -157,7 +157,7 @@ struct Waiters: Sendable {
 
     private var line = WaitingLine()
     private var waiters: [Int: Waiter] = [:]
-    /// Whether the priorities are being asked for; until they are known, nobody is admitted.
+    /// Whether the priorities are being asked for; until they are known, no waiter is admitted.
     private(set) var isAsking = false
 
     var isEmpty: Bool { waiters.isEmpty }

@@ -38,7 +38,7 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
     final override var keepsContentInMemory: Bool { false }
     final override var isOpenEnded: Bool { true }
     final override var isOutsideOfBounds: Bool { true }
-    // What was said on a socket can't be taken back.
+    // Messages of a socket can't be taken back.
     final override var mayTryAgain: Bool { !upgraded.withLock { $0.isUsed } }
 
     final override func makeRequest() async throws -> HTTPRequest {

@@ -42,7 +42,7 @@ import Testing
         }
         let probe = Probe(TextRequest(), on: queue, coalescing: kind == .shared)
         probe.operation.addCompletion(on: .global()) { _ in completed.open() }
-        // So many that they are still being called when the first one has run.
+        // With this number, the others are still being called when the first one has run.
         for _ in 0..<20_000 { probe.operation.addCompletion(on: .global()) { _ in } }
         queue.addOperation(probe.operation)
 

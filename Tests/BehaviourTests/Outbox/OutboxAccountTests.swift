@@ -59,6 +59,26 @@ import Testing
         #expect(outbox.entries.first?.attempts == 0 && outbox.entries.first?.failure == nil)
     }
 
+    @Test func requestOfAnAccountThatComesBackIsSentAgainAtOnce() async throws {
+        let answers = Locked([StubResponse.never, .text("saved")])
+        let trial = OutboxTrial { _ in answers.withLock { $0.removeFirst() } }
+        let outbox = try trial.open { $0.account = "ada" }
+        let events = outbox.events
+        try await outbox.add(SaveNote(note: 1), in: "a")
+        await trial.arrivals.first(1)
+
+        // The cancel is reported when the account is the same again: the outbox is between two steps.
+        outbox.account = "bob"
+        outbox.account = "ada"
+
+        // The clock stands still, so that a failure would wait for ever.
+        #expect(await outbox.waitUntilDrained())
+        await outbox.close()
+        var failures = 0
+        for await event in events { if case .failed = event { failures += 1 } }
+        #expect(failures == 0 && trial.arrivals.count == 2)
+    }
+
     /// The credentials change right after the account, while entries are added and sent.
     @Test func noRequestHasTheCredentialsOfAnotherAccount() async throws {
         let token = Locked("ada")

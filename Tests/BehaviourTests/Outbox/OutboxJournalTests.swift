@@ -194,7 +194,7 @@ import Testing
         }
         await outbox.close()
 
-        let second = try trial.open()
+        let second = try trial.open { $0.isPaused = true }
 
         #expect(Set(second.entries.map(\.id)) == ids && ids.count == 200)
         #expect(await second.waitUntilDrained())

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test mutating func withRoomForAllNobodyIsAsked() {
+    @Test mutating func withRoomForAllNoWaiterIsAsked() {
         for id in 1...3 { add(id, priority: id) }
 
         #expect(next(3) == [3, 2, 1])
@@ -65,7 +65,7 @@ import Testing
         #expect(next(2) == [4, 3])
     }
 
-    @Test mutating func withoutRoomNobodyIsAskedOrResumed() {
+    @Test mutating func withoutRoomNoWaiterIsAskedOrResumed() {
         for id in 1...2 { add(id) }
 
         #expect(next(0) == [])

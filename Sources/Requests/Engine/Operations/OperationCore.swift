@@ -102,7 +102,7 @@ struct OperationCore: Sendable {
         isDelivered = true
         let action = lifecycle.handle(.delivered)
         #if !canImport(Darwin)
-        // Only Apple's Foundation has to be told before the change.
+        // Only Apple's Foundation requires a notification before the change.
         if action == .finish { return .finished(finish()) }
         #endif
         return .over(action, awaitsStart: lifecycle.state == .settled(.start))

@@ -107,7 +107,7 @@ extension Outbox {
             let isWanted = shared.withLock { shared in
                 shared.operations[item.entry.id] = operation
                 let isWanted = shared.state.isWanted(item.entry.id)
-                if !isWanted { shared.state.calledOff.insert(item.entry.id) }
+                if !isWanted { shared.state.cancelledByAccount.insert(item.entry.id) }
                 return isWanted
             }
             // From here on, a change of the account finds it. An operation that is cancelled sends nothing.

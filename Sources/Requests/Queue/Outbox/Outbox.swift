@@ -240,7 +240,7 @@ public final class Outbox: Sendable {
             let stopped = shared.withLock { shared in
                 shared.state.account = newValue
                 let unwanted = shared.operations.filter { !shared.state.isWanted($0.key) }
-                shared.state.calledOff.formUnion(unwanted.keys)
+                shared.state.cancelledByAccount.formUnion(unwanted.keys)
                 return unwanted
             }
             for operation in stopped.values { operation.cancel() }

@@ -8,7 +8,7 @@ import Foundation
 /// Each transition returns what has to be done, in this order.
 struct OutboxState: Sendable {
     enum Action: Sendable {
-        /// Write a record that nobody waits for, and then remove the body of the entry.
+        /// Write a record without a waiting caller, and then remove the body of the entry.
         case note(OutboxRecord, discarding: String?)
         case report(Outbox.Event)
         case send(Item)
@@ -48,7 +48,7 @@ struct OutboxState: Sendable {
     }
     var isClosed = false
     /// The entries whose requests were cancelled because the account has changed.
-    var calledOff: Set<UUID> = []
+    var cancelledByAccount: Set<UUID> = []
     var isPaused: Bool
     var isConnected: Bool
     private let width: Int
@@ -176,9 +176,9 @@ struct OutboxState: Sendable {
     mutating func failed(_ id: UUID, _ error: RequestError, _ end: End) -> [Action] {
         guard var item = item(id) else { return [] }
         sending.remove(item.number)
-        let wasCalledOff = calledOff.remove(id) != nil
+        let wasCancelled = cancelledByAccount.remove(id) != nil
         // One that was cancelled because the account has changed says nothing, also if it has changed back since.
-        if error.code == .cancelled, wasCalledOff || !isWanted(id) {
+        if error.code == .cancelled, wasCancelled || !isWanted(id) {
             update(item)
             return []
         }
@@ -211,6 +211,7 @@ struct OutboxState: Sendable {
     }
 
     private mutating func remove(_ id: UUID) -> Item? {
+        cancelledByAccount.remove(id)
         guard let item = item(id) else { return nil }
         apply(.removed(id))
         sending.remove(item.number)

@@ -107,7 +107,7 @@ final class CurlInbox: Sendable {
         return reception
     }
 
-    /// Tells the thread that there is something new.
+    /// Notifies the thread that there is something new.
     private func wake(_ descriptor: Int32?) {
         hasNews.store(true, ordering: .sequentiallyConsistent)
         guard let descriptor, sleeps.exchange(false, ordering: .sequentiallyConsistent) else { return }
