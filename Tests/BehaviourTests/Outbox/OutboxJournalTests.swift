@@ -197,6 +197,7 @@ import Testing
         let second = try trial.open { $0.isPaused = true }
 
         #expect(Set(second.entries.map(\.id)) == ids && ids.count == 200)
+        second.resume()
         #expect(await second.waitUntilDrained())
         #expect(Set(trial.arrivals.elements.map(\.key)) == Set(ids.map(\.uuidString)) && trial.arrivals.count == 200)
     }
