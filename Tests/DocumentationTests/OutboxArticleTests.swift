@@ -47,8 +47,9 @@ import Testing
         }
 
         func save(_ note: Note) async throws {
-            try await outbox?.add(SaveNote(note: note), in: "notes/\(note.id)")
+            // First: the entry may be sent, and marked as saved, before `add` returns.
             notes[note.id] = note
+            try await outbox?.add(SaveNote(note: note), in: "notes/\(note.id)")
         }
 
         func delete(_ id: Int) async throws {
