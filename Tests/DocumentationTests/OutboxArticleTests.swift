@@ -47,7 +47,7 @@ import Testing
         }
 
         func save(_ note: Note) async throws {
-            // First: the entry may be sent, and marked as saved, before `add` returns.
+            // Before `add`, since the entry may be sent and marked as saved before it returns.
             notes[note.id] = note
             try await outbox?.add(SaveNote(note: note), in: "notes/\(note.id)")
         }
@@ -70,7 +70,7 @@ import Testing
         func logOut() { outbox?.account = nil }
 
         private func markSaved(_ note: Note) {
-            // It may have changed again since.
+            // The note may have changed again in the meantime.
             if notes[note.id]?.text == note.text { notes[note.id]?.isSaved = true }
         }
     }
