@@ -22,7 +22,7 @@ extension Outbox {
             case refused
             /// It wasn't sent in time.
             case expired
-            /// It belongs to another account than the present one; it is sent when that is the present one again.
+            /// It belongs to another account than the current one; it is sent when its account is set again.
             case otherAccount
             /// Its type isn't registered.
             case unregistered
@@ -40,7 +40,7 @@ extension Outbox {
         public internal(set) var category: String?
         /// The account that the outbox had when the entry was added.
         public internal(set) var account: String?
-        /// The time from which on it isn't sent any more; `nil` if it doesn't expire, as after a retry.
+        /// The time at which it expires, and isn't sent any more; `nil` if it doesn't expire, as after a retry.
         public internal(set) var expires: Date?
         /// The state.
         public internal(set) var state = State.pending
@@ -52,7 +52,7 @@ extension Outbox {
         public internal(set) var failure: String?
         /// The name of the file that is the body of the request.
         var body: String?
-        /// Whether its category goes on without it.
+        /// Whether its category continues without it.
         var isPassed = false
     }
 
@@ -82,7 +82,7 @@ extension Outbox {
         case retry
         /// It is parked, and its category waits behind it.
         case park
-        /// It is parked, and its category goes on.
+        /// It is parked, and its category continues.
         case skip
 
         /// Makes the usual decision.
@@ -94,7 +94,7 @@ extension Outbox {
         /// | the status is accepted, and the content can't be decoded | `park` |
         /// | everything else, such as no connection, 401 or 503 | `retry` |
         ///
-        /// After a 401, a log-in changes what the client sends, and the entry can stay as it is.
+        /// A 401 is retried, since a login changes the credentials of the client, and not the entry.
         public init(about error: RequestError) {
             let codes: Set<RequestError.Code> = [
                 .invalidRequest, .encoding, .unsupported, .bodyNotReplayable, .decoding, .emptyResponse,
@@ -124,11 +124,11 @@ extension Outbox {
 ///
 /// A problem of the disk is a ``FileError`` instead.
 public enum OutboxError: ExplainedError, DescribedError, Sendable, Hashable {
-    /// Another outbox, of this process or another, has the folder.
+    /// Another outbox, in this process or another, uses the folder.
     case inUse
     /// The outbox was closed.
     case closed
-    /// The type of the request, of this name, isn't registered.
+    /// The type of the request isn't registered; the value is the name of the type.
     case unregistered(String)
     /// The body of the request is a file, which may change or vanish before it is sent.
     case fileBody

@@ -3,16 +3,16 @@
 
 import Foundation
 
-/// What an outbox does on its queue: it writes records, sends entries, and reports.
+/// The work of an outbox on its queue: it writes records, sends entries, and reports events.
 extension Outbox {
     /// The longest wait that a server can ask for: a day.
     static let longestWait: TimeInterval = 86_400
 
     // MARK: Writing
 
-    /// Writes records, and waits until they are on the disk and count.
+    /// Writes records, and waits until they are on the disk and applied to the state.
     ///
-    /// All that wait are written together: the disk is waited for once.
+    /// The records of all waiting callers are written together, with one wait for the disk.
     ///
     /// - Throws: ``FileError`` or ``OutboxError``.
     func commit(_ records: [OutboxRecord]) async throws {
@@ -37,7 +37,7 @@ extension Outbox {
         }
         let records = (try? result.get()) == nil ? [] : changes.flatMap(\.records)
         let actions = shared.withLock { shared in records.flatMap { shared.state.commit($0) } }
-        // Before the callers go on: what they do next, such as closing, would lose the events.
+        // Before the callers are resumed: if one of them closes the outbox, the events would be lost.
         advance { _ in actions }
         for change in changes { change.end.resume(with: result) }
     }
@@ -52,14 +52,14 @@ extension Outbox {
         queue.async { [weak self] in self?.advance(at: alarm, change) }
     }
 
-    /// Changes the state, and does what follows from it.
+    /// Changes the state, and performs the resulting actions.
     ///
     /// - Parameters:
-    ///   - alarm: The time that was waited for, if it is why this is called.
+    ///   - alarm: The time of the alarm, if an alarm is the reason for the call.
     ///   - change: Changes the state.
     private func advance(at alarm: Date? = nil, _ change: (inout OutboxState) -> [OutboxState.Action]) {
         let now = client.environment.now()
-        // The clock that was waited for counts, also if the date was set back meanwhile.
+        // The alarm counts, even if the date was set back in the meantime.
         let due = max(now, alarm ?? now)
         let actions = shared.withLock { change(&$0.state) + $0.state.next(at: now, due: due) }
         for action in actions { perform(action) }
@@ -72,7 +72,8 @@ extension Outbox {
     private func perform(_ action: OutboxState.Action) {
         switch action {
         case .note(let record, let body):
-            // With the power, a record that isn't durable is lost: the entry is only sent again, which needs its body.
+            // A power failure may lose a record that isn't durable. Then the entry is sent again, which needs its body:
+            // so the body is discarded only after a durable record.
             let isWritten = (try? store.append(record.line(), isDurable: body != nil)) != nil
             if let body, isWritten { store.discard(body) }
         case .report(let event): for reader in shared.withLock({ $0.readers.values }) { reader.yield(event) }
@@ -110,7 +111,7 @@ extension Outbox {
                 if !isWanted { shared.state.cancelledByAccount.insert(item.entry.id) }
                 return isWanted
             }
-            // From here on, a change of the account finds it. An operation that is cancelled sends nothing.
+            // From here on, a change of the account finds the operation. A cancelled operation sends nothing.
             if !isWanted { operation.cancel() }
             _ = client.enqueue(operation, nil)
         } catch {
@@ -121,7 +122,7 @@ extension Outbox {
     /// Makes the operation of an entry.
     func operation<R: NetworkRequest>(_ request: R, _ entry: Entry, _ handle: @escaping Handler<R>) -> R.OperationType {
         var environment = client.environment
-        // They are made before the request inherits anything.
+        // Applied before the request inherits anything.
         environment.changes.append { [body = entry.body.map(store.body)] request in
             request.headers.set(.idempotencyKey(entry.id.uuidString))
             if let body { request.body = .file(body) } else { try request.body.refuseFiles() }
@@ -136,12 +137,12 @@ extension Outbox {
                         try await handle(Delivery(entry: entry, request: request, response: response))
                         self?.step { $0.sent(entry.id, response.head) }
                     } catch {
-                        // The same response would come again.
+                        // Another attempt would get the same response.
                         self?.refuse(entry, error, .refused)
                     }
                 }
             case .failure(let error):
-                // The failure before the request converted it.
+                // The failure, before the request converted it to its own error type.
                 self?.fail(entry, RequestError(core.withLock { $0.run.failure } ?? error))
             }
         }

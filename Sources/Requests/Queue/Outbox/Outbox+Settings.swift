@@ -6,7 +6,8 @@ import Foundation
 extension Outbox {
     /// The settings of an outbox, and the types of its requests.
     public struct Settings: Sendable {
-        /// The account of the entries that are added, and of those that are sent; `nil`, the default, is nobody's.
+        /// The account of the entries that are added, and of those that are sent; `nil`, the default, stands for no
+        /// account.
         public var account: String?
         /// The maximum number of entries that are sent at a time, of different categories; 4 by default.
         public var maxConcurrentEntries = 4
@@ -34,11 +35,12 @@ extension Outbox {
         /// - Parameters:
         ///   - type: The type.
         ///   - name: The name of the type in the journal, which must never change; by default the name in the code. A
-        ///     type may have several names: its entries are added under the first, and sent under each.
+        ///     type may have several names: entries are added under the first one, and entries with any of them are
+        ///     sent.
         ///   - handle: Handles a response, before the entry is removed. It is called at least once for an entry: if the
         ///     process ends before it returns, the entry is sent again. If it throws, the entry is parked. Does nothing
         ///     by default.
-        ///   - migrate: Returns the content that was added under this name as the type has it now; by default
+        ///   - migrate: Converts content that was added under this name to the current form of the type; by default
         ///     unchanged. If it throws, the entry is parked as unreadable.
         public mutating func register<R: NetworkRequest & Codable>(
             _ type: R.Type,

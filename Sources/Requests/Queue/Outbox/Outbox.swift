@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Writes that survive the process: requests that are kept on the disk until they are answered.
+/// A queue of requests that are kept on disk until they are answered, even across launches.
 ///
 /// ```swift
 /// let outbox = try Outbox(at: folder, client: client) {
@@ -12,17 +12,17 @@ import Foundation
 /// try await outbox.add(SaveNote(note), in: "notes/\(note.id)")   // on the disk; no network is needed
 /// ```
 ///
-/// Entries of a category are sent in their order, one at a time; those of other categories side by side, and those
-/// without a category in any order. Each is sent with the client, whose interceptors, credentials and retries apply. A
-/// failed one is sent again after a wait that grows, also in later processes, until the server has answered. All
+/// Entries of a category are sent in their order, one at a time. Different categories are sent concurrently, and
+/// entries without a category in any order. Each is sent with the client, whose interceptors, credentials and retries
+/// apply. A failed one is sent again after a growing wait, even in a later process, until the server has answered. All
 /// requests of an entry have one `Idempotency-Key`: a server that supports the field carries the request out once. Any
 /// other server may carry it out twice, for example if the process ends before the answer has arrived.
 ///
 /// An entry belongs to the account that the outbox has when it is added. It is only sent while the outbox has the same
 /// account: set ``account`` to `nil` before you remove the credentials of a user.
 ///
-/// The content of requests is on the disk, unencrypted, in files that only their owner can read. Secrets don't belong
-/// in it: credentials are added by the client. Safe from any thread.
+/// The content of requests is stored on disk, unencrypted, in files that only their owner can read. Don't put secrets
+/// into it: the client adds the credentials. Safe from any thread.
 public final class Outbox: Sendable {
     struct Shared: Sendable {
         var state: OutboxState
@@ -38,7 +38,7 @@ public final class Outbox: Sendable {
     let client: HTTPClient
     let settings: Settings
     let shared: Locked<Shared>
-    /// All writing, and all that entries go through, is done here: one thing after the other.
+    /// Runs all writes and all steps of the entries, one after the other.
     let queue = DispatchQueue(label: "Requests.Outbox", qos: .utility)
 
     /// The parts of the journal that couldn't be read, each set aside in a file; empty unless the disk is damaged.
@@ -46,12 +46,13 @@ public final class Outbox: Sendable {
 
     /// Opens an outbox, and begins to send its entries.
     ///
-    /// It reads the whole journal: some milliseconds for a thousand entries. One object in all processes can have a
-    /// folder, until it is closed or deallocated. A folder that several applications share, as in an app group, has to
-    /// be closed before the application is suspended, since the system ends those that hold a lock there.
+    /// It reads the whole journal: some milliseconds for a thousand entries. Only one outbox in all processes can use a
+    /// folder at a time, until it is closed or deallocated. If applications share the folder, as in an app group, close
+    /// the outbox before the application is suspended: the system terminates a suspended application that holds a lock
+    /// there.
     ///
     /// - Parameters:
-    ///   - folder: The folder, which is made if it doesn't exist; it has no other files.
+    ///   - folder: The folder, for this outbox alone; it is created if it doesn't exist.
     ///   - client: The client that sends the requests.
     ///   - configure: Registers the types of the requests, and changes the settings. An error that it throws is thrown
     ///     here.
@@ -66,7 +67,7 @@ public final class Outbox: Sendable {
         let records: [OutboxRecord]
         (records, damage) = try store.read()
         let state = OutboxState(records, settings, latest: client.environment.now() + Self.longestWait)
-        // The body of a damaged entry may be all that is left of it.
+        // The body may be all that is left of a damaged entry.
         if damage.isEmpty { store.discardBodies(except: state.bodies) }
         if !damage.isEmpty { store.compact(isEmpty: state.isEmpty) { state.records } }
         shared = Locked(Shared(state: state))
@@ -79,14 +80,15 @@ public final class Outbox: Sendable {
 
     deinit { stop() }
 
-    /// Closes the outbox, and gives the folder back; what is being sent is cancelled, and sent again by the next one.
+    /// Closes the outbox, and releases the folder. Entries that are being sent are cancelled; the next outbox sends
+    /// them again.
     ///
-    /// A handler that is running isn't waited for, and is called again.
+    /// It doesn't wait for a running handler, which is called again by the next outbox.
     public func close() async {
         stop()
         await withCheckedContinuation { continuation in
             queue.async { [self] in
-                // What was under way on the queue may have set an alarm since.
+                // Work that was on the queue may have set an alarm in the meantime.
                 stop()
                 store.release()
                 continuation.resume()
@@ -117,13 +119,13 @@ public final class Outbox: Sendable {
     ///   - request: The request, of a registered type.
     ///   - category: The category, such as `notes/7`; entries of one are sent in the order in which they are added. By
     ///     default the entry has none.
-    ///   - expires: The time from which on the entry isn't sent any more, but parked; never by default.
-    ///   - file: A file that becomes the body of the request, whatever body it has: the outbox makes a copy. None by
-    ///     default.
+    ///   - expires: The time at which the entry expires: from then on it is parked rather than sent. By default it
+    ///     never expires.
+    ///   - file: A file whose content replaces the body of the request; the outbox makes a copy. None by default.
     /// - Returns: The identifier of the entry.
     /// - Throws: ``FileError`` if it can't be written; its code is `diskFull` if there is no space. ``OutboxError`` for
     ///   a type that isn't registered, for a body that is a file, and if the outbox is closed. Any error that the
-    ///   encoder throws. Then the request isn't kept, and all others are.
+    ///   encoder throws. After an error the request isn't kept; other entries are unaffected.
     @discardableResult
     public func add<R: NetworkRequest & Codable>(
         _ request: R,
@@ -139,11 +141,11 @@ public final class Outbox: Sendable {
         var entry = Entry(id: UUID(), type: name, added: client.environment.now())
         (entry.category, entry.account, entry.expires) = (category, account, expires)
         if let file {
-            // By its suffix, the type of the content is guessed.
+            // The type of the content is guessed from the suffix.
             let body = "\(entry.id.uuidString).\(file.pathExtension)"
             entry.body = body
             try await withCheckedThrowingContinuation { [store] continuation in
-                // On a thread that may be blocked.
+                // Copying blocks the thread.
                 DispatchQueue.global().async { continuation.resume(with: Result { try store.copy(file, to: body) }) }
             }
         }
@@ -166,9 +168,9 @@ public final class Outbox: Sendable {
     /// Whether there are no entries.
     public var isEmpty: Bool { shared.withLock { $0.state.isEmpty } }
 
-    /// Waits until no entry is left that can be sent: each other one is parked, or waits behind one that is.
+    /// Waits until no entry can be sent: each that is left is parked, or waits behind a parked one.
     ///
-    /// While there is no network, and while the outbox is paused, it waits.
+    /// It also waits while there is no network, and while the outbox is paused.
     ///
     /// - Returns: Whether the outbox is empty; `false` also if the task is cancelled.
     @discardableResult
@@ -180,7 +182,7 @@ public final class Outbox: Sendable {
 
     /// The changes from now on, as a sequence that ends with the outbox.
     ///
-    /// A slow consumer gets the newest thousand. Each access makes a sequence of its own.
+    /// For a slow consumer, only the newest thousand are kept. Each access makes a sequence of its own.
     public var events: AsyncStream<Event> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1000)) { continuation in
             let id = UUID()
@@ -195,10 +197,10 @@ public final class Outbox: Sendable {
         }
     }
 
-    /// Sends an entry again: a parked one, or one that waits after a failure; at its place in its category.
+    /// Sends an entry again that is parked, or that waits after a failure. It keeps its place in its category.
     ///
-    /// Its attempts count from zero again, and if it has expired, it doesn't any more. An entry that is being sent, or
-    /// doesn't exist, isn't changed.
+    /// Its attempts count from zero again, and it no longer expires. An entry that is being sent isn't changed; an
+    /// identifier without an entry is ignored.
     ///
     /// - Throws: ``FileError`` if it can't be written; ``OutboxError`` if the outbox is closed.
     public func retry(_ id: UUID) async throws {
@@ -207,14 +209,14 @@ public final class Outbox: Sendable {
         try await commit([.changed(entry)])
     }
 
-    /// Removes an entry, whether it is sent or not; cancels its request.
+    /// Removes an entry, and cancels its request if it is being sent.
     ///
     /// - Throws: ``FileError`` if it can't be written; ``OutboxError`` if the outbox is closed.
     public func remove(_ id: UUID) async throws {
         try await removeAll { $0.id == id }
     }
 
-    /// Removes the entries of a category that belong to the present account.
+    /// Removes the entries of a category that belong to the current account.
     ///
     /// - Throws: ``FileError`` if it can't be written; ``OutboxError`` if the outbox is closed.
     public func removeAll(in category: String) async throws {
@@ -232,8 +234,8 @@ public final class Outbox: Sendable {
 
     /// The account of new entries, and of those that are sent.
     ///
-    /// When it is changed, the requests of another account are cancelled before the setter returns, and those entries
-    /// are parked until it is the account again.
+    /// When it changes, the requests of other accounts are cancelled before the setter returns. Their entries are
+    /// parked until their account is set again.
     public var account: String? {
         get { shared.withLock { $0.state.account } }
         set {
@@ -254,7 +256,7 @@ public final class Outbox: Sendable {
     /// Sends nothing new until ``resume()``; what is being sent isn't cancelled.
     public func pause() { change { $0.isPaused = true } }
 
-    /// Sends the entries again.
+    /// Continues to send entries.
     public func resume() { change { $0.isPaused = false } }
 
     private func change(_ change: (inout OutboxState) -> Void) {

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A record of an outbox's journal: what is known about an entry from then on.
+/// A record in the journal of an outbox: a change of an entry.
 enum OutboxRecord: Codable, Sendable {
     /// It was added, with the request as JSON.
     case added(Outbox.Entry, content: String)
@@ -14,7 +14,7 @@ enum OutboxRecord: Codable, Sendable {
 }
 
 /// A record is a line of text: the length and the checksum of the rest, both as eight hexadecimal digits, and JSON,
-/// which has no end of a line in it.
+/// which contains no line break.
 extension OutboxRecord {
     /// Returns the line of the record.
     ///
@@ -28,11 +28,11 @@ extension OutboxRecord {
 
     /// Reads the content of a journal.
     ///
-    /// A damaged part ends where the next record begins, wherever that is: one wrong byte costs one record at most.
+    /// A damaged part ends where the next record begins, wherever that is: so one wrong byte loses at most one record.
     ///
     /// - Parameter bytes: The content; its indices begin at 0.
-    /// - Returns: The records; the parts that aren't records; and the end of the last line: what follows it is a record
-    ///   whose writer was ended.
+    /// - Returns: The records; the parts that aren't records; and the end of the last line, after which there may be
+    ///   the beginning of a record whose write was interrupted.
     /// - Complexity: O(n) in the number of bytes.
     static func read(_ bytes: Data) -> (records: [OutboxRecord], damage: [Range<Int>], end: Int) {
         var (records, damage, offset, start) = ([OutboxRecord](), [Range<Int>](), 0, 0)
@@ -55,7 +55,8 @@ extension OutboxRecord {
     /// The range of the payload of a complete line that begins at an offset; `nil` if none does.
     private static func payload(at offset: Int, of bytes: Data) -> Range<Int>? {
         let start = offset + 18
-        // Most offsets of a damaged part are no beginning. The byte behind the payload is there, and may be damaged.
+        // A quick check, since no record begins at most offsets of a damaged part. The byte behind the payload has to
+        // exist, and may be damaged.
         guard start < bytes.count, bytes[start - 1] == UInt8(ascii: " ") else { return nil }
         let numbers = String(decoding: bytes[offset..<start], as: UTF8.self)
             .split(separator: " ", omittingEmptySubsequences: false).map { UInt32($0, radix: 16) }

@@ -3,19 +3,19 @@
 
 import Foundation
 
-/// The entries of an outbox, and which of them may be sent next: without input and output, and without a clock.
+/// The state of an outbox: its entries, and which of them may be sent next. A value without I/O and without a clock.
 ///
-/// Each transition returns what has to be done, in this order.
+/// Each transition returns the actions to perform, in their order.
 struct OutboxState: Sendable {
     enum Action: Sendable {
-        /// Write a record without a waiting caller, and then remove the body of the entry.
+        /// Write a record for which no caller waits, and then discard the body of the entry.
         case note(OutboxRecord, discarding: String?)
         case report(Outbox.Event)
         case send(Item)
         case cancel(UUID)
     }
 
-    /// An entry; the state in it is only the lasting part of what the application sees.
+    /// An entry. Its `state` is only the persistent part of the state that the application sees.
     struct Item: Sendable {
         var entry: Outbox.Entry
         let content: String
@@ -30,7 +30,7 @@ struct OutboxState: Sendable {
     typealias End = (decision: Outbox.Decision, reason: Reason, next: Date)
     typealias Reason = Outbox.Entry.Reason
 
-    /// The account and the category of a line of entries, which has all those that it hasn't passed.
+    /// The account and the category of a line of entries, which contains all its entries except the passed ones.
     typealias Line = [String?]
 
     /// A time at which an entry may be the next one to be sent.
@@ -55,13 +55,13 @@ struct OutboxState: Sendable {
     private var items: [Int: Item] = [:]
     private var numbers: [UUID: Int] = [:]
     private var lines: [Line: [Int]] = [:]
-    /// The turns, the earliest last, some of them out of date.
+    /// The turns, the earliest last; some of them may be outdated.
     private var agenda: [Turn] = []
     /// The entries that are being sent, until the end of their operations and handlers is reported.
     private var sending: Set<Int> = []
     private var last = 0
 
-    /// Makes the state after some records.
+    /// Makes the state from the records of a journal.
     ///
     /// - Parameters:
     ///   - records: The records.
@@ -81,7 +81,7 @@ struct OutboxState: Sendable {
         }
     }
 
-    // MARK: What is known
+    // MARK: Queries
 
     private var sorted: [Item] { items.values.sorted { $0.number < $1.number } }
     /// The entries as the application sees them, in the order in which they were added.
@@ -91,7 +91,7 @@ struct OutboxState: Sendable {
     /// The names of all bodies.
     var bodies: Set<String> { Set(items.values.compactMap(\.entry.body)) }
     var isEmpty: Bool { items.isEmpty }
-    /// Whether nothing is left that can be sent without the application.
+    /// Whether nothing can be sent unless the application acts.
     var isDrained: Bool { isClosed || (sending.isEmpty && !agenda.contains(where: isCurrent)) }
 
     /// The time at which something may be sent next; `nil` if nothing waits for a time.
@@ -101,7 +101,7 @@ struct OutboxState: Sendable {
 
     private func item(_ id: UUID) -> Item? { numbers[id].flatMap { items[$0] } }
 
-    /// Whether an entry that is being sent may be sent still: not under the credentials of another account.
+    /// Whether an entry that is being sent may still be sent, which isn't so with the credentials of another account.
     func isWanted(_ id: UUID) -> Bool { !isClosed && item(id).map { $0.entry.account == account } ?? false }
 
     /// The entry as the application sees it.
@@ -115,20 +115,20 @@ struct OutboxState: Sendable {
         return entry
     }
 
-    /// Whether a turn is still that of a line whose first entry waits to be sent.
+    /// Whether a turn still belongs to the first entry of its line, and that entry waits to be sent.
     private func isCurrent(_ turn: Turn) -> Bool {
         guard let item = items[turn.number], item.turn == turn, entry(item).state == .pending else { return false }
         return lines[item.line]?.first == turn.number && !sending.contains { items[$0]?.line == item.line }
     }
 
-    // MARK: What the application does
+    // MARK: Changes by the application
 
     /// Applies a record that is in the journal.
     mutating func commit(_ record: OutboxRecord) -> [Action] {
         switch record {
         case .added(let entry, _), .changed(let entry):
             let former = item(entry.id)
-            // An attempt that is under way counts more.
+            // A running attempt takes precedence, and records its own end.
             if let former, sending.contains(former.number) { return [] }
             apply(record)
             guard let item = item(entry.id) else { return [] }
@@ -141,14 +141,14 @@ struct OutboxState: Sendable {
         }
     }
 
-    // MARK: What is sent
+    // MARK: Sending
 
     /// Returns the entries to send now.
     ///
     /// - Parameters:
-    ///   - now: The present time, for entries that expire.
-    ///   - due: The time for attempts: that of the clock which was waited for, if it is later.
-    /// - Returns: What has to be done.
+    ///   - now: The current time, for entries that expire.
+    ///   - due: The time for attempts: the current time, or that of the alarm if it is later.
+    /// - Returns: The actions to perform.
     mutating func next(at now: Date, due: Date) -> [Action] {
         var actions: [Action] = []
         while !isPaused, isConnected, !isClosed, sending.count < width, let turn = agenda.last {
@@ -177,7 +177,7 @@ struct OutboxState: Sendable {
         guard var item = item(id) else { return [] }
         sending.remove(item.number)
         let wasCancelled = cancelledByAccount.remove(id) != nil
-        // One that was cancelled because the account has changed says nothing, also if it has changed back since.
+        // A cancellation by a change of the account isn't a failure, even if the account has changed back since.
         if error.code == .cancelled, wasCancelled || !isWanted(id) {
             update(item)
             return []
@@ -189,7 +189,7 @@ struct OutboxState: Sendable {
         return [.note(.changed(item.entry), discarding: nil), .report(.failed(entry(item), error))]
     }
 
-    // MARK: Parts
+    // MARK: Helpers
 
     private mutating func apply(_ record: OutboxRecord) {
         switch record {
@@ -224,7 +224,7 @@ struct OutboxState: Sendable {
     private mutating func update(_ item: Item) {
         items[item.number] = item
         var line = lines.removeValue(forKey: item.line) ?? []
-        // A new one is the last.
+        // A new entry is the last one.
         let place = line.last ?? 0 < item.number ? line.count : line.firstIndex { $0 >= item.number } ?? line.count
         let isInLine = place < line.count && line[place] == item.number
         if isInLine, item.entry.isPassed { line.remove(at: place) }
@@ -233,7 +233,7 @@ struct OutboxState: Sendable {
         arrange(item.line)
     }
 
-    /// Gives a line a turn, unless it has it already.
+    /// Schedules the turn of a line, unless it is already scheduled.
     private mutating func arrange(_ line: Line) {
         guard let item = lines[line]?.first.flatMap({ items[$0] }) else { return lines[line] = nil }
         let place = agenda.firstIndex { $0 <= item.turn } ?? agenda.count

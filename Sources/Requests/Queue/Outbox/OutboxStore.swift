@@ -6,8 +6,8 @@ import Foundation
 /// The folder of an outbox: a journal that is appended to, and replaced by a shorter one from time to time; the bodies
 /// that are files; and a lock file, which is never removed.
 ///
-/// One object in all processes has the folder. The outbox uses it on one queue: its state is behind a lock only because
-/// the compiler can't know that. The lock is free during input and output.
+/// Only one object in all processes uses the folder. The outbox calls it on one queue; its state has a lock only
+/// because the compiler can't know that. No lock is held during I/O.
 final class OutboxStore: Sendable {
     /// The length up to which replacing the journal isn't worthwhile.
     private static let shortest = 1 << 16
@@ -16,11 +16,11 @@ final class OutboxStore: Sendable {
     private let bodies: URL
     private let journal: URL
     private let lock: FileHandle
-    /// The open journal, or `nil` after the end and if the end of the file is unknown; its length; and the length from
-    /// which on it is replaced.
+    /// The open journal, `nil` after its release and if the end of the file is unknown; its length; and the length
+    /// above which it is replaced.
     private let state = Locked((file: FileHandle?.none, length: 0, limit: OutboxStore.shortest))
 
-    /// Takes a folder, which is made if it doesn't exist.
+    /// Locks a folder, which is created if it doesn't exist.
     ///
     /// - Throws: ``OutboxError`` if it is in use, or ``FileError``.
     init(_ folder: URL) throws {
@@ -30,7 +30,8 @@ final class OutboxStore: Sendable {
             for path in [folder.path, bodies.path] {
                 try PrivateFile.createFolder(path)
                 #if canImport(Darwin) && !os(macOS)
-                // The files in it inherit it. The system may start an application while the device is locked.
+                // The files in the folder inherit its protection. The system may launch an application while the device
+                // is locked.
                 let protection = FileProtectionType.completeUntilFirstUserAuthentication
                 try FileManager.default.setAttributes([.protectionKey: protection], ofItemAtPath: path)
                 #endif
@@ -44,9 +45,9 @@ final class OutboxStore: Sendable {
 
     deinit { release() }
 
-    /// Gives the folder back.
+    /// Releases the folder.
     func release() {
-        // A process that is about to be started has the descriptor too, and would keep the lock.
+        // A child process that is just being spawned has the descriptor too, and would keep the lock.
         flock(lock.fileDescriptor, LOCK_UN)
         state.withLock { $0.file = nil }
     }
@@ -55,7 +56,7 @@ final class OutboxStore: Sendable {
 
     /// Reads the journal; one that doesn't exist is empty.
     ///
-    /// The end of a line whose writer was ended is cut off, and other parts that aren't records are set aside.
+    /// A last line whose write was interrupted is cut off; other parts that aren't records are set aside.
     ///
     /// - Returns: The records in their order, and the parts that aren't records.
     /// - Throws: ``FileError``.
@@ -67,7 +68,7 @@ final class OutboxStore: Sendable {
         try check(ftruncate(file.fileDescriptor, off_t(end)))
         try syncNames()
         let damage = parts.map { setAside(bytes[$0], at: $0.lowerBound) }
-        // A damaged one is replaced at once, unless the bytes are nowhere else.
+        // A damaged journal is replaced at once, unless it has the only copy of the damaged bytes.
         let limit = damage.isEmpty ? Self.shortest : damage.contains { $0.file == journal } ? .max : 0
         state.withLock { ($0.file, $0.length, $0.limit) = (file, end, limit) }
         return (records, damage)
@@ -77,7 +78,7 @@ final class OutboxStore: Sendable {
     ///
     /// - Parameters:
     ///   - lines: The lines.
-    ///   - isDurable: Whether they aren't lost with the power, for which the disk has to be waited for.
+    ///   - isDurable: Whether the lines have to survive a power failure, which requires a wait for the disk.
     /// - Throws: ``FileError``.
     func append(_ lines: Data, isDurable: Bool) throws(FileError) {
         let (handle, length) = state.withLock { ($0.file, $0.length) }
@@ -91,10 +92,11 @@ final class OutboxStore: Sendable {
         }
     }
 
-    /// Replaces the journal by a shorter one, if it has become long, or nothing in it is needed any more.
+    /// Replaces the journal by a shorter one if it has become long; empties it if there are no entries.
     ///
     /// - Parameters:
-    ///   - isEmpty: Whether there are no entries. What was sent doesn't stay on the disk, and a full disk gets room.
+    ///   - isEmpty: Whether there are no entries. Then sent requests don't stay on the disk, and a full disk gets
+    ///     space.
     ///   - records: Returns the records of all entries.
     func compact(isEmpty: Bool, _ records: () -> [OutboxRecord]) {
         let (file, length, limit) = state.withLock { ($0.file, $0.length, $0.limit) }
@@ -113,7 +115,7 @@ final class OutboxStore: Sendable {
         try write(bytes, to: file, isDurable: true)
         try check(rename(url.path, journal.path))
         state.withLock { ($0.file, $0.length, $0.limit) = (file, bytes.count, max(Self.shortest, 2 * bytes.count)) }
-        // A line that is promised mustn't be in a file whose name is lost with the power.
+        // An acknowledged line must not be in a file whose name a power failure can lose.
         do { try syncNames() } catch { state.withLock { $0.file = nil } }
     }
 
@@ -172,7 +174,7 @@ final class OutboxStore: Sendable {
         let number = PrivateFile.writeAll(bytes, to: file.fileDescriptor)
         guard number == 0 else { throw FileError(journal, errno: number) }
         #if canImport(Darwin)
-        // `fsync` leaves the bytes in the cache of the drive. Not every file system has the other call.
+        // `fsync` leaves the bytes in the cache of the drive. Not every file system supports `F_FULLFSYNC`.
         if isDurable, fcntl(file.fileDescriptor, F_FULLFSYNC) == 0 { return }
         #endif
         if isDurable { try check(fsync(file.fileDescriptor)) }
