@@ -3,9 +3,9 @@
 
 import Foundation
 
-/// SHA-1 (FIPS 180-4), with which a server shows that it has read the key of a handshake.
+/// SHA-1 (FIPS 180-4), with which a server proves that it has read the key of a WebSocket handshake.
 ///
-/// It secures nothing.
+/// It isn't used for security.
 enum SHA1 {
     static func digest(of data: Data) -> Data {
         var bytes = [UInt8](data) + [0x80]

@@ -3,7 +3,7 @@
 
 /// Checks a text as it arrives, piece by piece (RFC 3629, 4).
 struct UTF8Check: Sendable {
-    /// The number of bytes that the present character lacks.
+    /// The number of bytes that the current character still lacks.
     private var missing = 0
     /// The bytes that may come next within a character.
     private var next: ClosedRange<UInt8> = 0x80...0xBF
@@ -11,7 +11,7 @@ struct UTF8Check: Sendable {
     /// Whether the text may end here.
     var isComplete: Bool { missing == 0 }
 
-    /// Takes bytes; `false` if no text begins like this.
+    /// Takes bytes; returns `false` if no valid text begins like this.
     mutating func accepts(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var index = 0
         while index < bytes.count {
@@ -34,7 +34,7 @@ struct UTF8Check: Sendable {
         switch byte {
         case 0x00...0x7F: break
         case 0xC2...0xDF: missing = 1
-        // Neither longer forms than needed, nor surrogates.
+        // Neither overlong encodings nor surrogates.
         case 0xE0: (missing, next) = (2, 0xA0...0xBF)
         case 0xED: (missing, next) = (2, 0x80...0x9F)
         case 0xE1...0xEF: missing = 2

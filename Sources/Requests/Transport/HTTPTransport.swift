@@ -32,9 +32,9 @@ import Foundation
 ///   if ``TransportRequest/usesCookies`` is false.
 /// - Content is delivered decoded (gzip and the like), unless the request disables it. Content in a coding that the
 ///   transport doesn't support is delivered encoded; content that ends inside its coding is an error.
-/// - If the request has an ``TransportRequest/upgrade`` and the response is a 101, the content is what the peer sends
-///   in the other protocol, as it arrives, and the bytes of the upgrade are sent. The metrics so far come before the
-///   head.
+/// - If the request has an ``TransportRequest/upgrade`` and the response is a 101, the bytes that the peer then sends
+///   in the other protocol are the content, as they arrive, and the bytes of the upgrade are sent. The metrics of the
+///   handshake come before the head.
 /// - No event is delivered under a lock, since the receiver may call back into the transfer.
 ///
 /// If the transport doesn't support something that the request requires, it reports an `end` with an error of code
@@ -88,8 +88,8 @@ public struct TransportCapabilities: OptionSet, Sendable {
     ///
     /// Without this, ``ChallengeInterceptor`` doesn't answer challenges of proxies.
     public static let proxyAuthorization = TransportCapabilities(rawValue: 1 << 5)
-    /// A connection goes on as that of another protocol, such as that of WebSockets, if ``TransportRequest/upgrade``
-    /// asks for it and the server agrees.
+    /// A connection can be upgraded to another protocol, such as WebSocket, if ``TransportRequest/upgrade`` asks for it
+    /// and the server agrees.
     public static let upgrades = TransportCapabilities(rawValue: 1 << 6)
 }
 

@@ -69,8 +69,8 @@ public struct TransportRequest: Sendable {
     /// The bytes to send if the server switches to another protocol, which the header fields ask for; `nil`, the
     /// default, asks for none.
     ///
-    /// Such a request is a GET without content over HTTP/1.1, on a connection of its own. For any other answer than
-    /// 101, nothing is taken from it. Only for a transport with the capability ``TransportCapabilities/upgrades``.
+    /// Such a request is a GET without content over HTTP/1.1, on a connection of its own. If the response isn't a 101,
+    /// no bytes are taken from the source. Only for a transport with the capability ``TransportCapabilities/upgrades``.
     public var upgrade: UpgradeSource?
     /// Further settings of a caller's `URLRequest`, for a `URLSession`.
     var template: URLRequest?

@@ -6,11 +6,11 @@ import Foundation
 /// The bytes that a transport sends once a connection has been upgraded to another protocol, such as that of WebSockets
 /// (RFC 9110, 7.8).
 ///
-/// The caller makes one for each transfer. There are no bytes before the 101 was reported, and there may be any number
-/// after it, at any time, until the transfer ends.
+/// The caller makes one for each transfer. It has no bytes before the 101 was reported. After that, bytes may come at
+/// any time until the transfer ends.
 public final class UpgradeSource: Sendable {
     private struct State: Sendable {
-        /// Whether the transport has found nothing, and waits to be called.
+        /// Whether the transport has found no bytes, and waits to be notified.
         var isAwaited = false
         var whenReadable: @Sendable () -> Void = {}
     }
@@ -46,7 +46,7 @@ public final class UpgradeSource: Sendable {
     ///
     /// Called by one thread at a time.
     public func take(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        // Before the look, so that bytes that come after it are reported.
+        // Set before the source is read, so that bytes that come after the read are reported.
         state.withLock { $0.isAwaited = true }
         let count = takeBytes(buffer)
         if count > 0 { state.withLock { $0.isAwaited = false } }

@@ -26,7 +26,7 @@ extension RequestQueue {
         try await webSocket(HTTPRequest(path), protocols: protocols, session: session)
     }
 
-    /// Opens a WebSocket with a request of any kind, as that has header fields, credentials, or a timeout.
+    /// Opens a WebSocket with any request, for example one with header fields, credentials or a timeout.
     ///
     /// Cancelling the task that waits for the socket cancels the handshake.
     ///
@@ -75,9 +75,9 @@ private struct OpenedSocket<Base: NetworkRequest>: WebSocketRequest, NamedReques
     init(request: Base, protocols: [String]) {
         (self.request, self.protocols) = (request, protocols)
         options = request.resolvedOptions
-        // They are applied below.
+        // The changes are applied in `makeHTTPRequest`, below.
         options.changes = []
-        // Those of the request are for its content.
+        // The status codes of the request are those of a response with content.
         options.validStatusCodes = nil
     }
 

@@ -4,10 +4,10 @@
 #if !canImport(FoundationNetworking)
 import Foundation
 
-/// A socket of Foundation, which exchanges messages rather than bytes.
+/// A WebSocket of Foundation, which exchanges messages rather than bytes.
 ///
-/// To the library, it is a server in memory: its messages arrive as the frames of a server, and the frames of the
-/// client become its messages. So everything above is the same on every platform.
+/// To the rest of the library, it is an in-memory server: received messages arrive as frames of a server, and frames of
+/// the client are sent as messages. So all layers above are the same on every platform.
 // Sendable: a delegate has to inherit from NSObject; its state is constants and one lock.
 final class SessionSocket: NSObject, URLSessionWebSocketDelegate, TransferHandle, @unchecked Sendable {
     private struct State: Sendable {
@@ -45,7 +45,7 @@ final class SessionSocket: NSObject, URLSessionWebSocketDelegate, TransferHandle
             var request = request
             let session = try transport.session(for: &request)
             var made = try session.urlRequest(for: request)
-            // Foundation makes these itself.
+            // Foundation adds these fields itself.
             for name in WebSocketHandshake.ownNames { made.setValue(nil, forHTTPHeaderField: name.rawValue) }
             let task = session.webSocketTask(with: made)
             task.maximumMessageSize = maximumMessageSize
@@ -85,7 +85,7 @@ final class SessionSocket: NSObject, URLSessionWebSocketDelegate, TransferHandle
         receiveNext()
     }
 
-    /// Awaits one message: the peer has to wait as long as none is awaited.
+    /// Receives one message: the peer has to wait as long as none is being received.
     private func receiveNext() {
         let begins = state.withLock { state in
             let begins = state.isOpen && !state.isPaused && !state.isReceiving
@@ -128,7 +128,7 @@ final class SessionSocket: NSObject, URLSessionWebSocketDelegate, TransferHandle
                 case .message(.text(let text)): try? await task.send(.string(text))
                 case .message(.data(let data)): try? await task.send(.data(data))
                 case .ping:
-                    // The answer of the machine is passed on once the peer has answered.
+                    // The pong of the in-memory server is passed on once the peer has answered.
                     task.sendPing { [self] error in
                         guard error == nil else { return }
                         queue.async { [self] in if state.withLock({ !$0.isOver }) { receive(.data(answers)) } }

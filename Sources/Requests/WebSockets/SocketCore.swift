@@ -5,7 +5,7 @@ import Foundation
 
 /// The state that the connection of a socket shares with the code that uses the socket.
 ///
-/// The machine is under its lock; what follows from a step is done after unlocking.
+/// The state machine is protected by a lock; the actions of a step are performed after unlocking.
 final class SocketCore: TransferHandle {
     typealias Reply<Value> = CheckedContinuation<Result<Value, RequestError>, Never>
 
@@ -22,7 +22,7 @@ final class SocketCore: TransferHandle {
 
     /// The maximum time that the peer has to close the connection.
     private static let closingTime = Duration.seconds(5)
-    /// The same for a socket that was cancelled, whose operation isn't finished before.
+    /// The same after a cancellation. The operation finishes only when the connection has ended.
     private static let cancellingTime = Duration.seconds(1)
 
     /// Pauses and cancels the connection.
@@ -83,7 +83,7 @@ final class SocketCore: TransferHandle {
         change { $0.replaceTimer(by: timer) }
     }
 
-    /// Checks three times in the timeout whether the peer shows signs of life, and asks for one if not.
+    /// Checks three times per timeout whether the peer has sent anything, and pings it if not.
     private func watch(_ number: Int = 1) {
         let timer = DelayedAction(after: settings.timeout / 3, on: settings.clock) { [weak self] in
             guard let self, change({ $0.checkLife() }) else { return }
@@ -126,7 +126,7 @@ final class SocketCore: TransferHandle {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { reply in
                 change { begin(&$0, reply, number) }
-                // The handler may have come before the wait.
+                // The cancellation handler may have run before the wait was registered.
                 if Task.isCancelled { change { $0.withdraw(number) } }
             }
         } onCancel: {
@@ -134,7 +134,7 @@ final class SocketCore: TransferHandle {
         }
     }
 
-    /// Changes the state, and does what follows from that.
+    /// Changes the state, and performs the resulting actions.
     @discardableResult
     private func change<Value: Sendable>(_ change: (inout SocketState) -> Value) -> Value {
         let (value, due, wakes, closes) = state.withLock { state in

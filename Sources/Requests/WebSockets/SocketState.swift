@@ -6,14 +6,14 @@ import Foundation
 /// The variables of a socket, and its waiting users.
 struct SocketState: Sendable {
     typealias Reply<Value> = SocketCore.Reply<Value>
-    /// Something that is done after unlocking.
+    /// An effect to perform after unlocking.
     typealias Action = @Sendable () -> Void
 
     var machine: WebSocketMachine
     var pauses = Level()
     var whenOver: Action?
     var due: [Action] = []
-    /// The end of the messages, behind those that wait; `nil` as long as the socket is open.
+    /// The end of the messages, after those that wait to be consumed; `nil` as long as the socket is open.
     private(set) var ending: Result<WebSocketMessage?, RequestError>?
     /// The code and the reason with which the socket was closed.
     private(set) var closing: (code: WebSocketCloseCode, reason: String)?
@@ -27,10 +27,10 @@ struct SocketState: Sendable {
     private var reader: (number: Int, reply: Reply<WebSocketMessage?>)?
     /// The waits of its other users, by their numbers.
     private var waits: [Int: (purpose: Purpose, reply: Reply<Void>)] = [:]
-    /// The numbers of the waiting senders, in their order; those that have gone are skipped.
+    /// The numbers of the waiting senders, in their order; those that were withdrawn are skipped.
     private var line = FIFO<Int>()
     private var lastNumber = 0
-    /// The number of checks since the last sign of life.
+    /// The number of checks since the peer was last active.
     private var silence = 0
     private var timer: DelayedAction?
     private var timerNumber = 0
@@ -47,9 +47,10 @@ struct SocketState: Sendable {
         case end
     }
 
-    /// The size of a message besides its content, so that a flood of empty ones makes the peer wait, too.
+    /// The size that is counted for each message besides its content, so that a flood of empty messages makes the peer
+    /// wait, too.
     private static let overhead = 64
-    /// The number of checks without a sign of life after which the peer is given up.
+    /// The number of checks without activity after which the peer counts as dead.
     private static let patience = 3
 
     init(_ settings: SocketCore.Settings) {
@@ -72,7 +73,7 @@ struct SocketState: Sendable {
     /// Moves bytes into a buffer of the transport, and returns their number.
     mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         let count = machine.take(into: buffer)
-        // A large message that is on its way is a sign of life, too; a ping isn't.
+        // Progress with a large message counts as activity, too; a ping that is sent doesn't.
         if count > 0, machine.pendingCount > 0 { silence = 0 }
         admitSenders()
         return count
@@ -133,10 +134,10 @@ struct SocketState: Sendable {
         }
     }
 
-    /// Looks for a sign of life; `false` if the socket isn't open any more.
+    /// Checks whether the peer is active; returns `false` if the socket isn't open any more.
     mutating func checkLife() -> Bool {
         guard ending == nil else { return false }
-        // A peer that is made to wait can't show any.
+        // A peer that has to wait can't send anything.
         silence = isFull ? 0 : silence + 1
         guard silence < Self.patience else {
             let reason = "the peer of a WebSocket gave no sign of life for \(settings.timeout)"
@@ -149,7 +150,7 @@ struct SocketState: Sendable {
 
     // MARK: The end
 
-    /// Ends the messages, behind those that wait, and begins the closing handshake or answers it.
+    /// Ends the messages, after those that wait to be consumed, and begins the closing handshake or answers it.
     mutating func end(
         _ ending: Result<WebSocketMessage?, RequestError>,
         sending code: WebSocketCloseCode,

@@ -1,11 +1,11 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Sends the handshake of a WebSocket over another transport: the transfer ends with the 101, and its connection goes
-/// on as that of the socket.
+/// Sends the handshake of a WebSocket over another transport: the transfer ends with the 101, and its connection
+/// becomes that of the socket.
 ///
-/// So a handshake is like any other request to the engine, with a response that has no content, and everything that
-/// waits for its end may go on.
+/// So the engine treats a handshake like any other request, whose response has no content, and resumes whatever waits
+/// for the end of the transfer.
 final class UpgradingTransport: HTTPTransport {
     private let base: any HTTPTransport
     private let settings: SocketCore.Settings

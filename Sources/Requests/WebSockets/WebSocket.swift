@@ -32,25 +32,25 @@ public final class WebSocket: Sendable {
     /// Returns another reference to the same socket: the first of them that is deallocated closes it.
     func handedOver() -> WebSocket { WebSocket(head, core) }
 
-    /// The protocol that the server has chosen from those that were offered; `nil` for none.
+    /// The protocol that the server has chosen from those that were offered; `nil` if it has chosen none.
     public var negotiatedProtocol: String? { head[WebSocketHandshake.protocolName] }
 
-    /// The code with which the socket was closed; `nil` as long as the peer hasn't closed it, and it isn't lost.
+    /// The code with which the socket was closed; `nil` until the peer has closed it or the connection is lost.
     ///
     /// It is the code of the peer, or ``WebSocketCloseCode/noStatusReceived`` if the peer gave none. After a violation
     /// of the protocol, it is the one that was sent. A connection that ended without a closing handshake has
     /// ``WebSocketCloseCode/abnormalClosure``.
     public var closeCode: WebSocketCloseCode? { core.closing?.code }
 
-    /// The reason for people that came with the ``closeCode``; `nil` as long as there is none.
+    /// The human-readable reason that came with the ``closeCode``; `nil` as long as there is no code.
     public var closeReason: String? { core.closing?.reason }
 
     /// The messages of the peer.
     ///
     /// They end when either side closes the socket, whatever the code. They fail if the connection is lost, and if the
-    /// peer breaks the protocol (code `badResponse`) or shows no sign of life (code `timedOut`). Messages that aren't
-    /// consumed are buffered, and the peer has to wait if there are too many. One task waits at a time; a later loop
-    /// continues where the last one stopped, and ending a loop doesn't close the socket.
+    /// peer breaks the protocol (code `badResponse`) or sends nothing for the timeout (code `timedOut`). Messages that
+    /// aren't consumed are buffered, and the peer has to wait if there are too many. Only one task can wait at a time;
+    /// a later loop continues where the last one stopped, and ending a loop doesn't close the socket.
     public var messages: Messages { Messages(socket: self) }
 
     /// Sends a text.
@@ -74,7 +74,7 @@ public final class WebSocket: Sendable {
 
     /// Sends a ping, and waits for the answer.
     ///
-    /// The socket pings by itself, so this is for measuring, or to ask for a sign of life at once.
+    /// The socket pings by itself: use this to measure the round-trip time, or to check the peer at once.
     ///
     /// - Throws: A ``RequestError``, as ``send(_:)-(WebSocketMessage)`` does.
     public func ping() async throws(RequestError) { try await core.ping() }
@@ -85,9 +85,9 @@ public final class WebSocket: Sendable {
     /// that doesn't answer within five seconds is disconnected. May be called repeatedly; the first call counts.
     ///
     /// - Parameters:
-    ///   - code: The reason: ``WebSocketCloseCode/normalClosure``, the default, one of its neighbours, or a number from
-    ///     3000 to 4999. No other is sent.
-    ///   - reason: The reason for people, cut to 123 bytes of UTF-8; none by default.
+    ///   - code: The reason; by default ``WebSocketCloseCode/normalClosure``. A code from 1000 to 1003, 1007 to 1014 or
+    ///     3000 to 4999 is sent; any other is left out.
+    ///   - reason: The human-readable reason, truncated to 123 bytes of UTF-8; none by default.
     public func close(code: WebSocketCloseCode = .normalClosure, reason: String = "") async {
         await core.close(code, reason: reason)
     }
@@ -98,12 +98,12 @@ public final class WebSocket: Sendable {
         public typealias Element = WebSocketMessage
         fileprivate let socket: WebSocket
 
-        /// Begins to consume, or continues.
+        /// Begins to consume the messages, or continues.
         public func makeAsyncIterator() -> Iterator { Iterator(socket: socket) }
 
         /// Consumes the messages of a ``WebSocket``.
         public struct Iterator: AsyncIteratorProtocol {
-            /// Any error: each error that a loop throws is a ``RequestError``.
+            /// Any error, though each error that a loop throws is a ``RequestError``.
             public typealias Failure = any Error
             fileprivate let socket: WebSocket
 

@@ -23,12 +23,13 @@ package enum WebSocketHandshake {
         headers[extensionsName] = nil
     }
 
-    /// The answer to a key.
+    /// The value of `Sec-WebSocket-Accept` for a key.
     package static func accept(for key: String) -> String {
         SHA1.digest(of: Data((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)).base64EncodedString()
     }
 
-    /// Returns what is wrong with the head of a 101, by the fields of the request; `nil` if the socket is open.
+    /// Returns what is wrong with the head of a 101 response to the fields of a request; `nil` if the handshake
+    /// succeeded.
     static func flaw(in head: HTTPResponseHead, to headers: HTTPHeaders) -> String? {
         func has(_ name: HTTPField.Name, _ token: String) -> Bool {
             head[values: name].contains { FieldScanner.elements(of: $0).contains { $0.equalsIgnoringASCIICase(token) } }

@@ -3,9 +3,9 @@
 
 import Foundation
 
-/// One end of a WebSocket (RFC 6455): turns bytes into messages and messages into bytes, without input and output.
+/// One end of a WebSocket (RFC 6455): turns bytes into messages and messages into bytes, without I/O.
 ///
-/// Extensions aren't supported, so that the reserved bits of a frame are a violation.
+/// Extensions aren't supported, so a reserved bit in a frame is a violation.
 package struct WebSocketMachine: Sendable {
     /// The side: a client masks its frames, a server doesn't.
     package enum Role: Sendable {
@@ -99,11 +99,11 @@ package struct WebSocketMachine: Sendable {
         if !isClosing { output.append(.ping, payload.prefix(125)) }
     }
 
-    /// Begins the closing handshake, or answers it; the reason is cut to what a frame takes.
+    /// Begins the closing handshake, or answers it; the reason is truncated to the size of a control frame.
     ///
     /// - Parameters:
-    ///   - code: The reason; one that is never sent is left out.
-    ///   - reason: The reason for people.
+    ///   - code: The reason; a code that must not be sent is left out.
+    ///   - reason: The human-readable reason.
     package mutating func close(_ code: WebSocketCloseCode, reason: String = "") {
         guard !isClosing else { return }
         isClosing = true

@@ -44,9 +44,9 @@ public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable {
 
     /// 1000: the purpose of the connection is fulfilled.
     public static let normalClosure = WebSocketCloseCode(rawValue: 1000)
-    /// 1001: the peer goes away, as a server that is stopped or a client that cancels.
+    /// 1001: the peer goes away, such as a server that is stopped or a client that cancels.
     public static let goingAway = WebSocketCloseCode(rawValue: 1001)
-    /// 1002: the other side has broken the protocol.
+    /// 1002: the other side has violated the protocol.
     public static let protocolError = WebSocketCloseCode(rawValue: 1002)
     /// 1003: the message is of a kind that isn't accepted.
     public static let unsupportedData = WebSocketCloseCode(rawValue: 1003)

@@ -3,21 +3,22 @@
 
 import Foundation
 
-/// The operation of a ``WebSocketRequest``: opens a socket, and is finished when that is closed.
+/// The operation of a ``WebSocketRequest``: opens a socket, and finishes when the socket is closed.
 ///
-/// Up to the 101, it is as any other. From then on, it holds no place at the host, and the deadline of the environment
-/// is over, but not one of the request itself. On an `HTTPClient`, it never counts towards the maximum of concurrent
-/// requests; on an `OperationQueue`, it holds its place until the end. A socket isn't retried once it was open.
+/// Until the 101, it is like any other operation. From then on, it holds no place at the host, and the deadline of the
+/// environment no longer applies, but one of the request itself still does. On an `HTTPClient`, it never counts towards
+/// the maximum of concurrent requests; on an `OperationQueue`, it holds its place until the end. A socket isn't retried
+/// once it was open.
 ///
 /// Cancelling the operation closes the socket with the code 1001.
 // Sendable: Operation requires restating it; the only additions here are a task, and values behind a lock.
 open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchecked Sendable {
     private typealias Opening = (operation: WebSocketOperation, request: R, socket: WebSocket)
 
-    /// The open socket, for its user; `nil` if there is none.
+    /// The open socket, for the task that uses it; `nil` if no socket was opened.
     private let opening = OneShot<Opening?>()
     private let user: Task<Void, Never>
-    /// The connection that was upgraded last, and whether the request has the socket.
+    /// The connection that was upgraded last, and whether its socket was passed to the request.
     private let upgraded = Locked<(core: SocketCore?, isUsed: Bool)>((nil, false))
 
     /// Makes an operation.
@@ -26,7 +27,7 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
         if let baseURL = configuration.environment.baseURL, baseURL.overHTTP != baseURL {
             configuration.environment.baseURL = baseURL.overHTTP
         }
-        // Made here, for the task-locals of the caller; it waits for the socket.
+        // Made here, so that it inherits the task-locals of the caller; it waits for the socket.
         user = Task { [opening] in
             if let opening = await opening.value() { await opening.operation.use(opening) }
         }
@@ -79,7 +80,7 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
             return isWanted ? upgraded.core : core
         }
         former?.cancel(RequestError(.cancelled, phase: .receiving))
-        // A result that came meanwhile found no connection.
+        // If the operation got its result in the meantime, there was no connection to close yet.
         if isWanted, self.core.withLock({ $0.result != nil }) { endUse() }
     }
 
@@ -105,14 +106,14 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
             await opening.socket.close()
             finish(with: .success(value))
         } catch let error as RequestError where error.code == .cancelled {
-            // A task of the user's own was cancelled; if it were this operation, there would be a result.
+            // A task of the user's code was cancelled, not this operation, which would already have its result.
             fail(RunFailure(error.underlying ?? error, in: .receiving))
         } catch {
             fail(RunFailure(error, in: .receiving))
         }
     }
 
-    /// Closes the socket, which isn't needed any more; its user gets the error of the operation.
+    /// Closes the socket, which isn't needed any more; `process` gets the error of the operation.
     private func endUse() {
         let error = failure as? RequestError ?? RequestError(.cancelled, phase: .receiving)
         upgraded.withLock { $0.core }?.cancel(error)

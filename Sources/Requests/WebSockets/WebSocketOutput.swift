@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// The bytes that a socket has to send, as frames: few, or as many as one message takes.
+/// The bytes that a socket has to send, as frames: few, or as many as one message needs.
 struct WebSocketOutput: Sendable {
     private let masks: Bool
     private var random: RandomSource

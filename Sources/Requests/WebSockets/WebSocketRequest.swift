@@ -23,8 +23,8 @@ import Foundation
 /// }
 /// ```
 ///
-/// The handshake is a request as any other: a GET with the settings of its environment. The scheme is `ws`, `wss`, `http`
-/// or `https`, also that of a base URL. An answer other than 101 is a failure with the response.
+/// The handshake is a request like any other: a GET with the settings of its environment. The scheme of the address, or
+/// of the base URL, is `ws`, `wss`, `http` or `https`. A response other than 101 is a failure that has the response.
 public protocol WebSocketRequest: NetworkRequest {
     /// ``WebSocketOperation``, unless the request brings a subclass.
     associatedtype OperationType = WebSocketOperation<Self>

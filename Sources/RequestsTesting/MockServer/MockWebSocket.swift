@@ -4,10 +4,11 @@
 import Foundation
 import Requests
 
-/// The end of a WebSocket at a ``MockServer``, for a script.
+/// The server's end of a WebSocket, for a script of a ``MockServer``.
 ///
-/// A script runs on the thread of its connection, and its calls wait. Frames are sent and received as a server has to,
-/// pings are answered, and ``send(bytes:)`` sends anything else: half a frame, one with a forbidden bit, garbage.
+/// A script runs on the thread of its connection, and its calls block. Frames are sent and received as the protocol
+/// requires, and pings are answered. ``send(bytes:)`` sends anything else: half a frame, one with a reserved bit,
+/// garbage.
 public final class MockWebSocket {
     /// The client has disconnected, or the server was stopped.
     public struct Disconnected: Error {}
@@ -18,7 +19,7 @@ public final class MockWebSocket {
     public private(set) var closeCode: WebSocketCloseCode?
     /// The reason that came with the ``closeCode``.
     public private(set) var closeReason: String?
-    /// The rule of the protocol that the client has broken; `nil` for none.
+    /// The rule of the protocol that the client has violated; `nil` if it has violated none.
     public private(set) var violation: String?
     /// The number of answers to pings that were received.
     public private(set) var pongCount = 0
@@ -131,7 +132,7 @@ public final class MockWebSocket {
 
     /// Closes the socket, and waits for the answer of the client; does nothing if it is closed.
     ///
-    /// Called at the end of a script that hasn't.
+    /// It is called after a script that hasn't closed the socket.
     public func close(code: WebSocketCloseCode = .normalClosure, reason: String = "") {
         guard isConnected else { return }
         machine.close(code, reason: reason)

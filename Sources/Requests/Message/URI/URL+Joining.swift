@@ -88,7 +88,7 @@ extension Substring {
 }
 
 extension URL {
-    /// The address with the scheme of HTTP for one with that of a WebSocket (RFC 6455, 3); any other as it is.
+    /// The address with `http` or `https` in place of `ws` or `wss` (RFC 6455, 3); any other address unchanged.
     var overHTTP: URL {
         let schemes = ["ws": "http", "wss": "https"]
         guard let scheme = schemes[scheme?.lowercased() ?? ""] else { return self }
