@@ -305,7 +305,7 @@ static void find_stores(void *library) {
 // MARK: The end of the process
 
 struct CCurlGate {
-    // The thread that holds it, by the address of a variable of its own; 0 if none does.
+    // The thread that holds the gate, identified by the address of its `this_thread`; 0 if no thread does.
     atomic_uintptr_t holder;
     // What its thread sleeps on, or -1.
     atomic_int wake;
@@ -343,7 +343,8 @@ void ccurl_gate_free(CCurlGate *gate) {
     free(gate);
 }
 
-// Whichever of the two threads is later sees what the other has set: this one the end of the process, or that one the holder.
+// This thread and the exiting one each write before they read. So either this thread sees `is_exiting`, or the exiting
+// one sees the holder.
 bool ccurl_gate_enter(CCurlGate *gate) {
     atomic_store(&gate->holder, (uintptr_t)&this_thread);
     if (!atomic_load(&is_exiting)) return true;
@@ -355,8 +356,8 @@ void ccurl_gate_leave(CCurlGate *gate) { atomic_store(&gate->holder, 0); }
 
 void ccurl_gate_wakes(CCurlGate *gate, int descriptor) { atomic_store(&gate->wake, descriptor); }
 
-// Waits until a gate isn't held by another thread, at most until a time. This thread may hold it itself, if it ends the process
-// in a signal handler.
+// Waits until no other thread holds a gate, at most until a time. This thread may hold it itself, if it calls `exit` in
+// a signal handler.
 static void await_leave(CCurlGate *gate, const struct timespec *limit) {
     struct timespec now = {0}, pause = {.tv_nsec = 50000};
     uintptr_t holder;
@@ -436,7 +437,7 @@ unsigned ccurl_forks(void) { return atomic_load(&forks); }
 // runs before the linker's own handler, during which nothing may be loaded. The second runs before the handlers of the
 // libraries that libcurl uses.
 __attribute__((constructor)) static void register_first_handler(void) {
-    // The thread that ends the process may hold it, if it does so in a signal handler. It must not wait for itself.
+    // The exiting thread may hold the mutex, if it calls `exit` in a signal handler. It must not wait for itself.
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
     pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
@@ -806,7 +807,7 @@ struct line {
 
 struct CCurlLines {
     size_t count;
-    // Where the next text goes, and where the room for texts ends.
+    // The position of the next text, and the end of the space for texts.
     char *place;
     char *end;
     size_t most;
@@ -918,10 +919,10 @@ int ccurl_multi_set_long(CCurlMulti *multi, enum CCurlMultiOption option, long v
     return curl.multi_setopt(multi, (int)option, value);
 }
 
-// Before 8.6, libcurl gives what it is told about a socket to the first transfer on the connection. If that has only begun to
-// send, libcurl takes a socket with something to read for one that can't be written, keeps the content back, and loses an
-// answer that arrives before it. Told nothing, libcurl asks the system for each transfer.
-// So only sockets that serve one transfer, which only reads, are reported to it.
+// Before 8.6, libcurl applies a reported socket event to the first transfer on the connection. If that transfer has
+// only begun to send, libcurl takes a readable socket for one that isn't writable. Then it holds the content back, and
+// loses a response that arrives before it. Without a reported event, libcurl asks the system for each transfer. So an
+// event is reported only for a socket whose single transfer only reads.
 int ccurl_multi_act(CCurlMulti *multi, int socket, int what) {
     int running = 0;
     return curl.multi_socket_action(multi, socket, what, &running);

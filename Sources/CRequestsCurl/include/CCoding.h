@@ -25,7 +25,7 @@ bool ccoding_is_available(enum CCoding coding);
 /// The decoder of one stream; belongs to one thread at a time.
 typedef struct CDecoder CDecoder;
 
-/// Makes a decoder; null if the coding isn't available, or memory is short.
+/// Makes a decoder; null if the coding isn't available, or if out of memory.
 CDecoder *ccoding_new(enum CCoding coding);
 void ccoding_free(CDecoder *decoder);
 

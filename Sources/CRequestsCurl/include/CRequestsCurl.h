@@ -173,14 +173,15 @@ enum CCurlNews {
     CCURL_NEWS_TUNNEL,
 };
 
-/// The callbacks of all handles; each is called on the thread of the multi handle. The context is the handle; that of the last
-/// three is the loop, since a socket may outlive the transfer that it was opened for.
+/// The callbacks of all handles; each is called on the thread of the multi handle. The context is the handle. For the
+/// last three it is the loop, since a socket may outlive the transfer that it was opened for.
 typedef struct {
     size_t (*head)(char *bytes, size_t size, size_t count, void *context);
     size_t (*body)(char *bytes, size_t size, size_t count, void *context);
     size_t (*read)(char *bytes, size_t size, size_t count, void *context);
     int (*seek)(void *context, int64_t offset, int origin);
-    // Called before the request is sent, also if libcurl sends it again. A result other than 0 ends the transfer. From 7.80.
+    // Called before the request is sent, also if libcurl sends it again. A result other than 0 ends the transfer.
+    // Requires libcurl 7.80.
     int (*sending)(void *context, char *remote, char *local, int remote_port, int local_port);
     void (*news)(void *context, enum CCurlNews news, uint32_t number, const char *text);
     void (*opened)(void *loop, int socket);
@@ -193,17 +194,17 @@ typedef struct {
 /// An easy handle, with the memory that it points to. It serves one transfer after another.
 typedef struct {
     CCurlEasy *easy;
-    /// The transfer that has it, for the callbacks.
+    /// The transfer that uses the handle, for the callbacks.
     void *transfer;
     const CCurlCallbacks *callbacks;
-    /// Whether it has the options of every request of its kind, and no others.
+    /// Whether it has exactly the options that all requests of its kind share.
     bool is_prepared;
-    /// Whether the news are a proxy's.
+    /// Whether the heads that libcurl reports are those of a proxy's tunnel.
     bool is_in_tunnel;
     char error_text[256];
 } CCurlHandle;
 
-/// Makes a handle; null if memory is short.
+/// Makes a handle; null if out of memory.
 CCurlHandle *ccurl_handle_new(void);
 void ccurl_handle_free(CCurlHandle *handle);
 /// Removes all options.
@@ -211,7 +212,7 @@ void ccurl_handle_reset(CCurlHandle *handle);
 /// Sets the callbacks, which must live as long as the handle, and the common options of all transfers: only http and https,
 /// no signals, sockets that are closed by an exec.
 int ccurl_handle_prepare(CCurlHandle *handle, const CCurlCallbacks *callbacks);
-/// Makes libcurl report news.
+/// Makes libcurl report its debug messages, from which the news are read.
 int ccurl_handle_read_news(CCurlHandle *handle);
 /// The text about the failure of the transfer; empty if libcurl has none.
 const char *ccurl_handle_error(CCurlHandle *handle);
@@ -220,7 +221,7 @@ void ccurl_handle_set_error(CCurlHandle *handle, const char *text);
 // MARK: Stores of certificates of authorities, which many connections share. libcurl would read and parse the certificates
 // for each of them.
 
-/// Makes an empty store; null if memory is short.
+/// Makes an empty store; null if out of memory.
 CCurlStore *ccurl_store_new(void);
 /// Frees the store when no connection uses it any more.
 void ccurl_store_free(CCurlStore *store);
@@ -277,7 +278,7 @@ int ccurl_easy_use_http11(CCurlEasy *easy);
 // MARK: Lists of lines, in one block of memory
 
 /// Makes an empty list with room for a number of lines, and for a number of bytes in their texts, or in the names and values
-/// of their fields; null if memory is short.
+/// of their fields; null if out of memory.
 CCurlLines *ccurl_lines_new(size_t count, size_t size);
 void ccurl_lines_free(CCurlLines *lines);
 /// Appends a text; returns false if there is no room.
@@ -290,7 +291,7 @@ bool ccurl_lines_add_field(
 // MARK: Sessions of TLS, which later connections to the same host resume. libcurl stores those of a handle in it, and
 // frees them with it, unless handles share them. There is no lock: they belong to the thread of the multi handle.
 
-/// Makes a store for them; null if memory is short.
+/// Makes a store for them; null if out of memory.
 CCurlSessions *ccurl_sessions_new(void);
 /// Frees the store; no handle may use it any more.
 void ccurl_sessions_free(CCurlSessions *sessions);
@@ -309,8 +310,8 @@ int ccurl_multi_set_long(CCurlMulti *multi, enum CCurlMultiOption option, long v
 int ccurl_multi_add(CCurlMulti *multi, CCurlEasy *easy);
 int ccurl_multi_remove(CCurlMulti *multi, CCurlEasy *easy);
 
-/// Lets curl act on a socket to which something has happened, and passes the event if it is known: 1 for reading, 0 if curl has to ask the system. A
-/// socket of -1 is the timer.
+/// Lets libcurl act on a socket that has an event: 1 if it is readable, 0 if libcurl has to ask the system. A socket of
+/// -1 stands for the timer.
 int ccurl_multi_act(CCurlMulti *multi, int socket, int what);
 
 /// Takes the next ended transfer, and its result; null if no other has ended.
@@ -322,7 +323,7 @@ CCurlEasy *ccurl_multi_take_ended(CCurlMulti *multi, int *result);
 /// thread can enter: OpenSSL frees its state when a process ends, even while other threads use it.
 typedef struct CCurlGate CCurlGate;
 
-/// Makes a gate; null if memory is short.
+/// Makes a gate; null if out of memory.
 CCurlGate *ccurl_gate_new(void);
 void ccurl_gate_free(CCurlGate *gate);
 /// Enters the gate; false if the process ends, and libcurl must not be called any more.

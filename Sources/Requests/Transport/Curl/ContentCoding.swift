@@ -30,7 +30,7 @@ enum ContentCoding: String, Sendable, CaseIterable {
 
     private var isAvailable: Bool { ccoding_is_available(rawCoding) }
 
-    /// The line of the header that asks for what can be decoded; `nil` if nothing can be.
+    /// The `Accept-Encoding` line with the codings that can be decoded; `nil` if there are none.
     static let acceptLine: String? = {
         let names = allCases.filter(\.isAvailable).map(\.rawValue)
         return names.isEmpty ? nil : "Accept-Encoding: \(names.joined(separator: ", "))"

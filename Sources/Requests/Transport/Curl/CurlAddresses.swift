@@ -6,7 +6,7 @@ import CRequestsCurl
 
 /// The addresses of a host or a proxy, for libcurl to connect to without a look-up.
 struct CurlAddresses: Sendable, Hashable {
-    /// A host and a port, as libcurl looks for them.
+    /// A host and a port, as libcurl looks them up.
     struct Place: Sendable, Hashable {
         let host: String
         let port: Int

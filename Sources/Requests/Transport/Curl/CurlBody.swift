@@ -53,7 +53,7 @@ struct CurlBody {
         }
     }
 
-    /// Takes the bytes that are sent once the connection is upgraded.
+    /// Makes a body of the bytes that are sent once the connection is upgraded.
     init(_ upgrade: UpgradeSource, whenReadable: @escaping @Sendable () -> Void) {
         (source, length) = (.upgrade(CurlUpgrade(upgrade, whenReadable)), nil)
     }

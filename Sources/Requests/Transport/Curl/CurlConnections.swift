@@ -12,7 +12,7 @@ final class CurlConnections {
     /// At most a quarter of the available descriptors.
     private static let mostIdle = min(256, max(1, ccurl_most_descriptors() / 4))
     private static let cannotConnect: Int32 = 7
-    /// The maximum number of hosts of which something is kept.
+    /// The maximum number of hosts for which state is kept.
     private static let mostHosts = 1_024
     /// The time after which addresses are given again, in nanoseconds: libcurl forgets them after a minute.
     private static let lifetimeOfAddresses: UInt64 = 50_000_000_000
@@ -31,8 +31,8 @@ final class CurlConnections {
     private var isTight = false
     /// The addresses that libcurl has, with the time at which it got them.
     private var given: [CurlAddresses.Place: (addresses: CurlAddresses, time: UInt64)] = [:]
-    /// The origins whose connections have served for long enough, but are never quite idle, with the numbers of those
-    /// that replace them.
+    /// The origins whose connections have reached their lifetime, but are never idle, with the numbers of the
+    /// connections that replace them.
     private var replacements: [Origin: Int] = [:]
     private var lastReplacement = 0
 

@@ -8,7 +8,7 @@ struct CurlDestination: Sendable {
     let isSecure: Bool
     /// The host in lower case and without the dot of the root, if it is a name that has to be looked up.
     let name: String?
-    /// The host as libcurl looks for its addresses; empty in an address without one.
+    /// The host name that libcurl looks up; empty in an address without a host.
     let hostOfAddresses: String
     let port: Int
 

@@ -6,17 +6,18 @@ import CRequestsCurl
 
 /// libcurl's handle of one transfer.
 typealias CurlEasy = UnsafeMutablePointer<CCurlEasy>
-/// The same, with the memory that it points to.
+/// An easy handle, with the memory that it points to.
 typealias CurlHandle = UnsafeMutablePointer<CCurlHandle>
 /// libcurl's handle of all transfers of a loop.
 typealias CurlMulti = UnsafeMutablePointer<CCurlMulti>
 
 /// Easy handles that aren't in use: making one costs more than a small request.
 ///
-/// A handle keeps the options that all requests with or without TLS share. One that has others is reset.
+/// A handle keeps the options that all requests with TLS share, or all without TLS. A handle with other options is
+/// reset.
 final class CurlHandlePool: Sendable {
     private static let mostIdle = 256
-    /// Those over TLS may keep their buffers: 8 MiB in all.
+    /// The maximum number of idle handles for TLS, which may keep their buffers: 8 MiB in all.
     private static let mostSecure = 64
 
     // Numbers, since a pointer isn't Sendable.
@@ -32,7 +33,7 @@ final class CurlHandlePool: Sendable {
         close()
     }
 
-    /// A handle; `nil` if memory is short.
+    /// Returns a handle; `nil` if out of memory.
     func take(isSecure: Bool) -> CurlHandle? {
         let bits = idle.withLock { isSecure ? $0.secure.popLast() : $0.plain.popLast() }
         return bits.flatMap { CurlHandle(bitPattern: $0) } ?? ccurl_handle_new()

@@ -63,15 +63,15 @@ final class CurlInbox: Sendable {
         /// The process that has the thread; `nil` before there is one.
         var home: UInt32?
 
-        /// Whether this process is a fork of the one that has the thread, and would wake the thread of that.
+        /// Whether this process is a fork of the one that has the thread: it would wake the thread of its parent.
         var isForked: Bool { home.map { $0 != ccurl_forks() } ?? false }
     }
 
-    /// Whether there is something new for the thread, which it need not lock to know.
+    /// Whether there is something new for the thread, which reads this without the lock.
     private let hasNews = Atomic(false)
     /// Whether the thread has to be woken for it.
     ///
-    /// Each side sets its own before it reads the other's, so that nothing new is overlooked.
+    /// Each side writes its own flag before it reads the other's, so that nothing new is missed.
     private let sleeps = Atomic(false)
     private let state = Locked(State())
     private let end = DispatchGroup()

@@ -34,13 +34,13 @@ final class CurlLoop: @unchecked Sendable {
     private let connections: CurlConnections
     /// The transfers that something has happened to in this turn, in its order.
     private var touched: [CurlTransfer] = []
-    /// Those of them whose receivers are to be called; empty except while they are handed out.
+    /// The touched transfers whose receivers are to be called; empty except while they are passed to the delivery.
     private var ready: [CurlTransfer] = []
     private let delivery = CurlDelivery()
     /// Ends that come from this side, such as cancellations and timeouts, have workers of their own: they are reported
     /// in time, even if receivers that wait hold up all others.
     private let endings = CurlDelivery()
-    /// The commands that are obeyed in this turn.
+    /// The commands that are carried out in this turn.
     private var commands: [CurlInbox.Command] = []
     private var phase = CurlInbox.Phase.running
     /// Whether nothing is left to do without a socket, a timer or a command.
@@ -181,11 +181,11 @@ final class CurlLoop: @unchecked Sendable {
         phase = inbox.take(&commands) ?? phase
         obeyCommands()
         if phase == .closing { for transfer in active.values { stop(transfer, .transportClosed) } }
-        // Before their connections are closed, which takes longer.
+        // Before the connections of stopped transfers are closed, which takes longer.
         if !leaving.isEmpty { publish() }
         releaseStopped()
         admit()
-        // Also for the transfers that have just been admitted, which needn't wait for a socket.
+        // Also starts the transfers that have just been admitted, which needn't wait for a socket.
         if let due = curlTimer, due <= now {
             curlTimer = nil
             act(-1)
@@ -233,7 +233,7 @@ final class CurlLoop: @unchecked Sendable {
 
     private func obeyCommands() {
         for command in commands { obey(command) }
-        // Each retains its transfer, and that its operation.
+        // A command retains its transfer, and the transfer its operation.
         commands.removeAll(keepingCapacity: true)
     }
 

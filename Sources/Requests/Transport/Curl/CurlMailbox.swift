@@ -60,7 +60,7 @@ struct CurlMailbox: Sendable {
 
     /// Takes waiting events; `nil` if there is nothing to take, and the receiver isn't called until there are.
     ///
-    /// - Parameter isFirst: Whether the caller begins to call the receiver, which one at a time does.
+    /// - Parameter isFirst: Whether the caller begins to call the receiver, which only one does at a time.
     /// - Returns: The events.
     mutating func take(isFirst: Bool = false) -> ArraySlice<TransferEvent>? {
         guard !isFirst || !isOpen else { return nil }

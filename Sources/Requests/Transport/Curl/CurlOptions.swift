@@ -131,7 +131,8 @@ struct CurlOptions: ~Copyable {
         let paths = destination.isSecure ? [] : [CCURL_CAINFO, CCURL_CAPATH]
         let pathsOfProxies = loop.proxies.mayBeSecure ? [] : [CCURL_PROXY_CAINFO, CCURL_PROXY_CAPATH]
         for option in paths + pathsOfProxies { _ = ccurl_easy_set_text(options.easy, option, nil) }
-        // Otherwise libcurl would read the environment. One that is built without proxies doesn't know the option.
+        // Otherwise libcurl would read the environment variables. A libcurl that was built without proxies doesn't know
+        // the option.
         _ = ccurl_easy_set_text(options.easy, CCURL_NOPROXY, "*")
         if let address = configuration.localAddress {
             // A name would be looked up on the loop's thread, where all transfers would wait.
@@ -202,7 +203,7 @@ struct CurlOptions: ~Copyable {
             if destination.isSecure { options.check(ccurl_easy_use_http11(options.easy), "HTTP/1.1") }
             // libcurl would send the request again, with the bytes of the upgrade.
             options.set(CCURL_FRESH_CONNECT, 1)
-            // Another proxy than one that makes a tunnel would read them.
+            // A proxy that makes no tunnel would read those bytes.
             if transfer.proxy != nil { options.set(CCURL_HTTPPROXYTUNNEL, 1) }
         }
         if let proxy = transfer.proxy {
@@ -219,8 +220,8 @@ struct CurlOptions: ~Copyable {
 
     /// The size of a buffer that is larger than libcurl's own.
     ///
-    /// Transfers have one if they don't go to memory, and may be large, and for the heads of HTTP/2. libcurl accepts a
-    /// head of up to that size, but loses the rest of one that is larger than its buffer.
+    /// It is used for transfers that may be large and don't go to memory, and for the heads of HTTP/2: libcurl accepts
+    /// a head of up to that size, but loses the rest of one that is larger than its buffer.
     private static let largeBuffer = 128 * 1024
     /// The size of libcurl's own buffer.
     private static let smallBuffer = 16 * 1024
@@ -299,12 +300,12 @@ struct CurlOptions: ~Copyable {
 extension CurlOptions {
     /// The header fields of a request as lists of lines, made without a string for each.
     private struct Fields {
-        /// The lines of this side: their maximum number, and that of their bytes.
+        /// The maximum number of lines that the library adds, and of their bytes.
         private static let (mostOwn, largestOwn) = (8, 512)
 
-        /// Null if memory is short.
+        /// Null if out of memory.
         let lines: OpaquePointer?
-        /// Those that go to the proxy only; null if there are none.
+        /// The lines for the proxy only; null if there are none.
         private(set) var proxyLines: OpaquePointer?
         /// The byte count of the caller's fields.
         private(set) var size = 0
@@ -357,7 +358,7 @@ extension CurlOptions {
             _ = line?.withCString { ccurl_lines_add(lines, $0) }
         }
 
-        /// Appends a field; `false` if that isn't one line, or memory is short.
+        /// Appends a field; `false` if that isn't one line, or if out of memory.
         private static func append(_ field: HTTPField, to lines: OpaquePointer?) -> Bool {
             guard let lines else { return false }
             var (name, value) = (field.name.rawValue, field.value)

@@ -29,7 +29,7 @@ struct CurlProxies: Sendable {
             destination = CurlDestination("http://\(authority)\(port)")
         }
 
-        /// Whether the connection to it is one of TLS.
+        /// Whether the connection to the proxy uses TLS.
         var isSecure: Bool { scheme == "https" }
         /// Whether libcurl gives it addresses of hosts, rather than their names.
         var takesAddresses: Bool { scheme == "socks4" || scheme == "socks5" }
@@ -66,7 +66,7 @@ struct CurlProxies: Sendable {
         exceptions = first("no_proxy", "NO_PROXY")?.lowercased().split { ", \t".contains($0) } ?? []
     }
 
-    /// Whether a connection to a proxy may be one of TLS.
+    /// Whether a connection to a proxy may use TLS.
     var mayBeSecure: Bool { plain?.isSecure == true || secure?.isSecure == true }
 
     /// The proxy for a host; `nil` if it is connected to directly.

@@ -52,7 +52,7 @@ struct CurlResult: Sendable, Hashable {
     var isTunnelRefused: Bool { code != 0 && tunnelStatus >= 300 }
 
     // libcurl has no code of its own for a broken chunk, a head beyond its own limit, a proxy that refuses a tunnel,
-    // and versions of HTTP that don't fit: 8.22 has only the texts, too.
+    // and HTTP versions that don't match: even 8.22 reports them only as texts.
     private var specificCode: Int32 {
         switch code {
         case 5...7 where text.contains("Unsupported proxy"): 4
@@ -147,7 +147,7 @@ extension CurlResult {
         code == 35 && Self.losses.contains { text.range(of: $0, options: .caseInsensitive) != nil }
     }
 
-    /// Whether the server speaks none of the versions of HTTP that it was offered (RFC 7301, 3.2); OpenSSL may have
+    /// Whether the server supports none of the HTTP versions that it was offered (RFC 7301, 3.2); OpenSSL may report
     /// just a number for this.
     private var hasNoProtocol: Bool {
         let texts = ["no application protocol", "reason(1120)"]

@@ -64,7 +64,7 @@ struct CurlSockets {
     /// Whether connections wait to be closed.
     private(set) var hasRetired = false
     private var events = [CCurlReady](repeating: CCurlReady(), count: 64)
-    /// The sockets whose events libcurl waits for, with those.
+    /// The sockets that have events for which libcurl waits, with the events.
     private(set) var ready: [CCurlReady] = []
 
     /// Begins to wait with an epoll, which the caller owns, and for the descriptor that ends the waiting.
@@ -137,8 +137,8 @@ struct CurlSockets {
     /// - Parameters:
     ///   - socket: The last socket of the transfer.
     ///   - hasAsked: Whether the transfer has asked for it, which isn't needed if the response was there at once.
-    ///   - isExclusive: Whether any data makes the connection unusable, also records of TLS: servers send the tickets
-    ///     for their sessions before the first response.
+    ///   - isExclusive: Whether any data makes the connection unusable, including TLS records: servers send session
+    ///     tickets before the first response.
     ///   - host: The name of the host, if that was looked up.
     ///   - now: The present time.
     ///   - isFree: Whether no other transfer can have the socket, as a paused one may.
@@ -201,7 +201,7 @@ struct CurlSockets {
         }
     }
 
-    /// Whether an event is that there is something to read for a transfer that has the socket alone, and only reads.
+    /// Whether an event means that the socket is readable, for a single transfer that only reads.
     func isRead(_ event: CCurlReady) -> Bool {
         guard event.bits == 1, let interest = known[event.socket] else { return false }
         return interest.wanted == 1 && interest.users == 1

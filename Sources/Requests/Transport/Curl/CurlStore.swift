@@ -87,7 +87,7 @@ final class CurlStore: Sendable {
         return withExtendedLifetime(former) { made.certificates }
     }
 
-    /// Numbers that change with the content of a file or folder; none if there is none.
+    /// Numbers that change with the content of a file or folder; empty if it doesn't exist.
     private static func version(of path: String?) -> [Int] {
         var info = stat()
         guard let path, stat(path, &info) == 0 else { return [] }

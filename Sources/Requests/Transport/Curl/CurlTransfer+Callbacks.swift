@@ -40,7 +40,7 @@ extension CCurlCallbacks {
 }
 
 extension CurlLoop {
-    /// A multi handle that tells this loop of sockets and of its timer; `nil` if memory is short.
+    /// A multi handle that notifies this loop of sockets and of its timer; `nil` if out of memory.
     func makeMulti() -> CurlMulti? {
         ccurl_multi_new(
             { easy, socket, what, context, _ in

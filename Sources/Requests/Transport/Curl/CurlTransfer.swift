@@ -59,7 +59,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     /// Why the content of the request can't be sent.
     private var bodyError: (any Error)?
     private var paused: CurlPauses = []
-    /// Whether the receiver has to be called for events that it held back.
+    /// Whether the receiver has to be called for events that were held back.
     private var isWanted = false
     /// Whether libcurl has completed the transfer successfully.
     private(set) var isComplete = false
@@ -148,7 +148,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         var isFirst = true
         while let events = mailbox.withLock({ $0.take(isFirst: isFirst) }) {
             isFirst = false
-            // An end is the last event, and not held back: the mailbox needn't be asked about it.
+            // The end is the last event, and is never held back: the mailbox needn't be asked.
             let isLast = events.hasEnd
             for (position, event) in zip(events.indices, events) {
                 receive(event)
@@ -212,14 +212,13 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     /// Whether it was sent at all.
     var wasSent: Bool { state.sends > 0 }
 
-    /// Whether it has a connection without TLS, which leads to its host.
+    /// Whether it has a direct connection to its host without TLS.
     var hasPlainConnection: Bool { stage.place == .connected && !destination.isSecure && proxy == nil }
 
     /// Whether its handle may serve another transfer.
     ///
-    /// A handle may keep its buffer, and then refuses to be given the size of another: one with a buffer of its own
-    /// isn't reset for another use. And libcurl keeps in a handle that its request was refused, for which a later
-    /// failure would be taken.
+    /// A used handle may keep its buffer, and then refuses another buffer size: so a handle with a larger buffer isn't
+    /// reused. And libcurl records in a handle that its request was refused, and would take a later failure for that.
     var isHandleUsable: Bool {
         guard isComplete else { return false }
         guard destination.isSecure else { return !isStreamed }

@@ -79,8 +79,8 @@ public final class CurlTransport: HTTPTransport {
         ///
         /// Everything else, such as the certificate, still uses the name. Several addresses are tried in their order,
         /// those of IPv6 and of IPv4 in parallel (RFC 8305). A request to a host with no address, or with a text that
-        /// isn't one, ends with an error of code `cannotConnect`. A proxy has addresses too; it may look up the host
-        /// itself.
+        /// isn't one, ends with an error of code `cannotConnect`. The addresses are used for proxies, too; a proxy may
+        /// look up the target host itself.
         public var addresses: [String: [String]] = [:]
         /// The proxy to use for every host, such as `http://proxy.example:3128`; an empty text disables proxies.
         ///

@@ -7,11 +7,11 @@ import Foundation
 /// The content of a request for an upgrade: nothing before the 101, then the bytes of the other protocol, whenever
 /// there are any.
 ///
-/// To libcurl it is an upload without a length, which sends the bytes as they are if the coding is left out, and takes
-/// what follows a 101 for content. This is so in all of its releases from 7.68 to 8.21, also those without WebSockets
-/// of their own.
+/// To libcurl it is an upload without a length, which it sends unchanged if there is no `Transfer-Encoding`. And it
+/// treats the bytes after a 101 as content. All its releases from 7.68 to 8.21 do so, including those that don't
+/// support WebSockets themselves.
 struct CurlUpgrade {
-    /// The size of libcurl's buffer: many sockets wait, and few send at one time.
+    /// The size of libcurl's buffer: many sockets are idle, and few send at the same time.
     static let bufferSize = 16 * 1024
 
     private enum Phase {

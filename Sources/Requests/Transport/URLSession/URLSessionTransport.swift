@@ -213,7 +213,7 @@ extension URLSession: HTTPTransport {
 }
 
 #if !canImport(FoundationNetworking)
-/// A transport over sessions, for the tasks of sockets.
+/// A transport over sessions, for the tasks of WebSockets.
 protocol SessionTransport: HTTPTransport {
     /// Returns the session of a request, with the headers and the trust that apply to it.
     func session(for request: inout TransportRequest) throws(RequestError) -> URLSession
