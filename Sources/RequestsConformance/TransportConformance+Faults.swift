@@ -58,7 +58,8 @@ extension TransportConformance {
 }
 
 extension TransportConformance {
-    /// A check that each of the responses is an error, that its request is sent once, and that the transport works on.
+    /// A check that each of the responses is an error, that its request is sent once, and that the transport still
+    /// works.
     ///
     /// - Parameters:
     ///   - name: The name of the check.

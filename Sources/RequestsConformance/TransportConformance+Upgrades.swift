@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 
 extension TransportConformance {
-    /// The checks of connections that go on as those of another protocol.
+    /// The checks of connections that are upgraded to another protocol.
     static let upgrades: [Check] = [
         Check("an upgraded connection carries bytes both ways", .upgraded, with: .upgrades) { trial in
             let peer = trial.upgrade("/echo") { try $0.echo() }

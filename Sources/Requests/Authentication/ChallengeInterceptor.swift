@@ -32,7 +32,7 @@ import Foundation
 /// Proxies send challenges in the same way, with a 407. They are answered by a closure of their own, over transports
 /// that can send credentials to a proxy (``TransportCapabilities/proxyAuthorization``), such as ``CurlTransport``: for
 /// requests over plain http, which the proxy sees, and for tunnels to https origins. The answer is used over the same
-/// transport only. Over a `URLSession` the 407 is the failure: the credentials for its proxy belong into its
+/// transport only. Over a `URLSession` the 407 is the failure: the credentials for its proxy belong in its
 /// configuration.
 ///
 /// To send a password without a challenge, use ``AuthenticationProvider``. Safe from any thread.

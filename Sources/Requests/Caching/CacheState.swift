@@ -7,7 +7,8 @@ import Foundation
 ///
 /// Files are read and written without a lock, and other threads may do the same meanwhile. Removals are therefore
 /// numbered. A request notes the number of the last one when it begins to use the cache, and passes it back with what
-/// it has read or received. If a removal came in between, that isn't kept: it may be what was to be removed.
+/// it has read or received. If a removal came in between, the response isn't stored: it may be one that was to be
+/// removed.
 struct CacheState: Sendable {
     private var memory: LeastRecentlyUsed<CacheKey, CacheRecord>
     /// The number of the last removal.

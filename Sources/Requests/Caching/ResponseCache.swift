@@ -21,10 +21,10 @@ import Foundation
 ///
 /// **A user never gets another user's response.** A response is found by the address, by the fields that `Vary` names,
 /// and by the identity of the user: the fields whose names are secrets (``HTTPField/Name/isSensitive``:
-/// `Authorization`, names that sound like one, those that you mark), and all cookies; ``ResponseCache/Identity`` lets
-/// you name those that don't count. Other distinctions between users aren't seen: a client certificate, headers and
-/// cookies that a `URLSession` adds itself. Use a cache for each of them, or for the latter an ``HTTPClient`` that is
-/// made from the session's configuration. When a user logs out, call ``removeAll()``.
+/// `Authorization`, names that look like a secret, and those that you mark), and all cookies. With
+/// ``ResponseCache/Identity``, you can exclude some of them. Other distinctions between users aren't seen: a client
+/// certificate, headers and cookies that a `URLSession` adds itself. Use a cache for each of them, or for the latter an
+/// ``HTTPClient`` that is made from the session's configuration. When a user logs out, call ``removeAll()``.
 ///
 /// A stale response is used in two cases that the server allows (RFC 5861): with `stale-while-revalidate`, while a
 /// validation runs in the background, one at a time; with `stale-if-error`, if the server fails or can't be reached.

@@ -80,8 +80,7 @@ extension AnyRequestOperation {
 
     // MARK: The task
 
-    /// Begins the run of an operation whose start is announced, in a task of its own or in the one that waits for the
-    /// start.
+    /// Begins the run after the start was announced: in the task that waits for the start, or in a new one.
     final func beginRun() {
         let (action, start, waiter, isAwaited, startsElsewhere) = core.withLock { core in
             let action = core.lifecycle.handle(.announced)
@@ -100,9 +99,9 @@ extension AnyRequestOperation {
         }
     }
 
-    /// Makes the task of the run now, with the task-locals of the present task; it waits for the start.
+    /// Makes the task of the run now, so that it inherits the task-locals of the current task; it waits for the start.
     ///
-    /// - Parameter completion: Gets the result.
+    /// - Parameter completion: Receives the result.
     final func prepareTask(_ completion: OperationCore.Completion) {
         // Runs up to the wait at once: the thread that starts the operation then continues it.
         RunExecutor.resuming {
@@ -125,12 +124,12 @@ extension AnyRequestOperation {
     final func startElsewhere() { core.withLock { $0.run.startsElsewhere = true } }
 }
 
-/// An operation that has started, with the features that it had then.
+/// An operation that has started, with the features that it had at that time.
 struct RunStart: Sendable {
     let operation: AnyRequestOperation
     let observers: [any OperationObserver]
 
-    /// Continues the task that waits for the start, or makes one, on this thread.
+    /// Resumes the task that waits for the start, or makes one, on this thread.
     fileprivate func begin(_ waiter: UnsafeContinuation<RunStart?, Never>?) {
         RunExecutor.resuming {
             if let waiter { return waiter.resume(returning: self) }

@@ -134,7 +134,7 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
     /// Whether the content may have no end, as that of a feed.
     var isOpenEnded: Bool { false }
 
-    /// Whether it counts towards no maximum of concurrent requests of a client, since it may run for hours.
+    /// Whether it is exempt from a client's maximum of concurrent requests, since it may run for hours.
     var isOutsideOfBounds: Bool { false }
 
     /// Whether a failed request may be sent again.
@@ -151,7 +151,7 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
         try await next(request)
     }
 
-    /// Returns the transport for a transfer, whose request the operation may complete; by default that of its settings.
+    /// Returns the transport for a transfer, by default that of the settings. The operation may add to the request.
     ///
     /// - Throws: An error that keeps the request from being sent.
     func transport(for request: inout HTTPRequest) throws -> (any HTTPTransport)? { settings.transport }

@@ -28,8 +28,8 @@ struct RunState: Sendable {
     /// Whether a task waits for the start.
     var isAwaited: Bool { start != nil }
 
-    /// Records that a task is made before the start, unless that has come to its wait; it gets `nil` if there is a
-    /// result before.
+    /// Records that a task waits for the start, unless the task has done so itself. It gets `nil` if there is a result
+    /// before the start.
     mutating func awaitStart() {
         if start == nil { start = isOver ? .filled(nil) : .empty(nil) }
     }

@@ -117,7 +117,7 @@ final class Transfer: Sendable {
             }
             report(.began(number: begun.number), to: begun.observers)
         }
-        // The features that were just notified may have cancelled it. Without features, nothing of a user's has run
+        // The features that were just notified may have cancelled it. Without features, no code of the caller has run
         // since `begin` found that there is no result.
         let isWanted =
             begun.observers.isEmpty
@@ -307,7 +307,7 @@ final class Transfer: Sendable {
     ///
     /// - Parameters:
     ///   - error: The error that the transport has reported.
-    ///   - waiter: The run.
+    ///   - waiter: The run that waits for the answer.
     ///   - isConcurrent: Whether the thread may continue with the run.
     func end(_ error: RequestError?, for waiter: Waiter, isConcurrent: Bool) {
         // Asked outside of the lock, since a receiver has one of its own.

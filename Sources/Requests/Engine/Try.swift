@@ -79,7 +79,7 @@ struct Try: Sendable {
         }
     }
 
-    // Functions of their own, since the frame of the run is the first of many.
+    // Separate functions, not inlined, to keep the stack frame of the run small: all other frames are on top of it.
     @inline(never)
     private func draft(_ request: HTTPRequest) throws -> RequestDraft {
         var draft = try RequestDraft(request, for: self)

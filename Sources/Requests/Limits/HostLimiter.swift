@@ -19,7 +19,7 @@ import Foundation
 ///
 /// It is shared by reference: all users of a limiter are limited together.
 public final class HostLimiter: Sendable {
-    /// The places at one origin; one with room has no waiters, except while they are being asked.
+    /// The places at one origin; an origin with room has no waiters, except while they are asked for their priorities.
     private struct Host: Sendable {
         var occupied = 0
         var waiters = Waiters()

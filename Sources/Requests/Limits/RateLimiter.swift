@@ -24,7 +24,7 @@ public final class RateLimiter: Sendable {
         var waiters = Waiters()
         var lastID = 0
         var lastAsked = Duration.zero
-        /// The number of the present sleep until there is a token; `nil` without waiters.
+        /// The number of the current sleep until the next token; `nil` without waiters.
         var sleep: Int?
         var sleeps = 0
         var timer: DelayedAction?
@@ -52,14 +52,14 @@ public final class RateLimiter: Sendable {
         }
     }
 
-    /// What has to be done after unlocking.
+    /// The effects to perform after unlocking.
     private struct Effect: Sendable {
         var step = Waiters.Step.none
         var sleep: (duration: Duration, number: Int)?
         var former: DelayedAction?
     }
 
-    // In a line in which not all are asked before each turn, the answers are trusted for this long.
+    // The time for which priorities are trusted in a long line, whose waiters aren't all asked before each turn.
     private static let trustDuration = Duration.milliseconds(100)
 
     private let state: Locked<State>

@@ -48,7 +48,7 @@ extension ConsoleMonitor {
         guard showsCURL else { return lines }
         let command =
             (try? CURLCommand(request, redacts: true, isOneLine: true).text) ?? "curl: the content is a stream"
-        // Not truncated: half a command would be another one.
+        // Not truncated: half a command would be a different command.
         return lines + ["\(prefix) $ \(command.shortened(to: .max))"]
     }
 

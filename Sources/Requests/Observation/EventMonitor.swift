@@ -107,8 +107,8 @@ extension EventMonitor {
     /// Returns a monitor that calls this one on a queue, such as the main one, rather than on the threads of the
     /// pipeline.
     ///
-    /// The calls for an operation keep their order, also on a concurrent queue, because they come one at a time. Calls
-    /// that the monitor is too slow for accumulate.
+    /// The calls for an operation keep their order, also on a concurrent queue, because they come one at a time. If the
+    /// monitor is too slow, the calls accumulate.
     public func delivering(on queue: DispatchQueue) -> ClosureMonitor {
         let serial = DispatchQueue(label: "Requests.EventMonitor", target: queue)
         return ClosureMonitor { event, operation in serial.async { self.eventOccurred(event, of: operation) } }

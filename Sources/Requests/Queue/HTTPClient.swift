@@ -327,7 +327,7 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
     private final class Lanes: Sendable {
         let bounded: OperationQueue
         let unbounded = OperationQueue()
-        /// The queue of operations outside of the bound, which is suspended with the other.
+        /// The queue of operations that are exempt from the limit, which is suspended with the main one.
         let sockets = OperationQueue()
         let follower = QueueFollower()
         let detachedWork = DetachedWork()

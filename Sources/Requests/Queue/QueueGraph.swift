@@ -214,8 +214,8 @@ extension RequestQueue {
     /// It contains operations of any type. They continue while it is made, so the states may be of slightly different
     /// moments.
     ///
-    /// - Complexity: O(n) in the number of operations and dependencies, and O(m log m) in the number of operations of
-    ///   the process that wait for their turns in a category.
+    /// - Complexity: O(n) in the number of operations and dependencies, and O(m log m) in the number m of operations in
+    ///   the process that wait for their turn in a category.
     public func graph() -> QueueGraph {
         var found: [Operation] = []
         var indices: [ObjectIdentifier: Int] = [:]

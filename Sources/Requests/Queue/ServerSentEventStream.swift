@@ -32,7 +32,7 @@ public struct ServerSentEventStream: AsyncSequence, Sendable {
     /// Makes an iterator with its own connections.
     public func makeAsyncIterator() -> Iterator { Iterator(connector: makeConnector()) }
 
-    /// Consumes an ``ServerSentEventStream``.
+    /// Consumes a ``ServerSentEventStream``.
     public struct Iterator: AsyncIteratorProtocol {
         /// Any error: each error that a loop throws is a ``RequestError``.
         public typealias Failure = any Error

@@ -150,7 +150,7 @@ public struct TransferRecord: Sendable {
     public internal(set) var response: HTTPResponseHead?
     /// The error of the transfer, if it failed.
     public internal(set) var error: RequestError?
-    /// The metrics of the transfer; `nil` if it was made up rather than sent.
+    /// The metrics of the transfer; `nil` if the record was made without any.
     public internal(set) var metrics: Metrics?
     /// The received content, if it is in memory; only monitors get it, elsewhere it is `nil`.
     public internal(set) var content: Data?

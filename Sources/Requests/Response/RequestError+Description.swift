@@ -14,9 +14,9 @@ extension RequestError: CustomStringConvertible, LocalizedError {
     /// decoding (200 OK) for GET https://example.com/todos/1: expected Int at “id” of Todo; content type text/html
     /// ```
     ///
-    /// Of what went wrong in the content it says the place, the expected type and the kind of value that is there, of a
-    /// limit its value, of an error that isn't the library's the type, and the case or the code. It has no secret in
-    /// it: addresses come without credentials and query, header fields and content not at all.
+    /// For invalid content it gives the place, the expected type and the kind of the value that is there; for a limit,
+    /// its value; for an error of other code, the type, and the case or the code. It contains no secrets: addresses
+    /// have no credentials and no query, and header fields and content are left out.
     public var description: String { description(depth: 0) }
 
     /// The error in a line, for where the request is known anyhow: what went wrong, in which phase, and why.

@@ -11,7 +11,7 @@ package protocol ExplainedError: Error {
     var explanation: String { get }
 }
 
-/// An error of the library, whose description has no secret, and is also its text for users.
+/// An error of the library. Its description contains no secret, and is also its text for users.
 package protocol DescribedError: ExplainedError, LocalizedError, CustomStringConvertible {}
 
 extension ExplainedError where Self: CustomStringConvertible {
@@ -25,7 +25,7 @@ extension DescribedError {
 
 // MARK: - Mirror
 
-/// A value of which `dump` and debuggers show the description alone: its parts may be secrets.
+/// A value that `dump` and debuggers show only as its description, since its parts may be secrets.
 package protocol DescribedMirror: CustomStringConvertible, CustomReflectable {}
 
 extension DescribedMirror {

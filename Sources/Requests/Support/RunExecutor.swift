@@ -18,7 +18,7 @@ enum RunExecutor {
     /// Starts a task that continues on this executor.
     ///
     /// The task inherits the task-locals of the task that calls this, if one does.
-    // Generic, as the initialisers of `Task` are: otherwise another closure would have to call this one.
+    // Generic, like the initializers of `Task`: otherwise `body` would have to be wrapped in another closure.
     static func task<Success: Sendable>(
         _ priority: TaskPriority? = nil,
         _ body: sending @escaping @isolated(any) () async -> Success

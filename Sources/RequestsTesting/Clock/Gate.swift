@@ -68,8 +68,8 @@ public final class Gate: Sendable {
 
     /// Blocks the thread until the gate is open; on a thread of a ``MockServer``, also ends when the server stops.
     ///
-    /// For handlers, which run on the server's threads: the response to a handler that throws has the error as its
-    /// content, with status 500. In a task, use the other form, which blocks no thread.
+    /// For handlers, which run on the server's threads. If a handler throws, the response has the status 500, with the
+    /// error as its content. In a task, use the other form, which blocks no thread.
     ///
     /// - Parameters:
     ///   - limit: The maximum time to wait, in real time; 30 seconds by default.

@@ -31,8 +31,8 @@ struct StubPlan: Sendable {
 
     /// Makes the plan of a response.
     ///
-    /// - Throws: What the making of the content throws; a `RequestError` of code `unsupported` if the response is one
-    ///   for a server only.
+    /// - Throws: Any error of making the content; a `RequestError` of code `unsupported` if the response is one for a
+    ///   server only.
     init(_ response: StubResponse, to request: ReceivedRequest, peer: Peer = .transport) throws {
         let closes: Bool
         switch peer {

@@ -30,7 +30,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     // Foundation keeps pointers to the dependents of an operation, and follows them when it finishes. An operation that
     // is deallocated without having run has to remove its own.
     deinit {
-        // A request operation has done it: it looks for more.
+        // The `deinit` of `RequestOperation` has already done this.
         if !(self is AnyRequestOperation), core.withLock({ $0.links.hasDependencies }) { dropLinks() }
     }
 
@@ -103,7 +103,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         settle { makeCancellationResult() }
     }
 
-    /// Passes the result on when there is one, or at once.
+    /// Passes the result to a completion: at once if there is one, otherwise when there is.
     // The completion retains the result, and not the operation: one that is never run has to be deallocated before its
     // completions are called.
     final func whenThereIsAResult(_ completion: OperationCore.Completion) {
@@ -209,7 +209,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
             let outcome = outcome(of: result)
             for observer in observers { observer.observe(.settled(outcome)) }
         }
-        // When a completion is called, nothing of the run is sent any more.
+        // Before the completions: when one is called, the run sends nothing any more.
         settlement.run.carryOut()
         if let result { settlement.completions.call(with: result) }
         for observer in observers { observer.observe(.delivered) }
@@ -242,7 +242,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     /// Announces that the operation is finished, and releases its dependencies.
     private func announce(_ rest: OperationCore.Rest) {
         #if canImport(Darwin)
-        // Elsewhere, Foundation reads the property and does nothing.
+        // On other platforms, Foundation would only read the property, and do nothing.
         didChangeValue(forKey: Self.isExecutingKey)
         #endif
         didChangeValue(forKey: Self.isFinishedKey)

@@ -7,7 +7,7 @@
 struct OperationCore: Sendable {
     /// A result, in a ``Box`` whose type the operation knows.
     typealias AnyResult = any AnyObject & Sendable
-    /// What gets the result: a closure, or a task that waits for it.
+    /// A receiver of the result: a closure, or a task that waits for it.
     enum Completion: Sendable {
         case call(@Sendable (AnyResult) -> Void)
         case resume(UnsafeContinuation<AnyResult, Never>)
@@ -32,7 +32,7 @@ struct OperationCore: Sendable {
     /// Whether all completions have been called: until then, a new one is added behind the others.
     private var isDelivered = false
 
-    /// Those that get the result, in their order.
+    /// The receivers of the result, in their order.
     struct Completions: Sendable {
         // There is nearly always one, for which a list would be wasteful.
         private var first: Completion?
@@ -69,11 +69,11 @@ struct OperationCore: Sendable {
         case call(Completions)
         /// Everything that the settlement requires has been done; the operation may still have to be started.
         case over(OperationLifecycle.Action, awaitsStart: Bool)
-        /// The operation is finished, too.
+        /// As before, and the operation is finished.
         case finished(Rest)
     }
 
-    /// What remains of an operation that is finished.
+    /// What is left to do for a finished operation: to remove its links, and to notify its observers.
     struct Rest: Sendable {
         let hasLinks: Bool
         let observers: [any OperationObserver]

@@ -99,8 +99,7 @@ public struct RequestEnvironment: Sendable {
         /// The encoder of query parameters, for requests without one of their own; see `query(_:)`.
         public var queryEncoder = QueryEncoder()
 
-        /// The queue on which values are made of responses; `nil`, the default, is the thread that delivers the
-        /// response.
+        /// The queue on which responses are decoded; `nil`, the default, is the thread that delivers the response.
         ///
         /// A queue with a limit of its own keeps many large responses from being decoded at once.
         public var decodingQueue: DispatchQueue?
@@ -149,9 +148,9 @@ public struct RequestEnvironment: Sendable {
         /// The present time, for dates that servers send, such as in `Retry-After`; the ``cache`` has one of its own.
         public var now: @Sendable () -> Date = { Date() }
 
-        /// Whether a base URL was intended, but is `nil`: an invalid text makes such a `URL?`.
+        /// Whether a base URL was passed, but is `nil`, as `URL(string:)` returns for an invalid text.
         ///
-        /// Such an environment isn't valid for all origins, and its secrets are sent to none.
+        /// Unlike an environment without a base URL, it applies to no origin, and its secrets are sent to none.
         var lacksBaseURL = false
 
         /// Whether the queue of the requests limits their number.
@@ -160,10 +159,10 @@ public struct RequestEnvironment: Sendable {
         /// The revision of a client's environment; `nil` for one that belongs to no client.
         var revision: EnvironmentRevision?
 
-        /// The changes of a request that was made, before it inherits anything: those of a later page.
+        /// The changes to a request before it inherits anything, such as those for a later page.
         var changes: [@Sendable (inout HTTPRequest) throws -> Void] = []
 
-        /// The work that has outlived the operations of that client.
+        /// The work of a client that outlives its operations.
         var detachedWork: DetachedWork?
     }
 }

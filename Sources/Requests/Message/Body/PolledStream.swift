@@ -18,7 +18,7 @@ package final class PolledStream: InputStream {
     /// - Parameters:
     ///   - fill: Writes bytes into the buffer, and returns their count, 0 only at the end. It isn't called again after
     ///     an error.
-    ///   - release: Releases what is read from; called when the stream is closed or fails.
+    ///   - release: Releases the source of the bytes; called when the stream is closed or fails.
     package init(
         filling fill: @escaping (UnsafeMutableRawBufferPointer) throws -> Int,
         releasing release: @escaping () -> Void

@@ -14,7 +14,7 @@ public struct ContentRange: Sendable, Hashable, CustomStringConvertible {
     /// The byte count of the whole; `nil` if the server doesn't know it.
     public let total: Int64?
 
-    /// The range as it stands in the field.
+    /// The value of the field.
     public var rawValue: String {
         let total = total.map(String.init) ?? "*"
         return "bytes \(positions.map { "\($0.lowerBound)-\($0.upperBound)" } ?? "*")/\(total)"

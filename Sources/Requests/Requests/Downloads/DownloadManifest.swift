@@ -55,9 +55,9 @@ extension DownloadManifest {
     /// if the server doesn't support ranges; and if there is no strong validator.
     ///
     /// - Parameters:
-    ///   - head: The head of a response with the whole.
+    ///   - head: The head of a response with the whole representation.
     ///   - url: The address.
-    ///   - now: The present.
+    ///   - now: The current time.
     init?(_ head: HTTPResponseHead, url: URL, now: Date) {
         let headers = head.headers
         guard !headers.isEncoded, headers[.acceptRanges]?.equalsIgnoringASCIICase("none") != true,

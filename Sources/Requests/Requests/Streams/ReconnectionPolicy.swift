@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// The reconnection of an ``ServerSentEventStream`` if the server ends its connections, or can't be reached.
+/// The reconnection of a ``ServerSentEventStream`` if the server ends its connections, or can't be reached.
 public struct ReconnectionPolicy: Sendable, Hashable {
     /// The wait before the next connection if the server doesn't send one; 3 seconds by default.
     public var wait: Duration
