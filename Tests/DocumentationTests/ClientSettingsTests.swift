@@ -20,8 +20,8 @@ import Testing
         #expect(report.options.deadline == .seconds(30) && report.options.retry == .never)
     }
 
-    /// The page has a line for every property of the environment and every modifier of a request, by the dump of the
-    /// public interface.
+    /// The page has a line for every property of the environment, and for every modifier of a request, that the dump of
+    /// the public interface contains.
     @Test func thePageListsEverySetting() throws {
         let root = SnippetTests.root
         let dump = root.appending(path: "Tests/ArchitectureTests/PublicAPI/Requests.txt")

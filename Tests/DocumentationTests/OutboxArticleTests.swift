@@ -94,7 +94,7 @@ import Testing
         try await notebook.save(Note(id: 1, text: "soup"))
         try await notebook.save(Note(id: 2, text: "tea"))
 
-        // The loopback alone is no network.
+        // With the loopback alone, the outbox finds no network, and sends nothing.
         guard Connectivity.system.isConnected else { return }
         try await eventually { await notebook.refused.count == 1 }
         try await eventually { await notebook.all.map(\.isSaved) == [true, false] }

@@ -110,7 +110,7 @@ import Testing
 
             client.cancelAllRequests { forgetUser() }
         }
-        // One that was cancelled before its start leaves the queue at its turn.
+        // An operation that was cancelled before its start leaves the queue when its turn comes.
         #expect(!client.requestOperations.contains { !$0.isCancelled })
     }
 

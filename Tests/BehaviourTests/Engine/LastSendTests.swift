@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// A completion that is called by a cancel comes behind everything that is sent.
+/// After a cancellation, a completion is called only when nothing is sent any more.
 @Suite(.bounded) struct LastSendTests {
     enum Kind: CaseIterable {
         case plain, shared, nested

@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// Nobody's writes are sent under the credentials of another account.
+/// No write is sent with the credentials of another account.
 @Suite(.bounded) struct OutboxAccountTests {
     @Test func entriesOfAnotherAccountAreParked() async throws {
         let trial = OutboxTrial()
@@ -55,7 +55,7 @@ import Testing
 
         #expect(operation.isCancelled)
         try await eventually { outbox.states == [.parked(.otherAccount)] }
-        // A failure that the change caused is none.
+        // A cancellation by the change isn't a failure.
         #expect(outbox.entries.first?.attempts == 0 && outbox.entries.first?.failure == nil)
     }
 
@@ -67,11 +67,11 @@ import Testing
         try await outbox.add(SaveNote(note: 1), in: "a")
         await trial.arrivals.first(1)
 
-        // The cancel is reported when the account is the same again: the outbox is between two steps.
+        // The cancellation is reported after the account has changed back: the outbox is between two steps.
         outbox.account = "bob"
         outbox.account = "ada"
 
-        // The clock stands still, so that a failure would wait for ever.
+        // The clock doesn't advance: after a failure, the entry would wait forever.
         #expect(await outbox.waitUntilDrained())
         await outbox.close()
         var failures = 0

@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// Fails to be encoded or decoded as its members say.
+    /// A request that fails to be encoded or decoded, as its properties say.
     struct Fussy: RequestSpec, Codable {
         var isUnreadable = false
 

@@ -72,7 +72,7 @@ import Testing
             try whole.prefix(count).write(to: trial.journal)
             let outbox = try trial.open { $0.isPaused = true }
             #expect(outbox.damage == [] && outbox.entries.count == ends.filter { $0 < count }.count, "\(count) bytes")
-            // Lines of an interrupted write are no part of what is appended.
+            // The rest of an interrupted write doesn't damage an appended line.
             try await outbox.add(SaveNote(note: 9))
             let entries = outbox.entries
             await outbox.close()

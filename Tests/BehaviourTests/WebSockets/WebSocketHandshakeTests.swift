@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// The handshake is a request as any other.
+/// The handshake is a request like any other.
 @Suite(.bounded) struct WebSocketHandshakeTests {
     private let server: MockServer
 
@@ -220,7 +220,7 @@ import Testing
 
         let socket = try await client.webSocket("")
 
-        // The answer has passed, though the socket is open.
+        // The response has passed the interceptor, though the socket is still open.
         #expect(statuses.elements == [.switchingProtocols])
         #expect(server.requests.first?.headers["X-Signed"] == "yes")
         await socket.close()

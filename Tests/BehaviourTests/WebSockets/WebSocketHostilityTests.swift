@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// Peers that break the protocol, or only test patience: each leads to one typed end, and takes little memory.
+/// Peers that violate the protocol, or stall: each leads to one typed end, and takes little memory.
 @Suite(.bounded) struct WebSocketHostilityTests {
     private let server: MockServer
     private let closed = Recorder<WebSocketCloseCode?>()

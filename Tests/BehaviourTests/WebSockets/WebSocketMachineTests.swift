@@ -16,7 +16,7 @@ import Testing
     @Test(arguments: WebSocketCase.all) func clientDoesWhatTheCaseAsks(_ each: WebSocketCase) throws {
         let bytes = each.bytes
         try check(each, bytes, by: each.pieceSize ?? bytes.count)
-        // The pieces of the network are of any size.
+        // A network delivers pieces of any size.
         if bytes.count < 4096 { try check(each, bytes, by: 1) }
     }
 
@@ -43,7 +43,7 @@ import Testing
         #expect(machine.isOver)
         #expect(machine.receive(Data([0x81, 0])) == [])
 
-        // A server gets the answers as a client has to send them.
+        // A server receives the answers, and checks that they are valid frames of a client.
         let pongs = sent.compactMap { if case .pong(let payload) = $0 { payload } else { nil } }
         #expect(pongs == each.pongs)
         guard case .closed(let code, _)? = sent.last else {

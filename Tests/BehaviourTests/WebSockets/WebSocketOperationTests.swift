@@ -105,7 +105,8 @@ import Testing
         #expect(operation.result != nil)
         #expect(!operation.isFinished)
 
-        // The clock has another sleeper as long as the socket is open: no count of them says that the end is due.
+        // While the socket is open, the clock has another sleeper, so the number of sleepers doesn't show that the end
+        // is due.
         try await eventually {
             clock.advance(by: .seconds(1))
             return operation.isFinished

@@ -8,7 +8,7 @@ import RequestsTesting
 import Testing
 
 @Suite(.bounded) struct WebSocketRaceTests {
-    /// One end, whichever side is first, and nothing that never ends.
+    /// Whichever side is first, there is one end, and nothing hangs.
     @Test func cancelAndCloseRace() async throws {
         let server = try MockServer { _ in .webSocket { try $0.echo() } }
         let client = HTTPClient(baseURL: server.url)

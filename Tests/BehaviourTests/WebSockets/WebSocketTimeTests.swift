@@ -76,7 +76,7 @@ import Testing
             .get,
             "/pings",
             .webSocket { socket in
-                // Behind the answer to the ping, so that the client has that, too.
+                // After the pong, so that the client has received that, too.
                 socket.onPing = { [unowned socket] _ in try? socket.send("pinged") }
                 socket.awaitClose()
             }

@@ -46,7 +46,7 @@ import Testing
             let ended = Gate()
             process.terminationHandler = { _ in ended.open() }
             try process.run()
-            // Not for a condition: the moment is what is tried.
+            // A sleep, rather than a wait for a condition, since the moment of the kill is what varies.
             try await Task.sleep(for: .milliseconds(random.withLock { Int.random(in: 0...250, using: &$0) }))
             kill(process.processIdentifier, SIGKILL)
             try? await ended.wait(timeout: .seconds(Scale.timeLimit))
@@ -77,7 +77,7 @@ import Testing
     }
 
     #if os(Linux)
-    /// A program that may mount a small file system; others skip the test.
+    /// Whether this process may mount a small file system; otherwise the test is skipped.
     private static let mayMount: Bool = {
         let folder = TemporaryFolder()
         guard geteuid() == 0, (try? mount(folder.url)) == 0 else { return false }

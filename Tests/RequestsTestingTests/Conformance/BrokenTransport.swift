@@ -54,7 +54,7 @@ final class BrokenTransport: HTTPTransport {
         case (.twoHeads, .head): [event, event].forEach(receive)
         case (.noHead, .head): break
         case (.overlapping, .head):
-            // Each thread goes on until it has met the other twenty times, so that they overlap on any number of
+            // Each thread continues until it has met the other twenty times, so that they overlap on any number of
             // processors; a queue might run one after the other.
             let group = DispatchGroup()
             let counts = Locked([0, 0])

@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    /// Reads ten bytes of the content, and ends.
+    /// A transport that reads ten bytes of the content, and ends.
     private final class SippingTransport: HTTPTransport {
         let capabilities: TransportCapabilities = []
 

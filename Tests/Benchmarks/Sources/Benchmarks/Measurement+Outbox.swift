@@ -10,7 +10,7 @@ extension Measurement {
     static let outbox: [Measurement] = [
         Measurement(name: "outbox-add") { try adding(to: FileManager.default.temporaryDirectory, width: 1) },
         Measurement(name: "outbox-add-16") { try adding(to: FileManager.default.temporaryDirectory, width: 16) },
-        // A file system in memory: what is left is not the disk's part.
+        // A file system in memory, to measure everything but the disk.
         Measurement(name: "outbox-add-memory") { try adding(to: URL(fileURLWithPath: "/dev/shm"), width: 1) },
         Measurement(name: "outbox-open-10000") {
             try inFolder(of: FileManager.default.temporaryDirectory) { folder in
