@@ -264,7 +264,7 @@ struct Freshness: Sendable, Hashable {
     /// - Parameters:
     ///   - response: The response.
     ///   - guesses: Whether a lifetime may be guessed if the server sets none (RFC 9111, 4.2.2).
-    ///   - now: The present time.
+    ///   - now: The current time.
     init(of response: CachedResponse, guessing guesses: Bool, at now: Date) {
         // A response without a date gets that of its arrival (RFC 9110, 6.6.1).
         let date = response.headers.date(.date, now) ?? response.receivedAt

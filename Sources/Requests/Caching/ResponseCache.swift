@@ -54,7 +54,7 @@ public final class ResponseCache: Sendable {
     ///   - memoryLimit: The approximate number of bytes to store; 16 MiB by default. The least recently used responses
     ///     are evicted for new ones, and one that is larger than a quarter isn't stored.
     ///   - identity: The identity of a user; by default all secrets in header fields, and all cookies.
-    ///   - now: Returns the present time.
+    ///   - now: Returns the current time.
     ///   - filter: Returns the response to store; by default the whole response.
     public convenience init(
         memoryLimit: Int = 16 << 20,
@@ -74,7 +74,7 @@ public final class ResponseCache: Sendable {
     ///     exceed it by an eighth.
     ///   - memoryLimit: The approximate number of bytes in memory; 16 MiB by default, and 0 for none.
     ///   - identity: The identity of a user; by default all secrets in header fields, and all cookies.
-    ///   - now: Returns the present time.
+    ///   - now: Returns the current time.
     ///   - filter: Returns the response to store; by default the whole response.
     /// - Throws: ``FileError`` if the directory doesn't exist and can't be created. A file that can't be read or
     ///   written later is no error: its response is then not cached.

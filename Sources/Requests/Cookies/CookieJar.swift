@@ -44,7 +44,7 @@ public final class CookieJar: CookieStorage {
 
     /// Makes a jar in memory.
     ///
-    /// - Parameter now: Returns the present time, for the expiry of cookies.
+    /// - Parameter now: Returns the current time, for the expiry of cookies.
     public init(now: @escaping @Sendable () -> Date = { Date() }) {
         self.now = now
         file = nil
@@ -61,7 +61,7 @@ public final class CookieJar: CookieStorage {
     ///
     /// - Parameters:
     ///   - file: The file, in an existing folder; it needn't exist yet.
-    ///   - now: Returns the present time, for the expiry of cookies.
+    ///   - now: Returns the current time, for the expiry of cookies.
     /// - Throws: ``FileError`` if there is a file that can't be read, isn't a cookie file, or is of a newer
     ///   version. The file is left unchanged; to start over, remove it. Neither a missing file is an error nor an
     ///   invalid record, which is skipped: see ``skippedRecords``.

@@ -78,7 +78,7 @@ public final class FoundationCookieStorage: CookieStorage {
     ///
     /// - Parameters:
     ///   - storage: The storage, which isn't copied.
-    ///   - now: Returns the present time, for the expiry of cookies.
+    ///   - now: Returns the current time, for the expiry of cookies.
     public init(_ storage: HTTPCookieStorage, now: @escaping @Sendable () -> Date = { Date() }) {
         self.storage = storage
         self.now = now

@@ -37,7 +37,7 @@ final class WireOperation: AnyRequestOperation, @unchecked Sendable {
         add(feed)
     }
 
-    /// Makes the operation of a request that is sent on behalf of a run, as a part of the present task's scope.
+    /// Makes the operation of a request that is sent on behalf of a run, as a part of the current task's scope.
     convenience init(nested request: HTTPRequest, in settings: RunSettings) {
         var settings = settings
         let environment = settings.environment

@@ -8,7 +8,7 @@
 /// one: with all places taken, none would become free. This privilege ends with the work, also for tasks that were made
 /// in it. Completion handlers of operations that are made in the scope run in it as well.
 final class RunScope: Sendable {
-    /// The scope that the present task runs in.
+    /// The scope that the current task runs in.
     @TaskLocal private static var innermost: RunScope?
 
     /// The maximum nesting of such work.
@@ -70,7 +70,7 @@ final class RunScope: Sendable {
         RunScope(author, within: nil, depth: depth)
     }
 
-    /// The scope of the present task, unless the work that it serves is done.
+    /// The scope of the current task, unless the work that it serves is done.
     static var current: RunScope? {
         guard let scope = innermost, !scope.isOver.withLock({ $0 }) else { return nil }
         return scope
@@ -103,7 +103,7 @@ final class RunScope: Sendable {
         try await $innermost.withValue(outer, operation: work)
     }
 
-    /// Whether a run waits for the requests of the present task.
+    /// Whether a run waits for the requests of the current task.
     static var isOnBehalfOfAnother: Bool { current != nil }
 
     /// The keepers of credentials whose refreshes wait for the requests of this scope.

@@ -53,7 +53,7 @@ public struct ConsoleMonitor: EventMonitor {
     ///     secrets, content included; false by default.
     ///   - showsTime: Whether each line begins with the time, such as `2026-11-23T08:00:00.000Z`; false by default.
     ///   - write: Writes one line, without a line end, on a thread of the library; by default to the standard output.
-    ///   - now: Returns the present time.
+    ///   - now: Returns the current time.
     public init(
         _ level: Level = .summary,
         showsCURL: Bool = false,

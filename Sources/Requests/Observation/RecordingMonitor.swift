@@ -49,7 +49,7 @@ public final class RecordingMonitor: EventMonitor {
     /// - Parameters:
     ///   - limit: The maximum number of transfers: the oldest one is dropped for a new one, whether it is over or not.
     ///     1,000 by default, and at least one.
-    ///   - now: Returns the present time. If it goes back, recorded times stay the same.
+    ///   - now: Returns the current time. If it goes back, recorded times stay the same.
     public init(limit: Int = 1000, now: @escaping @Sendable () -> Date = { Date() }) {
         state = Locked(State(start: now()))
         self.limit = max(1, limit)

@@ -143,7 +143,7 @@ extension RequestQueue {
         }
     }
 
-    /// Adds an operation that the present task waits for, and releases it: one that the queue doesn't run ends when the
+    /// Adds an operation that the current task waits for, and releases it: one that the queue doesn't run ends when the
     /// queue releases it.
     ///
     /// A task that is already cancelled adds nothing.

@@ -145,7 +145,7 @@ public struct RequestEnvironment: Sendable {
         /// The source of random numbers, for the jitter of back-off.
         public var random = RandomSource.system
 
-        /// The present time, for dates that servers send, such as in `Retry-After`; the ``cache`` has one of its own.
+        /// The current time, for dates that servers send, such as in `Retry-After`; the ``cache`` has one of its own.
         public var now: @Sendable () -> Date = { Date() }
 
         /// Whether a base URL was passed, but is `nil`, as `URL(string:)` returns for an invalid text.

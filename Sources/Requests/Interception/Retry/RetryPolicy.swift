@@ -104,7 +104,7 @@ public struct RetryPolicy: Sendable, Hashable {
     ///   - error: The failure; with the request that was sent last, and the response, if there was one.
     ///   - request: The request that would be sent again, whatever redirects it went through; `nil` is the error's.
     ///   - attempt: The number of the attempt that failed; 1 is the first.
-    ///   - now: The present time, for a `Retry-After` that is a date.
+    ///   - now: The current time, for a `Retry-After` that is a date.
     ///   - random: The source of the jitter.
     /// - Returns: A retry after a wait, or `pass`.
     public func decision(

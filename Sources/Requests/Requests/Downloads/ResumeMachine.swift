@@ -80,7 +80,7 @@ struct ResumeMachine: Sendable {
     ///   - manifest: The representation of the file; `nil` for none.
     ///   - length: The byte count of the file.
     ///   - url: The address of the request, which may differ from that of the first one.
-    ///   - now: Returns the present time.
+    ///   - now: Returns the current time.
     init(
         manifest: DownloadManifest? = nil,
         length: Int64 = 0,

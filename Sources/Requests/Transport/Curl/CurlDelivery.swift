@@ -69,7 +69,7 @@ final class CurlDelivery: Sendable {
     ///
     /// - Parameters:
     ///   - transfers: The transfers; none by default.
-    ///   - now: The present time, in nanoseconds.
+    ///   - now: The current time, in nanoseconds.
     func schedule(_ transfers: [CurlTransfer] = [], now: UInt64) {
         let queue = state.withLock { state in
             state.ready.append(contentsOf: transfers)

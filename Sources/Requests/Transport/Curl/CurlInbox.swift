@@ -166,7 +166,7 @@ final class CurlInbox: Sendable {
     /// Takes out the commands.
     ///
     /// - Parameter commands: Receives them; empty.
-    /// - Returns: The present phase; `nil` if there is nothing new.
+    /// - Returns: The current phase; `nil` if there is nothing new.
     func take(_ commands: inout [Command]) -> Phase? {
         guard hasNews.exchange(false, ordering: .sequentiallyConsistent) else { return nil }
         return state.withLock { state in

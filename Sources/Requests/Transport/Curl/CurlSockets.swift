@@ -140,7 +140,7 @@ struct CurlSockets {
     ///   - isExclusive: Whether any data makes the connection unusable, including TLS records: servers send session
     ///     tickets before the first response.
     ///   - host: The name of the host, if that was looked up.
-    ///   - now: The present time.
+    ///   - now: The current time.
     ///   - isFree: Whether no other transfer can have the socket, as a paused one may.
     /// - Returns: Whether it has served for long enough, but is still in use, so that the next transfers need another.
     @discardableResult
@@ -247,7 +247,7 @@ extension CurlSockets {
     /// Retires the connections that have been idle for too long.
     ///
     /// - Parameters:
-    ///   - now: The present time.
+    ///   - now: The current time.
     ///   - isFree: Whether no transfer can have a socket without having asked for it.
     /// - Returns: The time at which the next one may be due; `nil` if no connection is left.
     mutating func retireIdle(now: UInt64, isFree: (CurlSocket) -> Bool) -> UInt64? {

@@ -32,7 +32,7 @@ package final class HostNames: Sendable {
     /// - Parameters:
     ///   - mostAwaited: The maximum number of concurrent look-ups with waiting requests.
     ///   - mostWorkers: The maximum number of concurrent look-ups.
-    ///   - clock: Returns the present time, in nanoseconds.
+    ///   - clock: Returns the current time, in nanoseconds.
     ///   - lookUp: Returns the addresses of a name; may block.
     package init(
         mostAwaited: Int = 16,
