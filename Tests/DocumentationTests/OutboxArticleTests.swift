@@ -31,7 +31,7 @@ import Testing
 
         var all: [Note] { notes.values.sorted { $0.id < $1.id } }
 
-        /// Called when the application starts, and after each log-in.
+        /// Called when the application starts, and after each login.
         func open(in folder: URL, client: HTTPClient, user: String) throws {
             if let outbox {
                 outbox.account = user

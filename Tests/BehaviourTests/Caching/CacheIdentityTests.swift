@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    /// The response of the log-in goes to a file.
+    /// The response of the login goes to a file.
     @Test func cookieThatAStreamedLoginKeepsIdentifiesItsUserFromThenOn() async throws {
         let cache = ResponseCache(identity: .automatic)
 
