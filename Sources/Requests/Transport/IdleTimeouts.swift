@@ -25,7 +25,7 @@ struct IdleTimeouts<ID: Hashable & Sendable>: Sendable {
         return due
     }
 
-    /// Notes a sign of life.
+    /// Records activity, and restarts the timeout.
     mutating func touch(_ id: ID, now: UInt64) {
         guard let timeout = entries[id]?.timeout else { return }
         // A change in place would allocate three times.

@@ -244,7 +244,7 @@ struct MonitorLedger: Sendable {
         as transfer: ObjectIdentifier,
         number: Int
     ) -> [OperationEvent] {
-        // A monitor that comes late may be told by both sides.
+        // A monitor that is added late may be notified of the attempt twice.
         guard !hasEnded, !open.contains(where: { $0.transfer == transfer }) else { return [] }
         let attempt = TransferInfo(number: number, cause: record.cause, request: record.request)
         open.append(OpenAttempt(transfer: transfer, attempt: attempt))

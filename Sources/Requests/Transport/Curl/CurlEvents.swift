@@ -15,7 +15,7 @@ struct CurlEvents: Sendable {
     /// The number of bytes of content among the events.
     private var contentSize = 0
     private let isStreamed: Bool
-    /// Whether the end has been told: libcurl may call once more before a handle is taken from it.
+    /// Whether the end has been reported: libcurl may call once more before a handle is taken from it.
     private var hasEnded = false
 
     /// - Parameter isStreamed: Whether much content may come, which isn't kept.

@@ -8,8 +8,8 @@ import Synchronization
 
 /// The commands of other threads for the loop, and the life of its thread.
 ///
-/// The first command starts a thread, and any other wakes it only if it sleeps. The thread takes all present commands
-/// at once, and ends when it is told to, or when nothing is left to do.
+/// The first command starts a thread, and any other wakes it only if it sleeps. The thread takes all waiting commands
+/// at once. It ends when it is closed, or when nothing is left to do.
 final class CurlInbox: Sendable {
     /// A command for the loop.
     enum Command: Sendable {

@@ -439,7 +439,7 @@ final class CurlLoop: @unchecked Sendable {
         ready.removeAll(keepingCapacity: true)
     }
 
-    /// Whether a transfer waits for a worker, and there may be another for it: as many as there can be go on alone.
+    /// Whether a transfer waits for a worker, and another worker could be added for it.
     private var needsAttention: Bool { delivery.needsAttention || endings.needsAttention }
 
     // MARK: What libcurl calls

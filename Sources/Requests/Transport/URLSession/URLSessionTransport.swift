@@ -14,7 +14,7 @@ import Foundation
 ///
 /// | what `URLSession` does on Linux | what happens here |
 /// |---|---|
-/// | a 401 with a Basic challenge and no credential never completes | it is a response as any other |
+/// | a 401 with a Basic challenge and no credential never completes | it is a response like any other |
 /// | timeouts are cut to whole seconds, so that 0.5 s becomes 1 ms | exact, measured by the transport |
 /// | redirects carry every header anywhere, and lose bodies | none is followed here: the pipeline follows them |
 /// | a cancel that races with the end of a cached task ends the process | there is no URL cache |
