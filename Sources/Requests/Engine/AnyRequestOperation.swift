@@ -151,7 +151,7 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
         try await next(request)
     }
 
-    /// Returns the transport for a transfer, by default that of the settings. The operation may add to the request.
+    /// Returns the transport for a transfer, by default that of the settings; may add to the request.
     ///
     /// - Throws: An error that keeps the request from being sent.
     func transport(for request: inout HTTPRequest) throws -> (any HTTPTransport)? { settings.transport }

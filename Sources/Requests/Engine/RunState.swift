@@ -28,7 +28,7 @@ struct RunState: Sendable {
     /// Whether a task waits for the start.
     var isAwaited: Bool { start != nil }
 
-    /// Records that a task waits for the start, unless the task has done so itself. It gets `nil` if there is a result
+    /// Records that a task waits for the start, unless the task has done so itself; it gets `nil` if there is a result
     /// before the start.
     mutating func awaitStart() {
         if start == nil { start = isOver ? .filled(nil) : .empty(nil) }

@@ -11,7 +11,7 @@ package protocol ExplainedError: Error {
     var explanation: String { get }
 }
 
-/// An error of the library. Its description contains no secret, and is also its text for users.
+/// An error of the library, whose description contains no secret, and is also its text for users.
 package protocol DescribedError: ExplainedError, LocalizedError, CustomStringConvertible {}
 
 extension ExplainedError where Self: CustomStringConvertible {

@@ -22,7 +22,7 @@ final class SocketCore: TransferHandle {
 
     /// The maximum time that the peer has to close the connection.
     private static let closingTime = Duration.seconds(5)
-    /// The same after a cancellation. The operation finishes only when the connection has ended.
+    /// The same after a cancellation, since the operation finishes only when the connection has ended.
     private static let cancellingTime = Duration.seconds(1)
 
     /// Pauses and cancels the connection.

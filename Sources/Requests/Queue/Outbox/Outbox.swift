@@ -80,10 +80,10 @@ public final class Outbox: Sendable {
 
     deinit { stop() }
 
-    /// Closes the outbox, and releases the folder. Entries that are being sent are cancelled; the next outbox sends
-    /// them again.
+    /// Closes the outbox, and releases the folder.
     ///
-    /// It doesn't wait for a running handler, which is called again by the next outbox.
+    /// Entries that are being sent are cancelled, and the next outbox sends them again. A running handler isn't waited
+    /// for; the next outbox calls it again.
     public func close() async {
         stop()
         await withCheckedContinuation { continuation in
@@ -197,10 +197,10 @@ public final class Outbox: Sendable {
         }
     }
 
-    /// Sends an entry again that is parked, or that waits after a failure. It keeps its place in its category.
+    /// Sends an entry again that is parked, or that waits after a failure.
     ///
-    /// Its attempts count from zero again, and it no longer expires. An entry that is being sent isn't changed; an
-    /// identifier without an entry is ignored.
+    /// It keeps its place in its category. Its attempts count from zero again, and it no longer expires. An entry that
+    /// is being sent isn't changed; an identifier without an entry is ignored.
     ///
     /// - Throws: ``FileError`` if it can't be written; ``OutboxError`` if the outbox is closed.
     public func retry(_ id: UUID) async throws {

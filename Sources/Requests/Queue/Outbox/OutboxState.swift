@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// The state of an outbox: its entries, and which of them may be sent next. A value without I/O and without a clock.
+/// The state of an outbox, without I/O and without a clock: its entries, and which of them may be sent next.
 ///
 /// Each transition returns the actions to perform, in their order.
 struct OutboxState: Sendable {
@@ -15,7 +15,7 @@ struct OutboxState: Sendable {
         case cancel(UUID)
     }
 
-    /// An entry. Its `state` is only the persistent part of the state that the application sees.
+    /// An entry, whose `state` is only the persistent part of the state that the application sees.
     struct Item: Sendable {
         var entry: Outbox.Entry
         let content: String
