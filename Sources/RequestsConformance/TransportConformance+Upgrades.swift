@@ -53,7 +53,7 @@ extension TransportConformance {
 private final class UpgradedPeer: Sendable {
     private struct State {
         var machine = WebSocketMachine(.client)
-        var messages: [WebSocketMessage] = []
+        var messages: [WebSocket.Message] = []
     }
 
     let transfer: WatchedTransfer
@@ -68,7 +68,7 @@ private final class UpgradedPeer: Sendable {
         source = UpgradeSource { buffer in state.withLock { $0.machine.take(into: buffer) } }
     }
 
-    var messages: [WebSocketMessage] { state.withLock { $0.messages } }
+    var messages: [WebSocket.Message] { state.withLock { $0.messages } }
 
     func change(_ change: @Sendable (inout WebSocketMachine) -> Void) {
         state.withLock { change(&$0.machine) }

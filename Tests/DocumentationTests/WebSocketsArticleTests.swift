@@ -91,7 +91,7 @@ import Testing
     func follow(
         _ client: HTTPClient,
         by policy: RetryPolicy = .default,
-        _ receive: (WebSocketMessage) async throws -> Void
+        _ receive: (WebSocket.Message) async throws -> Void
     ) async throws {
         var (failures, last) = (0, "")
         while true {

@@ -177,7 +177,7 @@ final class SessionSocket: NSObject, URLSessionWebSocketDelegate, TransferHandle
         didCloseWith closeCode: URLSessionWebSocketTask.CloseCode,
         reason: Data?
     ) {
-        let code = WebSocketCloseCode(rawValue: UInt16(clamping: closeCode.rawValue))
+        let code = WebSocket.CloseCode(rawValue: UInt16(clamping: closeCode.rawValue))
         pass { $0.close(code, reason: String(decoding: reason ?? Data(), as: UTF8.self)) }
     }
 

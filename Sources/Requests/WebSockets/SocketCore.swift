@@ -42,7 +42,7 @@ final class SocketCore: TransferHandle {
         }
     }
 
-    var closing: (code: WebSocketCloseCode, reason: String)? { state.withLock { $0.closing } }
+    var closing: (code: WebSocket.CloseCode, reason: String)? { state.withLock { $0.closing } }
 
     // MARK: The connection
 
@@ -95,12 +95,12 @@ final class SocketCore: TransferHandle {
     // MARK: Its users
 
     /// Waits for the next message; `nil` at the end.
-    func next() async throws(RequestError) -> WebSocketMessage? {
+    func next() async throws(RequestError) -> WebSocket.Message? {
         if let next = change({ $0.takeNext() }) { return try next.get() }
         return try await wait { $0.read($1, $2) }.get()
     }
 
-    func send(_ message: WebSocketMessage) async throws(RequestError) {
+    func send(_ message: WebSocket.Message) async throws(RequestError) {
         if let result = change({ $0.send(message) }) { return try result.get() }
         try await wait { $0.send(message, $1, $2) }.get()
     }
@@ -109,7 +109,7 @@ final class SocketCore: TransferHandle {
         try await wait { $0.ping($1, $2) }.get()
     }
 
-    func close(_ code: WebSocketCloseCode, reason: String = "") async {
+    func close(_ code: WebSocket.CloseCode, reason: String = "") async {
         change { $0.end(.success(nil), sending: code, reason: reason) }
         await over()
     }

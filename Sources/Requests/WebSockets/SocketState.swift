@@ -14,17 +14,17 @@ struct SocketState: Sendable {
     var whenOver: Action?
     var due: [Action] = []
     /// The end of the messages, after those that wait to be consumed; `nil` as long as the socket is open.
-    private(set) var ending: Result<WebSocketMessage?, RequestError>?
+    private(set) var ending: Result<WebSocket.Message?, RequestError>?
     /// The code and the reason with which the socket was closed.
-    private(set) var closing: (code: WebSocketCloseCode, reason: String)?
+    private(set) var closing: (code: WebSocket.CloseCode, reason: String)?
     /// Whether the peer is to wait until messages are consumed.
     private(set) var isFull = false
 
     private let settings: SocketCore.Settings
-    private var messages = FIFO<WebSocketMessage>()
+    private var messages = FIFO<WebSocket.Message>()
     /// The number of bytes of the messages.
     private var size = 0
-    private var reader: (number: Int, reply: Reply<WebSocketMessage?>)?
+    private var reader: (number: Int, reply: Reply<WebSocket.Message?>)?
     /// The waits of its other users, by their numbers.
     private var waits: [Int: (purpose: Purpose, reply: Reply<Void>)] = [:]
     /// The numbers of the waiting senders, in their order; those that were withdrawn are skipped.
@@ -40,7 +40,7 @@ struct SocketState: Sendable {
 
     private enum Purpose: Sendable {
         /// To send a message.
-        case sending(WebSocketMessage)
+        case sending(WebSocket.Message)
         /// For the answer to a ping.
         case pong
         /// For the end of the connection.
@@ -113,7 +113,7 @@ struct SocketState: Sendable {
         }
     }
 
-    private mutating func receive(_ message: WebSocketMessage) {
+    private mutating func receive(_ message: WebSocket.Message) {
         guard ending == nil else { return }
         if let (_, reply) = reader.take() {
             due.append { reply.resume(returning: .success(message)) }
@@ -152,8 +152,8 @@ struct SocketState: Sendable {
 
     /// Ends the messages, after those that wait to be consumed, and begins the closing handshake or answers it.
     mutating func end(
-        _ ending: Result<WebSocketMessage?, RequestError>,
-        sending code: WebSocketCloseCode,
+        _ ending: Result<WebSocket.Message?, RequestError>,
+        sending code: WebSocket.CloseCode,
         reason: String = ""
     ) {
         machine.close(code, reason: reason)
@@ -191,14 +191,14 @@ struct SocketState: Sendable {
     // MARK: Users
 
     /// Takes the next message, or the end; `nil` if there is neither.
-    mutating func takeNext() -> Result<WebSocketMessage?, RequestError>? {
+    mutating func takeNext() -> Result<WebSocket.Message?, RequestError>? {
         guard let message = messages.popFirst() else { return ending }
         size -= message.count + Self.overhead
         if isFull, size <= settings.bufferSize / 2 { isFull = false }
         return .success(message)
     }
 
-    mutating func read(_ reply: Reply<WebSocketMessage?>, _ number: Int) {
+    mutating func read(_ reply: Reply<WebSocket.Message?>, _ number: Int) {
         if let next = takeNext() { return due.append { reply.resume(returning: next) } }
         guard reader == nil else {
             let reason = "another task waits for the next message of the WebSocket"
@@ -209,14 +209,14 @@ struct SocketState: Sendable {
     }
 
     /// Sends a message, unless it has to wait.
-    mutating func send(_ message: WebSocketMessage) -> Result<Void, RequestError>? {
+    mutating func send(_ message: WebSocket.Message) -> Result<Void, RequestError>? {
         guard ending == nil else { return .failure(closedError) }
         guard line.isEmpty, machine.pendingCount < settings.bufferSize else { return nil }
         machine.send(message)
         return .success(())
     }
 
-    mutating func send(_ message: WebSocketMessage, _ reply: Reply<Void>, _ number: Int) {
+    mutating func send(_ message: WebSocket.Message, _ reply: Reply<Void>, _ number: Int) {
         if let result = send(message) { return due.append { reply.resume(returning: result) } }
         waits[number] = (.sending(message), reply)
         line.append(number)

@@ -37,10 +37,10 @@ public final class WebSocket: Sendable {
 
     /// The code with which the socket was closed; `nil` until the peer has closed it or the connection is lost.
     ///
-    /// It is the code of the peer, or ``WebSocketCloseCode/noStatusReceived`` if the peer gave none. After a violation
+    /// It is the code of the peer, or ``WebSocket/CloseCode/noStatusReceived`` if the peer gave none. After a violation
     /// of the protocol, it is the one that was sent. A connection that ended without a closing handshake has
-    /// ``WebSocketCloseCode/abnormalClosure``.
-    public var closeCode: WebSocketCloseCode? { core.closing?.code }
+    /// ``WebSocket/CloseCode/abnormalClosure``.
+    public var closeCode: WebSocket.CloseCode? { core.closing?.code }
 
     /// The human-readable reason that came with the ``closeCode``; `nil` as long as there is no code.
     public var closeReason: String? { core.closing?.reason }
@@ -55,12 +55,12 @@ public final class WebSocket: Sendable {
 
     /// Sends a text.
     ///
-    /// - Throws: What ``send(_:)-(WebSocketMessage)`` throws.
+    /// - Throws: What ``send(_:)-(WebSocket.Message)`` throws.
     public func send(_ text: String) async throws(RequestError) { try await core.send(.text(text)) }
 
     /// Sends bytes.
     ///
-    /// - Throws: What ``send(_:)-(WebSocketMessage)`` throws.
+    /// - Throws: What ``send(_:)-(WebSocket.Message)`` throws.
     public func send(_ data: Data) async throws(RequestError) { try await core.send(.data(data)) }
 
     /// Sends a message.
@@ -70,13 +70,13 @@ public final class WebSocket: Sendable {
     ///
     /// - Throws: A ``RequestError`` of code `closed` if the socket is closed, the error of the socket if it has failed,
     ///   and one of code `cancelled` if the task is cancelled while it waits: then nothing is sent.
-    public func send(_ message: WebSocketMessage) async throws(RequestError) { try await core.send(message) }
+    public func send(_ message: WebSocket.Message) async throws(RequestError) { try await core.send(message) }
 
     /// Sends a ping, and waits for the answer.
     ///
     /// The socket pings by itself: use this to measure the round-trip time, or to check the peer at once.
     ///
-    /// - Throws: A ``RequestError``, as ``send(_:)-(WebSocketMessage)`` does.
+    /// - Throws: A ``RequestError``, as ``send(_:)-(WebSocket.Message)`` does.
     public func ping() async throws(RequestError) { try await core.ping() }
 
     /// Closes the socket, and waits for the end of the connection.
@@ -85,17 +85,17 @@ public final class WebSocket: Sendable {
     /// that doesn't answer within five seconds is disconnected. May be called repeatedly; the first call counts.
     ///
     /// - Parameters:
-    ///   - code: The reason; by default ``WebSocketCloseCode/normalClosure``. A code from 1000 to 1003, 1007 to 1014 or
-    ///     3000 to 4999 is sent; any other is left out.
+    ///   - code: The reason; by default ``WebSocket/CloseCode/normalClosure``. A code from 1000 to 1003, 1007 to 1014
+    ///     or 3000 to 4999 is sent; any other is left out.
     ///   - reason: The human-readable reason, truncated to 123 bytes of UTF-8; none by default.
-    public func close(code: WebSocketCloseCode = .normalClosure, reason: String = "") async {
+    public func close(code: WebSocket.CloseCode = .normalClosure, reason: String = "") async {
         await core.close(code, reason: reason)
     }
 
     /// The messages of a ``WebSocket``, which they keep open.
     public struct Messages: AsyncSequence, Sendable {
         /// A message.
-        public typealias Element = WebSocketMessage
+        public typealias Element = WebSocket.Message
         fileprivate let socket: WebSocket
 
         /// Begins to consume the messages, or continues.
@@ -111,7 +111,9 @@ public final class WebSocket: Sendable {
             ///
             /// - Throws: The error that ended the socket; one of code `cancelled` if the task is cancelled, and of code
             ///   `alreadyConsumed` if another task waits.
-            public mutating func next() async throws(RequestError) -> WebSocketMessage? { try await socket.core.next() }
+            public mutating func next() async throws(RequestError) -> WebSocket.Message? {
+                try await socket.core.next()
+            }
         }
     }
 }

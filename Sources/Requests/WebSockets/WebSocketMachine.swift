@@ -15,20 +15,20 @@ package struct WebSocketMachine: Sendable {
     /// What the peer has done.
     package enum Event: Sendable, Hashable {
         /// It has sent a message.
-        case message(WebSocketMessage)
+        case message(WebSocket.Message)
         /// It has sent a ping, whose answer waits to be sent unless the socket is being closed.
         case ping(Data)
         /// It has answered a ping.
         case pong(Data)
         /// It has closed the socket: nothing more comes from it, and the answer waits to be sent.
-        case closed(WebSocketCloseCode, reason: String)
+        case closed(WebSocket.CloseCode, reason: String)
         /// It has broken the protocol: nothing more is read, and a close frame with the code waits to be sent.
-        case failed(WebSocketCloseCode, reason: String)
+        case failed(WebSocket.CloseCode, reason: String)
     }
 
     private struct Violation: Error {
         let reason: String
-        var code = WebSocketCloseCode.protocolError
+        var code = WebSocket.CloseCode.protocolError
     }
 
     /// The frame that is being received, without its content.
@@ -86,7 +86,7 @@ package struct WebSocketMachine: Sendable {
     }
 
     /// Sends a message, unless a close frame was sent.
-    package mutating func send(_ message: WebSocketMessage) {
+    package mutating func send(_ message: WebSocket.Message) {
         guard !isClosing else { return }
         switch message {
         case .text(let text): output.append(.text, Data(text.utf8))
@@ -104,7 +104,7 @@ package struct WebSocketMachine: Sendable {
     /// - Parameters:
     ///   - code: The reason; a code that must not be sent is left out.
     ///   - reason: The human-readable reason.
-    package mutating func close(_ code: WebSocketCloseCode, reason: String = "") {
+    package mutating func close(_ code: WebSocket.CloseCode, reason: String = "") {
         guard !isClosing else { return }
         isClosing = true
         guard code.isSendable else { return output.appendClose(Data()) }
@@ -244,7 +244,7 @@ package struct WebSocketMachine: Sendable {
         guard payload.count != 1 else { throw Violation(reason: "a close frame has half a code") }
         let code =
             payload.isEmpty
-            ? .noStatusReceived : WebSocketCloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
+            ? .noStatusReceived : WebSocket.CloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
         guard payload.isEmpty || code.isSendable else { throw Violation(reason: "a close frame has the code \(code)") }
         var check = UTF8Check()
         let reason = payload.dropFirst(2)

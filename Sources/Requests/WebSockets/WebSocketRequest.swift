@@ -37,7 +37,7 @@ public protocol WebSocketRequest: NetworkRequest {
     var maximumMessageSize: Int { get }
 
     /// The number of unconsumed bytes above which the peer has to wait, and of unsent bytes above which
-    /// ``WebSocket/send(_:)-(WebSocketMessage)`` does; 256 KiB by default.
+    /// ``WebSocket/send(_:)-(WebSocket.Message)`` does; 256 KiB by default.
     var bufferSize: Int { get }
 
     /// Makes the value while the socket is open.

@@ -16,7 +16,7 @@ public final class MockWebSocket {
     /// The request of the handshake.
     public let request: ReceivedRequest
     /// The code with which the client has closed the socket; `nil` if it hasn't.
-    public private(set) var closeCode: WebSocketCloseCode?
+    public private(set) var closeCode: WebSocket.CloseCode?
     /// The reason that came with the ``closeCode``.
     public private(set) var closeReason: String?
     /// The rule of the protocol that the client has violated; `nil` if it has violated none.
@@ -27,7 +27,7 @@ public final class MockWebSocket {
     public var onPing: ((Data) -> Void)?
     private var connection: Connection
     private var machine = WebSocketMachine(.server)
-    private var messages: [WebSocketMessage] = []
+    private var messages: [WebSocket.Message] = []
     private var isConnected = true
 
     init(_ request: ReceivedRequest, _ connection: Connection) {
@@ -37,7 +37,7 @@ public final class MockWebSocket {
     // MARK: Receive
 
     /// Waits for the next message; `nil` if the client has closed the socket, or disconnected.
-    public func receive() -> WebSocketMessage? {
+    public func receive() -> WebSocket.Message? {
         while messages.isEmpty, closeCode == nil, isConnected { _ = receiveBytes() }
         return messages.isEmpty ? nil : messages.removeFirst()
     }
@@ -81,7 +81,7 @@ public final class MockWebSocket {
     /// Sends a message.
     ///
     /// - Throws: ``Disconnected``.
-    public func send(_ message: WebSocketMessage) throws {
+    public func send(_ message: WebSocket.Message) throws {
         machine.send(message)
         try flush()
     }
@@ -133,7 +133,7 @@ public final class MockWebSocket {
     /// Closes the socket, and waits for the answer of the client; does nothing if it is closed.
     ///
     /// It is called after a script that hasn't closed the socket.
-    public func close(code: WebSocketCloseCode = .normalClosure, reason: String = "") {
+    public func close(code: WebSocket.CloseCode = .normalClosure, reason: String = "") {
         guard isConnected else { return }
         machine.close(code, reason: reason)
         guard (try? flush()) != nil else { return }

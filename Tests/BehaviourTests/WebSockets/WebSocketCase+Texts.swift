@@ -81,14 +81,14 @@ extension WebSocketCase {
         let prefixes = (1...Data(greek.utf8).count).map { count -> WebSocketCase in
             let part = Data(Data(greek.utf8).prefix(count))
             let text = String(bytes: part, encoding: .utf8)
-            let messages = text.map { [WebSocketMessage.text($0)] } ?? []
+            let messages = text.map { [WebSocket.Message.text($0)] } ?? []
             return WebSocketCase("6.6.\(count)", pieces(part, [0]), messages, text == nil ? invalid : .closed(1000))
         }
         var table: [WebSocketCase] = []
         for (group, valid, invalid) in bytes {
             for (index, hex) in (valid + invalid).enumerated() {
                 let (data, isValid) = (Data(hex: hex), index < valid.count)
-                let messages: [WebSocketMessage] = isValid ? [.text(String(decoding: data, as: UTF8.self))] : []
+                let messages: [WebSocket.Message] = isValid ? [.text(String(decoding: data, as: UTF8.self))] : []
                 let end = isValid ? .closed(1000) : Self.invalid
                 table.append(WebSocketCase("\(group).\(index + 1)", pieces(data, [0]), messages, end))
             }
@@ -171,7 +171,7 @@ extension WebSocketCase {
             }
         }
         let million = Data(repeating: 0x2A, count: 1 << 20)
-        let text = WebSocketMessage.text(String(decoding: million, as: UTF8.self))
+        let text = WebSocket.Message.text(String(decoding: million, as: UTF8.self))
         let parts = [64, 256, 1024, 4096, 16384, 65536, 262_144, 1_048_576].enumerated().flatMap {
             index,
             size -> [WebSocketCase] in
@@ -188,8 +188,8 @@ extension WebSocketCase {
         }
         let many = [0, 16, 64, 256, 1024, 4096].enumerated().flatMap { index, size -> [WebSocketCase] in
             let (text, data) = (String(repeating: "*", count: size), Data(count: size))
-            let texts = Array(repeating: WebSocketMessage.text(text), count: 1000)
-            let pieces = Array(repeating: WebSocketMessage.data(data), count: 1000)
+            let texts = Array(repeating: WebSocket.Message.text(text), count: 1000)
+            let pieces = Array(repeating: WebSocket.Message.data(data), count: 1000)
             return [
                 WebSocketCase("9.7.\(index + 1)", Array(repeating: .text(text), count: 1000), texts),
                 WebSocketCase("9.8.\(index + 1)", Array(repeating: .binary(data), count: 1000), pieces),

@@ -20,7 +20,7 @@ struct WebSocketCase: Sendable, CustomTestStringConvertible {
     let number: String
     let frames: [WebSocketFrame]
     /// The messages that arrive.
-    let messages: [WebSocketMessage]
+    let messages: [WebSocket.Message]
     /// The contents of the pongs with which the client answers.
     let pongs: [Data]
     let end: End
@@ -32,7 +32,7 @@ struct WebSocketCase: Sendable, CustomTestStringConvertible {
     init(
         _ number: String,
         _ frames: [WebSocketFrame],
-        _ messages: [WebSocketMessage] = [],
+        _ messages: [WebSocket.Message] = [],
         pongs: [Data] = [],
         _ end: End = .closed(1000),
         by pieceSize: Int? = nil
@@ -130,7 +130,7 @@ struct WebSocketCase: Sendable, CustomTestStringConvertible {
             WebSocketFrame(opcode, Data(text.utf8), isFinal: isFinal)
         }
         let (one, two) = (part(.text, "fragment1"), part(.continuation, "fragment2", true))
-        let (whole, ping) = (WebSocketMessage.text("fragment1fragment2"), Data("ping payload".utf8))
+        let (whole, ping) = (WebSocket.Message.text("fragment1fragment2"), Data("ping payload".utf8))
         let lone = part(.continuation, "non-continuation payload", true)
         let open = part(.continuation, "non-continuation payload")
         let hello = part(.text, "Hello, world!", true)
@@ -139,7 +139,7 @@ struct WebSocketCase: Sendable, CustomTestStringConvertible {
             part(.continuation, "fragment3"), part(.continuation, "fragment4"), .ping(Data("pongme 2 !".utf8)),
             part(.continuation, "fragment5", true),
         ]
-        let all = WebSocketMessage.text("fragment1fragment2fragment3fragment4fragment5")
+        let all = WebSocket.Message.text("fragment1fragment2fragment3fragment4fragment5")
         let two19 = [Data("pongme 1 !".utf8), Data("pongme 2 !".utf8)]
         return [
             WebSocketCase("5.1", [part(.ping, "fragment1"), two], violation),

@@ -10,7 +10,7 @@ import Testing
 /// Peers that violate the protocol, or stall: each leads to one typed end, and takes little memory.
 @Suite(.bounded) struct WebSocketHostilityTests {
     private let server: MockServer
-    private let closed = Recorder<WebSocketCloseCode?>()
+    private let closed = Recorder<WebSocket.CloseCode?>()
 
     init() throws {
         server = try MockServer()

@@ -108,7 +108,7 @@ import Testing
 
     @Test(arguments: 0..<40) func maskedMessagesArriveAsTheyWere(_ seed: Int) {
         var (random, client, server) = (Fuzz(seed: UInt64(seed)), WebSocketMachine(.client), WebSocketMachine(.server))
-        var messages: [WebSocketMessage] = []
+        var messages: [WebSocket.Message] = []
         for _ in 0..<20 {
             let count = Int.random(in: 0..<400, using: &random)
             let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.bounded) struct WebSocketOperationTests {
     private let server: MockServer
-    private let closed = Recorder<WebSocketCloseCode?>()
+    private let closed = Recorder<WebSocket.CloseCode?>()
     private let client: HTTPClient
 
     init() throws {

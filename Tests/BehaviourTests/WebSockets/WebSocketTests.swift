@@ -12,7 +12,7 @@ import Testing
         let server = try MockServer { _ in .webSocket { try $0.echo() } }
         let client = HTTPClient(baseURL: server.url)
         let large = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-        let sent: [WebSocketMessage] = [
+        let sent: [WebSocket.Message] = [
             .text("hello"), .data(Data([1, 2, 3])), .text(""), .data(Data()), .data(large),
             .text(String(repeating: "grüße ", count: 20_000)),
         ]
@@ -34,7 +34,7 @@ import Testing
             .webSocket { socket in
                 try socket.send("one")
                 try socket.send("two")
-                socket.close(code: WebSocketCloseCode(rawValue: 4001), reason: "enough")
+                socket.close(code: WebSocket.CloseCode(rawValue: 4001), reason: "enough")
             }
         }
 
@@ -43,7 +43,7 @@ import Testing
         let texts = try await socket.messages.reduce(into: []) { $0.append($1.text) }
 
         #expect(texts == ["one", "two"])
-        #expect(socket.closeCode == WebSocketCloseCode(rawValue: 4001))
+        #expect(socket.closeCode == WebSocket.CloseCode(rawValue: 4001))
         #expect(socket.closeReason == "enough")
         await #expect(throws: RequestError.self) { try await socket.send("late") }
         #expect(try await socket.next(1) == [])
@@ -51,11 +51,11 @@ import Testing
     }
 
     @Test(arguments: [
-        (WebSocketCloseCode.normalClosure, "", 1000), (.goingAway, "done", 1001),
-        (WebSocketCloseCode(rawValue: 4999), "own", 4999), (.abnormalClosure, "never sent", 1005),
+        (WebSocket.CloseCode.normalClosure, "", 1000), (.goingAway, "done", 1001),
+        (WebSocket.CloseCode(rawValue: 4999), "own", 4999), (.abnormalClosure, "never sent", 1005),
     ])
-    func closeSendsCodeAndReason(_ code: WebSocketCloseCode, _ reason: String, _ seen: UInt16) async throws {
-        let closed = Recorder<(WebSocketCloseCode?, String?, String?)>()
+    func closeSendsCodeAndReason(_ code: WebSocket.CloseCode, _ reason: String, _ seen: UInt16) async throws {
+        let closed = Recorder<(WebSocket.CloseCode?, String?, String?)>()
         let server = try MockServer { _ in
             .webSocket { socket in
                 socket.awaitClose()
@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test func releasedSocketIsClosedAsGoingAway() async throws {
-        let closed = Recorder<WebSocketCloseCode?>()
+        let closed = Recorder<WebSocket.CloseCode?>()
         let server = try MockServer { _ in
             .webSocket { socket in
                 socket.awaitClose()
@@ -210,8 +210,8 @@ import Testing
 
 extension WebSocket {
     /// The next messages, fewer if the socket is closed.
-    func next(_ count: Int) async throws -> [WebSocketMessage] {
-        var received: [WebSocketMessage] = []
+    func next(_ count: Int) async throws -> [WebSocket.Message] {
+        var received: [WebSocket.Message] = []
         var iterator = messages.makeAsyncIterator()
         while received.count < count, let message = try await iterator.next() { received.append(message) }
         return received

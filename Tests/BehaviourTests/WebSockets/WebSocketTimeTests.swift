@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.bounded) struct WebSocketTimeTests {
     private let server: MockServer
-    private let closed = Recorder<WebSocketCloseCode?>()
+    private let closed = Recorder<WebSocket.CloseCode?>()
     private let client: HTTPClient
 
     init() throws {

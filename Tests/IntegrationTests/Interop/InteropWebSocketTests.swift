@@ -26,7 +26,7 @@ extension OverLoopback {
         @Test(arguments: [InteropServers.Server.sockets, .secureSockets])
         func messagesOfAllSizesComeBack(_ server: InteropServers.Server) async throws {
             let sizes = [0, 1, 125, 126, 127, 65_535, 65_536, 1 << 20, 10_000_000]
-            let sent = sizes.flatMap { size -> [WebSocketMessage] in
+            let sent = sizes.flatMap { size -> [WebSocket.Message] in
                 [
                     .data(Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) })),
                     .text(String(repeating: "ü", count: size / 2)),
@@ -35,7 +35,7 @@ extension OverLoopback {
 
             let socket = try await client(server).webSocket("echo")
             let sending = Task { for message in sent { try await socket.send(message) } }
-            var received: [WebSocketMessage] = []
+            var received: [WebSocket.Message] = []
             for try await message in socket.messages {
                 received.append(message)
                 if received.count == sent.count { break }
