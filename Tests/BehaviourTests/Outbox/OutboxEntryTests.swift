@@ -260,7 +260,7 @@ import Testing
     @Test func typeThatIsNotRegisteredIsAnErrorOfAdd() async throws {
         let outbox = try OutboxTrial().open()
 
-        await #expect(throws: OutboxError.unregistered("UploadPhoto")) { try await outbox.add(UploadPhoto(name: "a")) }
+        await #expect(throws: Outbox.Error.unregistered("UploadPhoto")) { try await outbox.add(UploadPhoto(name: "a")) }
     }
 
     @Test func entryOfATypeThatIsNotRegisteredIsKept() async throws {

@@ -25,12 +25,12 @@ import Testing
     @Test func secondOwnerGetsAnError() async throws {
         let trial = OutboxTrial()
         let first = try trial.open()
-        #expect(throws: OutboxError.inUse) { try trial.open() }
+        #expect(throws: Outbox.Error.inUse) { try trial.open() }
         await first.close()
 
         let second = try trial.open()
 
-        await #expect(throws: OutboxError.closed) { try await first.add(SaveNote(note: 1)) }
+        await #expect(throws: Outbox.Error.closed) { try await first.add(SaveNote(note: 1)) }
         try await second.add(SaveNote(note: 1))
         #expect(await second.waitUntilDrained())
         #expect(await first.waitUntilDrained())
@@ -243,7 +243,7 @@ import Testing
         let photo = trial.folder.file("photo.jpg")
         let outbox = try trial.open { $0.register(UploadPhoto.self) }
 
-        await #expect(throws: OutboxError.fileBody) { try await outbox.add(UploadPhoto(name: "a", file: photo)) }
+        await #expect(throws: Outbox.Error.fileBody) { try await outbox.add(UploadPhoto(name: "a", file: photo)) }
         await #expect(throws: FileError.self) { try await outbox.add(UploadPhoto(name: "a"), file: photo) }
         await #expect(throws: FileError.self) { try await outbox.add(UploadPhoto(name: "a"), file: trial.folder.url) }
 

@@ -120,26 +120,28 @@ extension Outbox {
     }
 }
 
-/// The reason why an ``Outbox`` can't be opened, or doesn't take a request.
-///
-/// A problem of the disk is a ``FileError`` instead.
-public enum OutboxError: ExplainedError, DescribedError, Sendable, Hashable {
-    /// Another outbox, in this process or another, uses the folder.
-    case inUse
-    /// The outbox was closed.
-    case closed
-    /// The type of the request isn't registered; the value is the name of the type.
-    case unregistered(String)
-    /// The body of the request is a file, which may change or vanish before it is sent.
-    case fileBody
+extension Outbox {
+    /// The reason why an ``Outbox`` can't be opened, or doesn't take a request.
+    ///
+    /// A problem of the disk is a ``FileError`` instead.
+    public enum Error: ExplainedError, DescribedError, Sendable, Hashable {
+        /// Another outbox, in this process or another, uses the folder.
+        case inUse
+        /// The outbox was closed.
+        case closed
+        /// The type of the request isn't registered; the value is the name of the type.
+        case unregistered(String)
+        /// The body of the request is a file, which may change or vanish before it is sent.
+        case fileBody
 
-    /// The error, in a sentence.
-    public var description: String {
-        switch self {
-        case .inUse: "another outbox uses the folder; close it first"
-        case .closed: "the outbox is closed"
-        case .unregistered(let type): "the type “\(type.shortened())” isn't registered; register it with the outbox"
-        case .fileBody: "the body of the request is a file; pass the file to the outbox, which copies it"
+        /// The error, in a sentence.
+        public var description: String {
+            switch self {
+            case .inUse: "another outbox uses the folder; close it first"
+            case .closed: "the outbox is closed"
+            case .unregistered(let type): "the type “\(type.shortened())” isn't registered; register it with the outbox"
+            case .fileBody: "the body of the request is a file; pass the file to the outbox, which copies it"
+            }
         }
     }
 }

@@ -14,7 +14,7 @@ extension Outbox {
     ///
     /// The records of all waiting callers are written together, with one wait for the disk.
     ///
-    /// - Throws: ``FileError`` or ``OutboxError``.
+    /// - Throws: ``FileError`` or ``Outbox/Error``.
     func commit(_ records: [OutboxRecord]) async throws {
         let lines = try records.reduce(into: Data()) { $0 += try $1.line() }
         try await withCheckedThrowingContinuation { continuation in
@@ -32,7 +32,7 @@ extension Outbox {
             return (shared.changes, shared.state.isClosed)
         }
         let result = Result {
-            guard !isClosed else { throw OutboxError.closed }
+            guard !isClosed else { throw Outbox.Error.closed }
             try store.append(changes.reduce(into: Data()) { $0 += $1.lines }, isDurable: true)
         }
         let records = (try? result.get()) == nil ? [] : changes.flatMap(\.records)
@@ -100,7 +100,7 @@ extension Outbox {
 
     private func send(_ item: OutboxState.Item) {
         guard let makeOperation = settings.kinds[item.entry.type] else {
-            return refuse(item.entry, OutboxError.unregistered(item.entry.type), .unregistered)
+            return refuse(item.entry, Outbox.Error.unregistered(item.entry.type), .unregistered)
         }
         do {
             let operation = try makeOperation(self, item)
@@ -158,7 +158,7 @@ extension Outbox {
     }
 
     /// Parks an entry that was being sent; from any thread.
-    private func refuse(_ entry: Entry, _ error: any Error, _ reason: Entry.Reason) {
+    private func refuse(_ entry: Entry, _ error: any Swift.Error, _ reason: Entry.Reason) {
         step { $0.failed(entry.id, RequestError(error), (.park, reason, .distantPast)) }
     }
 }
@@ -166,8 +166,8 @@ extension Outbox {
 extension HTTPBody {
     /// Checks that the content is neither a file nor a form with one.
     ///
-    /// - Throws: ``OutboxError``.
-    func refuseFiles() throws(OutboxError) {
+    /// - Throws: ``Outbox/Error``.
+    func refuseFiles() throws(Outbox.Error) {
         if case .file = content { throw .fileBody }
         for part in (source as? MultipartForm)?.parts ?? [] { try part.body.refuseFiles() }
     }

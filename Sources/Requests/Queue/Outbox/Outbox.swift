@@ -27,7 +27,7 @@ public final class Outbox: Sendable {
     struct Shared: Sendable {
         var state: OutboxState
         /// The records to write, with their lines, and the tasks that wait for the disk.
-        var changes: [(records: [OutboxRecord], lines: Data, end: CheckedContinuation<Void, any Error>)] = []
+        var changes: [(records: [OutboxRecord], lines: Data, end: CheckedContinuation<Void, any Swift.Error>)] = []
         var operations: [UUID: AnyRequestOperation] = [:]
         var alarm: (date: Date, timer: DelayedAction)?
         var readers: [UUID: AsyncStream<Event>.Continuation] = [:]
@@ -56,7 +56,7 @@ public final class Outbox: Sendable {
     ///   - client: The client that sends the requests.
     ///   - configure: Registers the types of the requests, and changes the settings. An error that it throws is thrown
     ///     here.
-    /// - Throws: ``OutboxError`` if another outbox has the folder; ``FileError`` if it can't be read or written.
+    /// - Throws: ``Outbox/Error`` if another outbox has the folder; ``FileError`` if it can't be read or written.
     ///   Neither damage nor an entry that can't be decoded is an error: see ``damage`` and ``entries``.
     public init(at folder: URL, client: HTTPClient, _ configure: (inout Settings) throws -> Void) throws {
         var settings = Settings()
@@ -123,8 +123,8 @@ public final class Outbox: Sendable {
     ///     never expires.
     ///   - file: A file whose content replaces the body of the request; the outbox makes a copy. None by default.
     /// - Returns: The identifier of the entry.
-    /// - Throws: ``FileError`` if it can't be written; its code is `diskFull` if there is no space. ``OutboxError`` for
-    ///   a type that isn't registered, for a body that is a file, and if the outbox is closed. Any error that the
+    /// - Throws: ``FileError`` if it can't be written; its code is `diskFull` if there is no space. ``Outbox/Error``
+    ///   for a type that isn't registered, for a body that is a file, and if the outbox is closed. Any error that the
     ///   encoder throws. After an error the request isn't kept; other entries are unaffected.
     @discardableResult
     public func add<R: NetworkRequest & Codable>(
@@ -134,7 +134,7 @@ public final class Outbox: Sendable {
         file: URL? = nil
     ) async throws -> UUID {
         guard let name = settings.names[ObjectIdentifier(R.self)] else {
-            throw OutboxError.unregistered(String(describing: R.self))
+            throw Outbox.Error.unregistered(String(describing: R.self))
         }
         if file == nil, let request = request as? any RequestConvertible { try request.http.body.refuseFiles() }
         let content = String(decoding: try JSONEncoder().encode(request), as: UTF8.self)
@@ -202,7 +202,7 @@ public final class Outbox: Sendable {
     /// It keeps its place in its category. Its attempts count from zero again, and it no longer expires. An entry that
     /// is being sent isn't changed; an identifier without an entry is ignored.
     ///
-    /// - Throws: ``FileError`` if it can't be written; ``OutboxError`` if the outbox is closed.
+    /// - Throws: ``FileError`` if it can't be written; ``Outbox/Error`` if the outbox is closed.
     public func retry(_ id: UUID) async throws {
         guard var entry = entries.first(where: { $0.id == id }) else { return }
         (entry.state, entry.attempts, entry.nextAttempt, entry.expires, entry.isPassed) = (.pending, 0, nil, nil, false)
@@ -211,21 +211,21 @@ public final class Outbox: Sendable {
 
     /// Removes an entry, and cancels its request if it is being sent.
     ///
-    /// - Throws: ``FileError`` if it can't be written; ``OutboxError`` if the outbox is closed.
+    /// - Throws: ``FileError`` if it can't be written; ``Outbox/Error`` if the outbox is closed.
     public func remove(_ id: UUID) async throws {
         try await removeAll { $0.id == id }
     }
 
     /// Removes the entries of a category that belong to the current account.
     ///
-    /// - Throws: ``FileError`` if it can't be written; ``OutboxError`` if the outbox is closed.
+    /// - Throws: ``FileError`` if it can't be written; ``Outbox/Error`` if the outbox is closed.
     public func removeAll(in category: String) async throws {
         try await removeAll { $0.category == category && $0.account == account }
     }
 
     /// Removes the entries that fulfil a condition, such as those of an account; all, or none if it throws.
     ///
-    /// - Throws: ``FileError`` if it can't be written; ``OutboxError`` if the outbox is closed.
+    /// - Throws: ``FileError`` if it can't be written; ``Outbox/Error`` if the outbox is closed.
     public func removeAll(where condition: (Entry) -> Bool) async throws {
         try await commit(entries.filter(condition).map { .removed($0.id) })
     }

@@ -22,7 +22,7 @@ final class OutboxStore: Sendable {
 
     /// Locks a folder, which is created if it doesn't exist.
     ///
-    /// - Throws: ``OutboxError`` if it is in use, or ``FileError``.
+    /// - Throws: ``Outbox/Error`` if it is in use, or ``FileError``.
     init(_ folder: URL) throws {
         guard folder.isFileURL else { throw FileError(.cannotWriteFile, folder, "it isn't the URL of a folder") }
         (self.folder, bodies, journal) = (folder, folder.appending(path: "bodies"), folder.appending(path: "journal"))
@@ -40,7 +40,7 @@ final class OutboxStore: Sendable {
             throw FileError(folder, writing: error)
         }
         lock = try Self.openFile(folder.appending(path: "lock"), O_CREAT)
-        guard PartialFile.lock(lock.fileDescriptor) else { throw OutboxError.inUse }
+        guard PartialFile.lock(lock.fileDescriptor) else { throw Outbox.Error.inUse }
     }
 
     deinit { release() }
