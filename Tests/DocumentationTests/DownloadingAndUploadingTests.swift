@@ -12,10 +12,10 @@ private let movies = FileManager.default.temporaryDirectory.appending(path: "Mov
 
 @Suite(.bounded) final class DownloadingAndUploadingTests {
     struct Film: DownloadRequest {
-        typealias Success = DownloadedFile
+        typealias Success = Download.File
         let id: Int
         var identifier: String { "\(id)" }
-        var destination: DownloadDestination { .file(movies.appending(path: "\(id).mov"), overwrite: true) }
+        var destination: Download.Destination { .file(movies.appending(path: "\(id).mov"), overwrite: true) }
 
         func makeURLRequest(completion: @escaping (Result<URLRequest, any Error>) -> Void) {
             completion(.success(URLRequest(url: api.appending(path: "films/\(id)"))))

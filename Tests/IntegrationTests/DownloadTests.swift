@@ -11,12 +11,12 @@ extension OverLoopback {
     /// Content is moved to its file as a whole or not at all, and fetched once, however often the connection breaks.
     @Suite(.bounded) struct DownloadTests {
         struct Fetch: DownloadRequest {
-            typealias Success = DownloadedFile
+            typealias Success = Download.File
             typealias Failure = RequestError
 
             var url: URL
-            var destination: DownloadDestination
-            var resumeToken: ResumeToken?
+            var destination: Download.Destination
+            var resumeToken: Download.ResumeToken?
             var resumesAutomatically = false
             var expectedSHA256: String?
             var options = RequestOptions()
@@ -147,7 +147,7 @@ extension OverLoopback {
             _ = try? await broken.value()
 
             let token = try #require(broken.resumeToken)
-            let stored = try ResumeToken(data: token.data)
+            let stored = try Download.ResumeToken(data: token.data)
             let file = try await OperationQueue().fetch(
                 Fetch(url: server.url("/"), destination: .file(target), resumeToken: stored)
             )

@@ -104,7 +104,7 @@ extension OverLoopback {
                 Fetch(
                     url: server.url("/"),
                     destination: folder.file("film"),
-                    resumeToken: try ResumeToken(data: stored)
+                    resumeToken: try Download.ResumeToken(data: stored)
                 )
             )
 
@@ -171,10 +171,10 @@ extension OverLoopback {
                 return .status(.ok, headers: [.eTag: "\"v1\""], body: Self.content).truncated(after: 100_000)
             }
             let given = try await folder.brokenDownload(of: server.url("/"))
-            let (operation, tokens) = (Locked<DownloadOperation<Fetch>?>(nil), Locked<[ResumeToken?]>([]))
+            let (operation, tokens) = (Locked<DownloadOperation<Fetch>?>(nil), Locked<[Download.ResumeToken?]>([]))
             let (isAdded, isOver) = (Gate(), Gate())
             let place = folder.url.appendingPathComponent("film")
-            let destination = DownloadDestination { _, _ in
+            let destination = Download.Destination { _, _ in
                 try? isAdded.wait()
                 operation.withLock { $0 }?.cancel { token in
                     tokens.withLock { $0.append(token) }
@@ -303,13 +303,13 @@ extension OverLoopback {
         @Test func fileResumedByTokensIsFetchedOnce() async throws {
             let files = FileServer(Self.content) { $0 <= 40 ? 3_000 + ($0 &* 7_919) % 5_000 : nil }
             let server = try MockServer { files.answer($0) }
-            var (token, lengths) = (ResumeToken?.none, [Int64]())
+            var (token, lengths) = (Download.ResumeToken?.none, [Int64]())
             for _ in 1...40 {
                 let operation = OperationQueue().addRequest(
                     Fetch(url: server.url("/"), destination: folder.file("film"), resumeToken: token)
                 )
                 _ = try? await operation.value()
-                token = try ResumeToken(data: try #require(operation.resumeToken).data)
+                token = try Download.ResumeToken(data: try #require(operation.resumeToken).data)
                 lengths.append(token?.receivedLength ?? 0)
             }
 

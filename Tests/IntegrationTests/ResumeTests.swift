@@ -92,12 +92,12 @@ extension OverLoopback {
 
         @Test func requestThatAcceptsOnly200CanResume() async throws {
             struct Strict: DownloadRequest {
-                typealias Success = DownloadedFile
+                typealias Success = Download.File
                 typealias Failure = RequestError
 
                 let base: Fetch
                 var identifier: String { base.identifier }
-                var destination: DownloadDestination { base.destination }
+                var destination: Download.Destination { base.destination }
                 var options: RequestOptions { base.options }
                 var validHTTPStatusCodes: [Int] { [200] }
                 func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {
@@ -118,11 +118,11 @@ extension OverLoopback {
         @Test(arguments: [(HTTPMethod.get, "bytes=1000-1999"), (.post, nil)] as [(HTTPMethod, String?)])
         func requestForPartOfAFileIsSentUnchanged(_ method: HTTPMethod, _ range: String?) async throws {
             struct Part: DownloadRequest {
-                typealias Success = DownloadedFile
+                typealias Success = Download.File
                 typealias Failure = RequestError
 
                 let http: HTTPRequest
-                let destination: DownloadDestination
+                let destination: Download.Destination
                 var options = RequestOptions()
                 var resumesAutomatically: Bool { true }
                 var identifier: String { http.url.absoluteString }

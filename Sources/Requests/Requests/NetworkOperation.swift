@@ -130,7 +130,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     ///
     /// - Parameter completion: Called once, on no particular thread, when the operation has its result. Its transfer
     ///   may still be ending.
-    open func cancel(producingResumeToken completion: @escaping @Sendable (ResumeToken?) -> Void) {
+    open func cancel(producingResumeToken completion: @escaping @Sendable (Download.ResumeToken?) -> Void) {
         cancel()
         completion(nil)
     }

@@ -279,10 +279,10 @@ import Testing
     // MARK: Content
 
     private struct FileRequest: DownloadRequest {
-        typealias Success = DownloadedFile
+        typealias Success = Download.File
         typealias Failure = RequestError
 
-        let destination: DownloadDestination
+        let destination: Download.Destination
         var identifier: String { "file" }
         func makeURLRequest(completion: @escaping BuildCompletion) { completion(.success(URLRequest(url: home))) }
     }

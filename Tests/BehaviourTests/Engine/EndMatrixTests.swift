@@ -257,7 +257,7 @@ import Testing
         var identifier: String { "film" }
 
         func makeURLRequest(completion: @escaping BuildCompletion) { make(completion) }
-        func process(_ file: DownloadedFile) throws -> String {
+        func process(_ file: Download.File) throws -> String {
             defer { try? FileManager.default.removeItem(at: file.url) }
             return String(decoding: try Data(contentsOf: file.url), as: UTF8.self)
         }

@@ -296,10 +296,10 @@ import Testing
     // MARK: Samples
 
     private struct Film: DownloadRequest {
-        typealias Success = DownloadedFile
+        typealias Success = Download.File
         typealias Failure = RequestError
         var identifier: String { "film" }
-        var destination: DownloadDestination
+        var destination: Download.Destination
         func makeURLRequest(completion: @escaping BuildCompletion) { completion(.success(URLRequest(url: home))) }
     }
 

@@ -61,7 +61,7 @@ import Testing
         let identifier = "film"
         let expectedSHA256 = String(repeating: "0", count: 64)
         func makeURLRequest(completion: @escaping BuildCompletion) { completion(.success(URLRequest(url: home))) }
-        func process(_ file: DownloadedFile) throws -> Data { try Data(contentsOf: file.url) }
+        func process(_ file: Download.File) throws -> Data { try Data(contentsOf: file.url) }
     }
 
     @Test func anExpectedDigestThatIsNoOptionalIsChecked() async {

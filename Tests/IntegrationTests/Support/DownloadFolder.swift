@@ -23,10 +23,10 @@ final class DownloadFolder: Sendable {
         try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()
     }
 
-    func file(_ name: String) -> DownloadDestination { .file(url.appendingPathComponent(name)) }
+    func file(_ name: String) -> Download.Destination { .file(url.appendingPathComponent(name)) }
 
     /// Returns the token of a download that was interrupted after some bytes.
-    func brokenDownload(of url: URL) async throws -> ResumeToken {
+    func brokenDownload(of url: URL) async throws -> Download.ResumeToken {
         let request = OverLoopback.DownloadTests.Fetch(url: url, destination: file("first"))
         let operation = OperationQueue().addRequest(request)
         _ = try? await operation.value()

@@ -21,9 +21,9 @@ public struct Download: DownloadRequest, ModifiableRequest {
     /// The request to send.
     public var http: HTTPRequest
     /// The destination of the content.
-    public var destination: DownloadDestination
+    public var destination: Download.Destination
     /// A token of an earlier download to resume; `nil` starts from the beginning.
-    public var resumeToken: ResumeToken?
+    public var resumeToken: Download.ResumeToken?
     /// Whether the next download to the same file resumes an interrupted one, without a token.
     public var resumesAutomatically = false
     /// The SHA-256 digest that the file must have, as 64 hexadecimal digits; `nil` for any.
@@ -41,7 +41,7 @@ public struct Download: DownloadRequest, ModifiableRequest {
     /// - Parameters:
     ///   - http: The request to send.
     ///   - destination: The destination of the content; a temporary file by default.
-    public init(_ http: HTTPRequest, to destination: DownloadDestination = .temporary) {
+    public init(_ http: HTTPRequest, to destination: Download.Destination = .temporary) {
         self.http = http
         self.destination = destination
         options = self.http.detachOptions()
@@ -62,13 +62,13 @@ public struct Download: DownloadRequest, ModifiableRequest {
     /// - Parameters:
     ///   - path: The path; ``RequestPath`` has the rules for values in it.
     ///   - destination: The destination of the content; a temporary file by default.
-    public init(_ path: RequestPath, to destination: DownloadDestination = .temporary) {
+    public init(_ path: RequestPath, to destination: Download.Destination = .temporary) {
         self.init(HTTPRequest(Address(path)), to: destination)
     }
 
     /// Makes a download of the resource at a `URL`, at a list of segments, or at the address of a type of yours.
     @_disfavoredOverload
-    public init(_ path: some RequestPathConvertible, to destination: DownloadDestination = .temporary) {
+    public init(_ path: some RequestPathConvertible, to destination: Download.Destination = .temporary) {
         self.init(path.requestPath, to: destination)
     }
 
@@ -91,7 +91,7 @@ public struct Download: DownloadRequest, ModifiableRequest {
 
 extension Download {
     /// Returns a copy that resumes an earlier download; `nil` starts from the beginning.
-    public func resuming(from token: ResumeToken?) -> Self {
+    public func resuming(from token: Download.ResumeToken?) -> Self {
         modified { $0.resumeToken = token }
     }
 
@@ -115,7 +115,7 @@ extension TypedRequest {
     ///
     /// - Parameter destination: The destination of the content; a temporary file by default.
     /// - Returns: The download.
-    public func download(to destination: DownloadDestination = .temporary) -> Download {
+    public func download(to destination: Download.Destination = .temporary) -> Download {
         var download = Download(http, to: destination)
         download.options = options
         return download
@@ -127,7 +127,7 @@ extension HTTPRequest {
     ///
     /// - Parameter destination: The destination of the content; a temporary file by default.
     /// - Returns: The download.
-    public func download(to destination: DownloadDestination = .temporary) -> Download {
+    public func download(to destination: Download.Destination = .temporary) -> Download {
         Download(self, to: destination)
     }
 }

@@ -8,7 +8,7 @@ import Foundation
 /// ```swift
 /// struct Film: DownloadRequest {
 ///     typealias Success = URL
-///     var destination: DownloadDestination { .directory(movies) }
+///     var destination: Download.Destination { .directory(movies) }
 ///     …
 /// }
 /// let file = try await queue.fetch(Film())
@@ -22,21 +22,21 @@ public protocol DownloadRequest: NetworkRequest {
     associatedtype OperationType = DownloadOperation<Self>
 
     /// The type of the resume token: itself or an optional.
-    associatedtype Resumption: OptionalConvertible<ResumeToken> = ResumeToken?
+    associatedtype Resumption: OptionalConvertible<Download.ResumeToken> = Download.ResumeToken?
     /// The type of the expected digest: `String` or `String?`.
     associatedtype ExpectedDigest: OptionalConvertible<String> = String?
 
-    /// The type of the destination: ``DownloadDestination``, or a `URL`.
-    associatedtype FileDestination = DownloadDestination
+    /// The type of the destination: ``Download/Destination``, or a `URL`.
+    associatedtype FileDestination = Download.Destination
 
-    /// The destination of the file; ``DownloadDestination/temporary`` by default.
+    /// The destination of the file; ``Download/Destination/temporary`` by default.
     ///
     /// A `URL` is that of the file, or of a directory if it ends with a slash. A property of another type doesn't
     /// compile.
     var destination: FileDestination { get }
 
     /// The destination, whatever its type. Don't implement it; declare ``destination``.
-    var downloadDestination: DownloadDestination { get }
+    var downloadDestination: Download.Destination { get }
 
     /// A token of an earlier download to resume; `nil`, the default, starts from the beginning.
     var resumeToken: Resumption { get }
@@ -44,7 +44,7 @@ public protocol DownloadRequest: NetworkRequest {
     /// Whether the next download to the same file resumes an interrupted one, without a token; `false` by default.
     ///
     /// A failure, a cancellation or the end of the process then leaves the partial file beside the destination, which
-    /// has to be a ``DownloadDestination`` of the kind `file`.
+    /// has to be a ``Download/Destination`` of the kind `file`.
     var resumesAutomatically: Bool { get }
 
     /// The SHA-256 digest that the file must have, as 64 hexadecimal digits; `nil`, the default, for any.
@@ -55,19 +55,19 @@ public protocol DownloadRequest: NetworkRequest {
     /// Called once, on a thread that may be blocked.
     ///
     /// - Throws: The failure of the request; the file stays.
-    func process(_ file: DownloadedFile) throws -> Success
+    func process(_ file: Download.File) throws -> Success
 }
 
-extension DownloadRequest where FileDestination == DownloadDestination {
+extension DownloadRequest where FileDestination == Download.Destination {
     /// A temporary file.
-    public var destination: DownloadDestination { .temporary }
+    public var destination: Download.Destination { .temporary }
     /// The destination.
-    public var downloadDestination: DownloadDestination { destination }
+    public var downloadDestination: Download.Destination { destination }
 }
 
 extension DownloadRequest where FileDestination == URL {
     /// The file or the directory at the address.
-    public var downloadDestination: DownloadDestination {
+    public var downloadDestination: Download.Destination {
         destination.hasDirectoryPath ? .directory(destination) : .file(destination)
     }
 }
@@ -77,9 +77,9 @@ extension DownloadRequest {
     public var resumesAutomatically: Bool { false }
 }
 
-extension DownloadRequest where Resumption == ResumeToken? {
+extension DownloadRequest where Resumption == Download.ResumeToken? {
     /// No token.
-    public var resumeToken: ResumeToken? { nil }
+    public var resumeToken: Download.ResumeToken? { nil }
 }
 
 extension DownloadRequest where ExpectedDigest == String? {
@@ -87,19 +87,19 @@ extension DownloadRequest where ExpectedDigest == String? {
     public var expectedSHA256: String? { nil }
 }
 
-extension ResumeToken: OptionalConvertible {
+extension Download.ResumeToken: OptionalConvertible {
     /// The token.
-    public var asOptional: ResumeToken? { self }
+    public var asOptional: Download.ResumeToken? { self }
 }
 
 extension DownloadRequest where Success == URL {
     /// The URL of the file.
-    public func process(_ file: DownloadedFile) throws -> URL { file.url }
+    public func process(_ file: Download.File) throws -> URL { file.url }
 }
 
-extension DownloadRequest where Success == DownloadedFile {
+extension DownloadRequest where Success == Download.File {
     /// The file.
-    public func process(_ file: DownloadedFile) throws -> DownloadedFile { file }
+    public func process(_ file: Download.File) throws -> Download.File { file }
 }
 
 /// The operation of a ``DownloadRequest``.
@@ -187,7 +187,7 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
             let (url, length) = try download.complete(expecting: request.expectedSHA256.asOptional) { result == nil }
             // A cancellation in the meantime has its own result.
             guard result == nil else { return download.retract(url) }
-            let file = DownloadedFile(url: url, length: length, response: response.head)
+            let file = Download.File(url: url, length: length, response: response.head)
             if !finish(with: .success(try request.process(file))) { download.retract(url) }
         } catch let error as FileError {
             throw RunFailure(RequestError(error), in: .receiving)
@@ -217,7 +217,7 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
     /// It is `nil` while the download may still succeed, and if the server doesn't support resuming. The partial file
     /// is deleted with the operation and the last of its tokens, unless one of them was stored, a download has begun
     /// with it, or the request resumes automatically.
-    public final var resumeToken: ResumeToken? {
+    public final var resumeToken: Download.ResumeToken? {
         guard case .failure? = result else { return nil }
         // A download that never began keeps the token of its request.
         guard let download = download.withLock({ $0 }) else { return request?.resumeToken.asOptional }
@@ -225,7 +225,9 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
     }
 
     /// Cancels the operation, and passes on its resume token.
-    public final override func cancel(producingResumeToken completion: @escaping @Sendable (ResumeToken?) -> Void) {
+    public final override func cancel(
+        producingResumeToken completion: @escaping @Sendable (Download.ResumeToken?) -> Void
+    ) {
         cancel()
         addCompletion(on: .global()) { _ in completion(self.resumeToken) }
     }
@@ -235,19 +237,21 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
     }
 }
 
-/// A downloaded file, complete and at its destination.
-public struct DownloadedFile: Sendable {
-    /// The location of the file.
-    public let url: URL
-    /// The byte count of the file.
-    public let length: Int64
-    /// The status and the headers of the response that completed it.
-    public let response: HTTPResponseHead
+extension Download {
+    /// A downloaded file, complete and at its destination.
+    public struct File: Sendable {
+        /// The location of the file.
+        public let url: URL
+        /// The byte count of the file.
+        public let length: Int64
+        /// The status and the headers of the response that completed it.
+        public let response: HTTPResponseHead
 
-    /// Makes a description of a file.
-    public init(url: URL, length: Int64, response: HTTPResponseHead) {
-        self.url = url
-        self.length = length
-        self.response = response
+        /// Makes a description of a file.
+        public init(url: URL, length: Int64, response: HTTPResponseHead) {
+            self.url = url
+            self.length = length
+            self.response = response
+        }
     }
 }

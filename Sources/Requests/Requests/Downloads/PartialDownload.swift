@@ -14,7 +14,7 @@ final class PartialDownload: Sendable {
         /// Whether no other token for the file can exist yet, so that the file may be overwritten.
         var isOwn = false
         /// The caller's own token, as long as it is valid.
-        var given: ResumeToken?
+        var given: Download.ResumeToken?
         var target: URL?
         var again: ResumeMachine.Reason?
         var isComplete = false
@@ -33,7 +33,7 @@ final class PartialDownload: Sendable {
         case part
     }
 
-    private let destination: DownloadDestination
+    private let destination: Download.Destination
     private let kind: Kind
     private let keepsToken: Bool
     private let state: Locked<State>
@@ -43,7 +43,7 @@ final class PartialDownload: Sendable {
         destination = request.downloadDestination
         self.kind = kind
         keepsToken = kind == .resumable && request.resumesAutomatically && destination.fixedFile != nil
-        let stored = keepsToken ? destination.fixedFile.flatMap { ResumeToken.stored(for: $0) } : nil
+        let stored = keepsToken ? destination.fixedFile.flatMap { Download.ResumeToken.stored(for: $0) } : nil
         let given = kind == .resumable ? request.resumeToken.asOptional : nil
         given?.keepFile()
         let token = kind == .resumable ? given ?? stored : nil
@@ -129,7 +129,7 @@ final class PartialDownload: Sendable {
         let file: PartialFile
         if let former, isOwn, former.url.isBeside(target) {
             // The stored token describes the old bytes, which are about to be replaced.
-            if keepsToken { ResumeToken.removeStored(for: target) }
+            if keepsToken { Download.ResumeToken.removeStored(for: target) }
             try former.truncate()
             file = former
         } else {
@@ -148,11 +148,11 @@ final class PartialDownload: Sendable {
         }
         if keepsToken {
             // Nothing would remove the partial file of a download that ended, but whose token is replaced here.
-            ResumeToken.discardStored(for: target)
+            Download.ResumeToken.discardStored(for: target)
             if let manifest = machine?.manifest {
-                try ResumeToken(manifest, file: file.url, length: 0).store(for: target)
+                try Download.ResumeToken(manifest, file: file.url, length: 0).store(for: target)
             } else {
-                ResumeToken.removeStored(for: target)
+                Download.ResumeToken.removeStored(for: target)
             }
         }
         if former !== file { former?.discard() }
@@ -162,11 +162,11 @@ final class PartialDownload: Sendable {
     /// Removes the token that the next process would find, if it belongs to this file.
     private func forgetStored(for target: URL, of file: PartialFile) {
         guard keepsToken, stored(for: target, names: file) else { return }
-        ResumeToken.removeStored(for: target)
+        Download.ResumeToken.removeStored(for: target)
     }
 
     private func stored(for target: URL, names file: PartialFile) -> Bool {
-        ResumeToken.stored(for: target)?.file().lastPathComponent == file.url.lastPathComponent
+        Download.ResumeToken.stored(for: target)?.file().lastPathComponent == file.url.lastPathComponent
     }
 
     /// Interprets the end of a transfer.
@@ -249,7 +249,7 @@ final class PartialDownload: Sendable {
     }
 
     /// A token that resumes the download; `nil` if it can't be resumed.
-    var token: ResumeToken? {
+    var token: Download.ResumeToken? {
         close()
         let (file, manifest, given, claim) = state.withLock { state in
             let manifest = kind == .resumable ? state.machine.manifest : nil
@@ -260,7 +260,7 @@ final class PartialDownload: Sendable {
             return (state.file, manifest, state.given, state.claim)
         }
         guard let file, let manifest else { return given }
-        return ResumeToken(manifest, file: file.url, length: file.length, claim: claim)
+        return Download.ResumeToken(manifest, file: file.url, length: file.length, claim: claim)
     }
 
     /// Removes the file, unless it was moved, or there is a token for it: this operation's, the caller's own, or the
@@ -274,7 +274,7 @@ final class PartialDownload: Sendable {
         if keepsToken, let target, !destination.isFree(target) {
             // A token that was read keeps its file, which can be completed elsewhere.
             if claim == nil {
-                ResumeToken.discardStored(for: target)
+                Download.ResumeToken.discardStored(for: target)
             } else if let file {
                 forgetStored(for: target, of: file)
             }

@@ -97,11 +97,11 @@ import Testing
     // MARK: Downloads and streams
 
     private struct Paper: DownloadRequest {
-        typealias Success = DownloadedFile
+        typealias Success = Download.File
         typealias Failure = RequestError
 
         var identifier = "paper"
-        var destination = DownloadDestination.temporary
+        var destination = Download.Destination.temporary
 
         func makeURLRequest(completion: @escaping BuildCompletion) {
             var request = URLRequest(url: home)

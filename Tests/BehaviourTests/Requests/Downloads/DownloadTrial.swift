@@ -17,7 +17,7 @@ final class DownloadTrial: Sendable {
         /// The content of the file as its runs of equal letters, `400a 600b`; `nil` if there is no file.
         var file: String?
         var error: RequestError?
-        var token: ResumeToken?
+        var token: Download.ResumeToken?
         /// `Range` and `If-Range` of each request that was sent, `bytes=400- "a"`; empty if it asked for the whole.
         var asked: [String]
         /// The reasons for which requests were sent again.
@@ -31,7 +31,7 @@ final class DownloadTrial: Sendable {
     func run(
         _ answers: [StubResponse] = [],
         from url: URL = url,
-        token: ResumeToken? = nil,
+        token: Download.ResumeToken? = nil,
         automatically: Bool = false,
         retries: Int = 0,
         to target: URL? = nil,
@@ -82,7 +82,7 @@ final class DownloadTrial: Sendable {
         breakingAfter count: Int = 400,
         written: Int = 0,
         from url: URL = url
-    ) async throws -> ResumeToken {
+    ) async throws -> Download.ResumeToken {
         let token = try await run([.letters("a", 1000, .ok, headers).reset(after: count)], from: url).token
         if written > 0 {
             let name = try #require(try folder.names().first)

@@ -16,7 +16,7 @@ import Testing
     }
 
     /// Returns the bytes of a token in which a text is replaced by the JSON of another.
-    private func data(of token: ResumeToken, replacing text: String, with other: String) throws -> Data {
+    private func data(of token: Download.ResumeToken, replacing text: String, with other: String) throws -> Data {
         let original = String(decoding: token.data, as: UTF8.self).replacingOccurrences(of: "\\/", with: "/")
         let changed = original.replacingOccurrences(of: text, with: other)
         try #require(changed != original)
@@ -26,7 +26,7 @@ import Testing
     @Test func aTokenIsStoredAndReadBack() async throws {
         let token = try await trial.token()
 
-        let other = try ResumeToken(data: token.data)
+        let other = try Download.ResumeToken(data: token.data)
 
         #expect(other == token && other.receivedLength == 400 && other.totalLength == 1000)
         #expect(other.created == token.created && abs(other.created.timeIntervalSinceNow) < 60)
@@ -63,7 +63,7 @@ import Testing
             with: "\"\(path.replacingOccurrences(of: "NAME", with: name))\""
         )
 
-        #expect(throws: DecodingError.self) { try ResumeToken(data: data) }
+        #expect(throws: DecodingError.self) { try Download.ResumeToken(data: data) }
     }
 
     @Test(arguments: [
@@ -72,7 +72,7 @@ import Testing
     func tokenWithNonsenseIsInvalid(text: String, other: String) async throws {
         let data = try await data(of: trial.token(), replacing: text, with: other)
 
-        #expect(throws: DecodingError.self) { try ResumeToken(data: data) }
+        #expect(throws: DecodingError.self) { try Download.ResumeToken(data: data) }
     }
 
     /// A validator with a line break isn't sent, so that no field can be smuggled into a request.
@@ -90,7 +90,7 @@ import Testing
     func validatorThatCannotBeSentIsNone(headers: HTTPHeaders, validator: String) async throws {
         let stored = try await data(of: trial.token(headers), replacing: "\"\(validator)\"", with: #""a\r\nX-Evil: 1""#)
 
-        let outcome = try await trial.run(token: ResumeToken(data: stored))
+        let outcome = try await trial.run(token: Download.ResumeToken(data: stored))
 
         #expect(outcome.asked == [""] && outcome.file == "1000c")
     }

@@ -14,14 +14,14 @@ import Testing
     @Test func aFileIsThatFile() throws {
         let url = folder.appendingPathComponent("a.txt")
 
-        let destination = DownloadDestination.file(url)
+        let destination = Download.Destination.file(url)
 
         #expect(destination.fixedFile == url && !destination.overwrite && destination.createsIntermediateDirectories)
         #expect(try destination.file(suggestedName: "b.txt", response: head) == url)
     }
 
     @Test func aFolderTakesTheNameOfTheServer() throws {
-        let destination = DownloadDestination.directory(folder, overwrite: true)
+        let destination = Download.Destination.directory(folder, overwrite: true)
 
         let file = try destination.file(suggestedName: "b.txt", response: head)
 
@@ -31,15 +31,15 @@ import Testing
     }
 
     @Test func aTemporaryFileIsAlwaysAnotherAndKeepsItsExtension() throws {
-        let one = try DownloadDestination.temporary.file(suggestedName: "b.tar.gz", response: head)
-        let other = try DownloadDestination.temporary.file(suggestedName: "b", response: head)
+        let one = try Download.Destination.temporary.file(suggestedName: "b.tar.gz", response: head)
+        let other = try Download.Destination.temporary.file(suggestedName: "b", response: head)
 
         #expect(one != other && one.pathExtension == "gz" && other.pathExtension.isEmpty)
     }
 
     @Test func aClosureChooses() throws {
         let folder = folder
-        let destination = DownloadDestination { name, response in
+        let destination = Download.Destination { name, response in
             folder.appendingPathComponent("\(response.status.code)-\(name)")
         }
 
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func errorOfAClosureIsThrown() {
-        let destination = DownloadDestination { _, _ in throw CancellationError() }
+        let destination = Download.Destination { _, _ in throw CancellationError() }
 
         #expect(throws: CancellationError.self) { try destination.file(suggestedName: "b", response: head) }
     }
@@ -55,18 +55,18 @@ import Testing
     @Test(arguments: ["https://example.com/a", "file:///folder/"]) func onlyAFileIsADestination(_ text: String) {
         #expect(throws: FileError.self) {
             let url = try #require(URL(string: text))
-            _ = try DownloadDestination { _, _ in url }.file(suggestedName: "b", response: head)
+            _ = try Download.Destination { _, _ in url }.file(suggestedName: "b", response: head)
         }
     }
 
     @Test func aFileInTheWayIsNoticedEarly() throws {
         let file = folder.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: file) }
-        try DownloadDestination.file(file).check(file)
+        try Download.Destination.file(file).check(file)
         try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "/nowhere")
 
-        #expect(throws: FileError.self) { try DownloadDestination.file(file).check(file) }
-        try DownloadDestination.file(file, overwrite: true).check(file)
+        #expect(throws: FileError.self) { try Download.Destination.file(file).check(file) }
+        try Download.Destination.file(file, overwrite: true).check(file)
     }
 
     @Test(

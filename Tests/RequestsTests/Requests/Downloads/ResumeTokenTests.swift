@@ -19,11 +19,16 @@ import Testing
         let name = PartialFile.name(for: "a")
         let file = URL(fileURLWithPath: "/home/one/Films/\(name)")
 
-        let token = ResumeToken(manifest, file: file, length: 4, home: home)
+        let token = Download.ResumeToken(manifest, file: file, length: 4, home: home)
 
         #expect(token.file(home: home).path == file.path)
         #expect(token.file(home: "/home/two").path == "/home/two/Films/\(name)")
-        let outside = ResumeToken(manifest, file: URL(fileURLWithPath: "/home/oneself/\(name)"), length: 4, home: home)
+        let outside = Download.ResumeToken(
+            manifest,
+            file: URL(fileURLWithPath: "/home/oneself/\(name)"),
+            length: 4,
+            home: home
+        )
         #expect(outside.file(home: "/home/two").path == "/home/oneself/\(name)")
     }
 }
