@@ -163,7 +163,7 @@ final class ProgressFeeds: Sendable {
         received.end(isWhole: isWhole)
     }
 
-    subscript(direction: TransferDirection) -> ProgressFeed { direction == .upload ? sent : received }
+    subscript(direction: TransferProgress.Direction) -> ProgressFeed { direction == .upload ? sent : received }
 }
 
 extension Progress {

@@ -102,10 +102,12 @@ public struct TransferProgress: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The direction of a transfer.
-public enum TransferDirection: Sendable, Hashable, CaseIterable {
-    /// To the server: the content of the request.
-    case upload
-    /// From the server: the content of the response.
-    case download
+extension TransferProgress {
+    /// The direction of a transfer.
+    public enum Direction: Sendable, Hashable, CaseIterable {
+        /// To the server: the content of the request.
+        case upload
+        /// From the server: the content of the response.
+        case download
+    }
 }

@@ -42,7 +42,7 @@ struct QueueMeter: Sendable {
     }
 
     /// Records the progress of a request.
-    mutating func note(_ progress: TransferProgress, _ direction: TransferDirection, of id: ID) {
+    mutating func note(_ progress: TransferProgress, _ direction: TransferProgress.Direction, of id: ID) {
         guard var part = parts[id] else { return }
         fractions -= part.fraction
         switch direction {

@@ -45,7 +45,7 @@ extension RequestQueue {
     public func fetch<R: NetworkRequest>(
         _ request: R,
         session: (any HTTPTransport)? = nil,
-        progressOf direction: TransferDirection = .download,
+        progressOf direction: TransferProgress.Direction = .download,
         progress: (TransferProgress) -> Void
     ) async throws(R.Failure) -> R.Success {
         var operation: R.OperationType? = makeOperation(for: request, session)

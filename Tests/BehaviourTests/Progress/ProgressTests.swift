@@ -32,7 +32,7 @@ import Testing
     /// Records all reported progress, in its order.
     private func record(
         _ operation: NetworkOperation<some NetworkRequest>,
-        _ direction: TransferDirection = .download
+        _ direction: TransferProgress.Direction = .download
     ) -> Recorder<TransferProgress> {
         let recorder = Recorder<TransferProgress>()
         operation.onProgress(direction, on: DispatchQueue(label: "told")) { recorder.record($0) }

@@ -36,7 +36,9 @@ extension AnyRequestOperation {
     ///
     /// - Parameter direction: The bytes to observe: by default the received ones.
     /// - Returns: The sequence, for one consumer.
-    public final func progressUpdates(_ direction: TransferDirection = .download) -> AsyncStream<TransferProgress> {
+    public final func progressUpdates(
+        _ direction: TransferProgress.Direction = .download
+    ) -> AsyncStream<TransferProgress> {
         let feed = progressFeeds[direction]
         return AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let id = feed.observe { progress in
@@ -55,7 +57,7 @@ extension AnyRequestOperation {
     ///   - body: The closure.
     @_disfavoredOverload
     public final func onProgress(
-        _ direction: TransferDirection = .download,
+        _ direction: TransferProgress.Direction = .download,
         on queue: DispatchQueue = .global(qos: .utility),
         _ body: @escaping @Sendable (TransferProgress) -> Void
     ) {
@@ -73,14 +75,14 @@ extension AnyRequestOperation {
     ///   - queue: The main queue, on which the closure is called.
     ///   - body: The closure.
     public final func onProgress(
-        _ direction: TransferDirection = .download,
+        _ direction: TransferProgress.Direction = .download,
         on queue: MainQueue,
         _ body: @escaping @MainActor (TransferProgress) -> Void
     ) {
         onProgress(direction, on: DispatchQueue.main, queue.isolating(body))
     }
 
-    private func progress(of direction: TransferDirection) -> Progress {
+    private func progress(of direction: TransferProgress.Direction) -> Progress {
         progressFeeds[direction].progress {
             let progress = Progress.discreteProgress(totalUnitCount: -1)
             progress.cancellationHandler = { [weak self] in self?.cancel() }
