@@ -24,7 +24,7 @@ package struct SampleOperation {
     package func report(_ event: OperationEvent) { monitor.eventOccurred(event, of: operation) }
     package func make() { report(.operationCreated) }
     package func start() { report(.operationStarted) }
-    package func end(_ outcome: OperationOutcome = .success) { report(.operationEnded(outcome)) }
+    package func end(_ outcome: OperationEvent.Outcome = .success) { report(.operationEnded(outcome)) }
 
     package func retry(after delay: Duration = .milliseconds(50), because code: RequestError.Code = .unacceptableStatus)
     {
@@ -35,14 +35,14 @@ package struct SampleOperation {
         _ number: Int,
         _ cause: TransferRecord.Cause = .initial,
         _ request: HTTPRequest = SampleOperation.request
-    ) -> TransferInfo {
-        let attempt = TransferInfo(number: number, cause: cause, request: request)
+    ) -> OperationEvent.Transfer {
+        let attempt = OperationEvent.Transfer(number: number, cause: cause, request: request)
         report(.transferStarted(attempt))
         return attempt
     }
 
     package func end(
-        _ attempt: TransferInfo,
+        _ attempt: OperationEvent.Transfer,
         _ status: HTTPStatus? = .ok,
         headers: HTTPHeaders = [],
         error: RequestError.Code? = nil,

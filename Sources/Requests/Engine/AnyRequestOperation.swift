@@ -107,9 +107,9 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
         }
     }
 
-    final override func outcome(of result: OperationCore.AnyResult?) -> OperationOutcome {
+    final override func outcome(of result: OperationCore.AnyResult?) -> OperationEvent.Outcome {
         guard let result else { return .cancelled }
-        return type(of: self).failure(in: result).map { OperationOutcome(failure ?? $0) } ?? .success
+        return type(of: self).failure(in: result).map { OperationEvent.Outcome(failure ?? $0) } ?? .success
     }
 
     // MARK: What depends on the request

@@ -38,7 +38,7 @@ extension ConsoleMonitor {
         "\(prefix) \(text.shortened(to: mostText))"
     }
 
-    private func lines(of attempt: TransferInfo, behind prefix: String) -> [String] {
+    private func lines(of attempt: OperationEvent.Transfer, behind prefix: String) -> [String] {
         let request = attempt.request
         let address = Redaction.shownAddress(request.url.absoluteString)
         let cause = attempt.cause == .initial ? "" : " (\(attempt.cause))"

@@ -118,9 +118,9 @@ extension EventMonitor {
 extension EventMonitor where Self == ClosureMonitor {
     /// Posts a notification when an operation starts and when it ends, for code that has no other way to observe it.
     ///
-    /// The object of a notification is the ``OperationInfo``; the end has its ``OperationOutcome`` in `userInfo`, with
-    /// the key ``OperationOutcome/userInfoKey``. Notifications are posted on the threads of the pipeline: observe them
-    /// on a queue of yours. An operation that never starts posts its end alone.
+    /// The object of a notification is the ``OperationInfo``; the end has its ``OperationEvent/Outcome`` in `userInfo`,
+    /// with the key ``OperationEvent/Outcome/userInfoKey``. Notifications are posted on the threads of the pipeline:
+    /// observe them on a queue of yours. An operation that never starts posts its end alone.
     ///
     /// - Parameter center: Where to post; by default `NotificationCenter.default`.
     /// - Returns: The monitor.
@@ -130,7 +130,7 @@ extension EventMonitor where Self == ClosureMonitor {
             case .operationStarted:
                 center.post(name: .requestOperationStarted, object: operation)
             case .operationEnded(let outcome):
-                let userInfo = [OperationOutcome.userInfoKey: outcome]
+                let userInfo = [OperationEvent.Outcome.userInfoKey: outcome]
                 center.post(name: .requestOperationEnded, object: operation, userInfo: userInfo)
             default: break
             }
@@ -138,7 +138,7 @@ extension EventMonitor where Self == ClosureMonitor {
     }
 }
 
-extension OperationOutcome {
+extension OperationEvent.Outcome {
     /// The key of the outcome in the `userInfo` of ``Foundation/NSNotification/Name/requestOperationEnded``.
     public static let userInfoKey = "outcome"
 }

@@ -35,7 +35,7 @@ public final class RecordingMonitor: EventMonitor {
         }
 
         mutating func change(
-            _ attempt: TransferInfo,
+            _ attempt: OperationEvent.Transfer,
             of operation: OperationInfo,
             _ change: (inout RequestTimeline.Transfer) -> Void
         ) {
@@ -106,7 +106,7 @@ public final class RecordingMonitor: EventMonitor {
 }
 
 extension RequestTimeline.Transfer {
-    fileprivate init(_ attempt: TransferInfo, of operation: OperationInfo, at time: Duration) {
+    fileprivate init(_ attempt: OperationEvent.Transfer, of operation: OperationInfo, at time: Duration) {
         var request = attempt.request
         contentLength = request.body.length
         request.body = .none

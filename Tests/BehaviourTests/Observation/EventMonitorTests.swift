@@ -47,7 +47,7 @@ import Testing
         for name in [Notification.Name.requestOperationStarted, .requestOperationEnded] {
             _ = center.addObserver(forName: name, object: nil, queue: nil) { notification in
                 let operation = notification.object as? OperationInfo
-                let outcome = notification.userInfo?[OperationOutcome.userInfoKey] as? OperationOutcome
+                let outcome = notification.userInfo?[OperationEvent.Outcome.userInfoKey] as? OperationEvent.Outcome
                 posted.record("\(name.rawValue) \(operation?.id ?? 0) \(outcome.map { "\($0)" } ?? "")")
             }
         }
@@ -69,7 +69,7 @@ import Testing
 
     @Test func cancellationIsNotAFailure() {
         func name(_ error: any Error) -> String {
-            switch OperationOutcome(error) {
+            switch OperationEvent.Outcome(error) {
             case .success: "success"
             case .failure(let error): error.shortDescription
             case .cancelled: "cancelled"

@@ -227,13 +227,13 @@ import Testing
         let request = HTTPRequest(url: url, method: .post, headers: headers, body: .form(["password": Self.marker]))
         let head = HTTPResponseHead(status: .found, headers: headers, url: url)
         let error = RequestError(.timedOut, phase: .sending, request: request, response: head)
-        let attempt = TransferInfo(number: 1, cause: .initial, request: request)
+        let attempt = OperationEvent.Transfer(number: 1, cause: .initial, request: request)
 
         let values: [Any] = [
             InterceptorContext(identifier: "a", attempt: 1, baseURL: url, request: request),
             ValidationContext(request: request), attempt, OperationEvent.transferStarted(attempt),
             OperationEvent.responseStarted(head, attempt), OperationEvent.operationEnded(.failure(error)),
-            OperationOutcome.failure(error), HTTPResponse(head: head, body: Data(Self.marker.utf8)),
+            OperationEvent.Outcome.failure(error), HTTPResponse(head: head, body: Data(Self.marker.utf8)),
             TransferRecord(cause: .initial, request: request, response: head, error: error),
             ReceivedRequest(url: url, method: .post, headers: headers, body: Data(Self.marker.utf8)),
             AuthenticationProvider.basicAuth(username: "a", password: Self.marker),

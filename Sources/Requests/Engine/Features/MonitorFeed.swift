@@ -175,7 +175,7 @@ extension AnyRequestOperation {
 struct MonitorLedger: Sendable {
     private struct OpenAttempt: Sendable {
         let transfer: ObjectIdentifier
-        let attempt: TransferInfo
+        let attempt: OperationEvent.Transfer
         var head: HTTPResponseHead?
     }
 
@@ -185,7 +185,7 @@ struct MonitorLedger: Sendable {
     private var step: AuthenticationStep?
     private var hasStarted = false
     private var hasJoined = false
-    private var outcome: OperationOutcome?
+    private var outcome: OperationEvent.Outcome?
     private var hasEnded: Bool { outcome != nil }
 
     /// The events for a new monitor: the present state.
@@ -246,7 +246,7 @@ struct MonitorLedger: Sendable {
     ) -> [OperationEvent] {
         // A monitor that is added late may be notified of the attempt twice.
         guard !hasEnded, !open.contains(where: { $0.transfer == transfer }) else { return [] }
-        let attempt = TransferInfo(number: number, cause: record.cause, request: record.request)
+        let attempt = OperationEvent.Transfer(number: number, cause: record.cause, request: record.request)
         open.append(OpenAttempt(transfer: transfer, attempt: attempt))
         return endStep() + [.transferStarted(attempt)]
     }
@@ -284,7 +284,7 @@ struct MonitorLedger: Sendable {
     }
 }
 
-extension OperationOutcome {
+extension OperationEvent.Outcome {
     /// The error that ended the running attempt.
     fileprivate var interruption: RequestError? {
         switch self {

@@ -175,7 +175,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     func makeCancellationResult() -> OperationCore.AnyResult? { nil }
 
     /// The outcome, for the features of the operation; the base class has no results.
-    func outcome(of result: OperationCore.AnyResult?) -> OperationOutcome { .cancelled }
+    func outcome(of result: OperationCore.AnyResult?) -> OperationEvent.Outcome { .cancelled }
 
     /// Called once, when there is a result, before anything else learns of it.
     func willDeliver(_ result: OperationCore.AnyResult?) {}

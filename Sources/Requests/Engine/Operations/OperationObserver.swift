@@ -28,7 +28,7 @@ enum OperationReport: Sendable {
     /// The operation waits for the transfer of another one.
     case joined(OperationInfo)
     /// There is a result, and no completion has been called.
-    case settled(OperationOutcome)
+    case settled(OperationEvent.Outcome)
     /// The completions were enqueued.
     case delivered
     /// The completions were enqueued, and the operation only waits to be started, to finish.

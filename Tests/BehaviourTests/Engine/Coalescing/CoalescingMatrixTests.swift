@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func aStatusThatOneAcceptsIsTheFailureOfTheOther() async throws {
-        let ends = Recorder<OperationOutcome>()
+        let ends = Recorder<OperationEvent.Outcome>()
         let client = client {
             $0.monitors = [
                 .events { event, _ in if case .operationEnded(let outcome) = event { ends.record(outcome) } }
