@@ -206,7 +206,7 @@ extension TypedRequest: NamedRequestType {
         // The name of `Void` would be `()`.
         let success = Success.self == Void.self ? "Void" : "\(Success.self)"
         return switch Tag.self {
-        case is any RequestMethod.Type: "\(Tag.self)<\(success)>"
+        case is any HTTPMethod.Tag.Type: "\(Tag.self)<\(success)>"
         case is any RequestProviding.Type: "APIRequest<\(Tag.self), \(success)>"
         case is HTTPRequest.Type: "HTTPRequest<\(success)>"
         default: String(describing: Self.self)

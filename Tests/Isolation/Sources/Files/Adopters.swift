@@ -6,7 +6,7 @@ import Requests
 
 // The protocols of the library, adopted without a word about isolation, and used where a request is made or decoded.
 
-enum Purge: RequestMethod { static var method: HTTPMethod { "PURGE" } }
+enum Purge: HTTPMethod.Tag { static var method: HTTPMethod { "PURGE" } }
 
 enum Route: RequestPathConvertible {
     case recipe(Int)

@@ -3,76 +3,76 @@
 
 import Foundation
 
-/// The kinds of typed requests that have a method of HTTP for a name.
-///
-/// Each is a tag of ``TypedRequest``, and never has a value.
-public enum RequestMethods {
+// Each is a tag of `TypedRequest`, and never has a value.
+extension HTTPMethod {
     /// The kind of ``Get``.
-    public enum Get: RequestMethod {
+    public enum Get: HTTPMethod.Tag {
         /// The method of its name.
         public static var method: HTTPMethod { .get }
     }
     /// The kind of ``Post``.
-    public enum Post: RequestMethod {
+    public enum Post: HTTPMethod.Tag {
         /// The method of its name.
         public static var method: HTTPMethod { .post }
     }
     /// The kind of ``Put``.
-    public enum Put: RequestMethod {
+    public enum Put: HTTPMethod.Tag {
         /// The method of its name.
         public static var method: HTTPMethod { .put }
     }
     /// The kind of ``Patch``.
-    public enum Patch: RequestMethod {
+    public enum Patch: HTTPMethod.Tag {
         /// The method of its name.
         public static var method: HTTPMethod { .patch }
     }
     /// The kind of ``Delete``.
-    public enum Delete: RequestMethod {
+    public enum Delete: HTTPMethod.Tag {
         /// The method of its name.
         public static var method: HTTPMethod { .delete }
     }
     /// The kind of ``Head``.
-    public enum Head: RequestMethod {
+    public enum Head: HTTPMethod.Tag {
         /// The method of its name.
         public static var method: HTTPMethod { .head }
     }
     /// The kind of ``Options``.
-    public enum Options: RequestMethod {
+    public enum Options: HTTPMethod.Tag {
         /// The method of its name.
         public static var method: HTTPMethod { .options }
     }
 }
 
 /// A request that gets a resource.
-public typealias Get<Success: Sendable> = TypedRequest<RequestMethods.Get, Success>
+public typealias Get<Success: Sendable> = TypedRequest<HTTPMethod.Get, Success>
 /// A request that has the resource process its content.
-public typealias Post<Success: Sendable> = TypedRequest<RequestMethods.Post, Success>
+public typealias Post<Success: Sendable> = TypedRequest<HTTPMethod.Post, Success>
 /// A request that replaces the resource with its content.
-public typealias Put<Success: Sendable> = TypedRequest<RequestMethods.Put, Success>
+public typealias Put<Success: Sendable> = TypedRequest<HTTPMethod.Put, Success>
 /// A request that changes a part of the resource.
-public typealias Patch<Success: Sendable> = TypedRequest<RequestMethods.Patch, Success>
+public typealias Patch<Success: Sendable> = TypedRequest<HTTPMethod.Patch, Success>
 /// A request that removes the resource.
-public typealias Delete<Success: Sendable> = TypedRequest<RequestMethods.Delete, Success>
+public typealias Delete<Success: Sendable> = TypedRequest<HTTPMethod.Delete, Success>
 /// A request for what a get would bring, without the content.
-public typealias Head<Success: Sendable> = TypedRequest<RequestMethods.Head, Success>
+public typealias Head<Success: Sendable> = TypedRequest<HTTPMethod.Head, Success>
 /// A request for the options that the resource offers.
-public typealias Options<Success: Sendable> = TypedRequest<RequestMethods.Options, Success>
+public typealias Options<Success: Sendable> = TypedRequest<HTTPMethod.Options, Success>
 
-/// A kind of typed request that always has the same method.
-///
-/// The seven usual ones are there: ``Get`` to ``Options``. Another is two lines:
-///
-/// ```swift
-/// enum Purge: RequestMethod { static var method: HTTPMethod { "PURGE" } }
-/// let request = TypedRequest<Purge, Void>("images", "1")
-/// ```
-public protocol RequestMethod: SendableMetatype {
-    /// The method of the requests.
-    static var method: HTTPMethod { get }
+extension HTTPMethod {
+    /// A kind of typed request that always has the same method.
+    ///
+    /// The seven usual ones are there: ``Get`` to ``Options``. Another is two lines:
+    ///
+    /// ```swift
+    /// enum Purge: HTTPMethod.Tag { static var method: HTTPMethod { "PURGE" } }
+    /// let request = TypedRequest<Purge, Void>("images", "1")
+    /// ```
+    public protocol Tag: SendableMetatype {
+        /// The method of the requests.
+        static var method: HTTPMethod { get }
+    }
 }
 
-extension TypedRequest where Tag: RequestMethod {
+extension TypedRequest where Tag: HTTPMethod.Tag {
     /// Makes a request for the resource at a path, appended to the base URL of wherever it runs, or at an absolute
     /// address.
     ///
@@ -124,7 +124,7 @@ extension TypedRequest where Tag: RequestMethod {
     }
 }
 
-extension TypedRequest where Tag: RequestMethod, Success: Decodable {
+extension TypedRequest where Tag: HTTPMethod.Tag, Success: Decodable {
     /// Makes a request whose answer is JSON; see `init(_:_:decoding:)`.
     public init(_ path: RequestPath = "", _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .json)
@@ -136,7 +136,7 @@ extension TypedRequest where Tag: RequestMethod, Success: Decodable {
     }
 }
 
-extension TypedRequest where Tag: RequestMethod, Success == String {
+extension TypedRequest where Tag: HTTPMethod.Tag, Success == String {
     /// Makes a request whose answer is text; see `init(_:_:decoding:)`.
     public init(_ path: RequestPath = "", _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .text)
@@ -148,7 +148,7 @@ extension TypedRequest where Tag: RequestMethod, Success == String {
     }
 }
 
-extension TypedRequest where Tag: RequestMethod, Success == Data {
+extension TypedRequest where Tag: HTTPMethod.Tag, Success == Data {
     /// Makes a request whose answer is left as it is; see `init(_:_:decoding:)`.
     public init(_ path: RequestPath = "", _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .data)
@@ -160,7 +160,7 @@ extension TypedRequest where Tag: RequestMethod, Success == Data {
     }
 }
 
-extension TypedRequest where Tag: RequestMethod, Success == Void {
+extension TypedRequest where Tag: HTTPMethod.Tag, Success == Void {
     /// Makes a request whose answer has no content that matters; see `init(_:_:decoding:)`.
     public init(_ path: RequestPath = "", _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .none)
@@ -172,7 +172,7 @@ extension TypedRequest where Tag: RequestMethod, Success == Void {
     }
 }
 
-extension TypedRequest where Tag: RequestMethod, Success: HTTPDecodableResponse {
+extension TypedRequest where Tag: HTTPMethod.Tag, Success: HTTPDecodableResponse {
     /// Makes a request whose answer decodes itself; see `init(_:_:decoding:)`.
     public init(_ path: RequestPath = "", _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .custom)
@@ -184,7 +184,7 @@ extension TypedRequest where Tag: RequestMethod, Success: HTTPDecodableResponse 
     }
 }
 
-extension TypedRequest where Tag: RequestMethod, Success: Decodable & HTTPDecodableResponse {
+extension TypedRequest where Tag: HTTPMethod.Tag, Success: Decodable & HTTPDecodableResponse {
     /// Makes a request whose answer decodes itself; see `init(_:_:decoding:)`.
     public init(_ path: RequestPath = "", _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .custom)
