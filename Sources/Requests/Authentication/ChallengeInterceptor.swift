@@ -38,7 +38,7 @@ import Foundation
 /// To send a password without a challenge, use ``AuthenticationProvider``. Safe from any thread.
 public final class ChallengeInterceptor: HopAuthenticating {
     /// Returns the user's name and password for a challenge, or nil to leave it unanswered.
-    public typealias Provider = @Sendable (AuthenticationChallenge, URL) async -> URLCredential?
+    public typealias Provider = @Sendable (Authorization.Challenge, URL) async -> URLCredential?
 
     private let credential: Provider
     private let proxyCredential: Provider?
@@ -145,7 +145,7 @@ public final class ChallengeInterceptor: HopAuthenticating {
             let sent = request.headers[asker.credential].map(Authorization.init)
             guard let nonce = sent?.parameters[named: "nonce"] else { continue }
             let info = asker.info.flatMap { head[$0] }
-            let next = info.flatMap { AuthenticationChallenge.list(parsing: "Info \($0)").first?["nextnonce"] }
+            let next = info.flatMap { Authorization.Challenge.list(parsing: "Info \($0)").first?["nextnonce"] }
             spaces.withLock { $0.accept(nonce, by: asker, next: next) }
         }
     }
@@ -181,7 +181,7 @@ public final class ChallengeInterceptor: HopAuthenticating {
     private func wait(
         for id: CredentialSpace.ID,
         _ use: CredentialSpaces.Use,
-        _ challenge: AuthenticationChallenge,
+        _ challenge: Authorization.Challenge,
         to url: URL,
         _ context: InterceptorContext,
         _ provider: @escaping Provider
@@ -200,7 +200,7 @@ public final class ChallengeInterceptor: HopAuthenticating {
 
     /// Calls the closure, and resumes the waiting requests with its answer.
     private func ask(
-        _ challenge: AuthenticationChallenge,
+        _ challenge: Authorization.Challenge,
         of url: URL,
         _ number: Int,
         of id: CredentialSpace.ID,
@@ -231,9 +231,9 @@ extension HTTPRequest {
 
 extension HTTPResponseHead {
     /// The challenge to answer: the first of `Digest` with a supported algorithm, else one of `Basic`.
-    fileprivate func challenge(by asker: CredentialSpace.Asker) -> AuthenticationChallenge? {
+    fileprivate func challenge(by asker: CredentialSpace.Asker) -> Authorization.Challenge? {
         let challenges = headers[values: asker.isProxy ? .proxyAuthenticate : .wwwAuthenticate]
-            .flatMap { AuthenticationChallenge.list(parsing: $0) }
+            .flatMap { Authorization.Challenge.list(parsing: $0) }
         return challenges.first(where: \.isAnswerableDigest)
             ?? challenges.first { $0.scheme.equalsIgnoringASCIICase("Basic") }
     }
@@ -243,7 +243,7 @@ extension URLCredential {
     /// The answer to a challenge; a refusal for a credential without a name or a password.
     ///
     /// It is in UTF-8, whether or not the server asks for that.
-    fileprivate func answer(to challenge: AuthenticationChallenge) -> CredentialSpace.Answer {
+    fileprivate func answer(to challenge: Authorization.Challenge) -> CredentialSpace.Answer {
         guard let user, let password else { return .refused(nil) }
         guard challenge.scheme.equalsIgnoringASCIICase("Basic") else {
             let clientNonce = (0..<16).map { _ in UInt8.random(in: 0...255) }.hexadecimal

@@ -63,7 +63,7 @@ struct CredentialSpace: Sendable {
     /// For `Basic` it is the path of the request up to its last slash, and everything below (RFC 7617, 2.2). For
     /// `Digest`, and for proxies, it is everything: a `domain` of a challenge (RFC 7616, 3.3) is ignored, since an
     /// answer outside of it only identifies the user to the same server.
-    init(_ id: ID, of challenge: AuthenticationChallenge, to url: URL, answer: Answer, generation: Int) {
+    init(_ id: ID, of challenge: Authorization.Challenge, to url: URL, answer: Answer, generation: Int) {
         self.id = id
         self.answer = answer
         self.generation = generation
@@ -95,7 +95,7 @@ struct CredentialSpace: Sendable {
     /// - Returns: The credentials; `nil` if they can't be made.
     mutating func authorization(
         for request: HTTPRequest,
-        to challenge: AuthenticationChallenge? = nil
+        to challenge: Authorization.Challenge? = nil
     ) -> Authorization? {
         switch answer {
         case .refused: return nil
@@ -203,7 +203,7 @@ struct CredentialSpaces: Sendable {
     /// - Throws: The error that is the answer.
     mutating func authorization(
         for request: HTTPRequest,
-        to challenge: AuthenticationChallenge,
+        to challenge: Authorization.Challenge,
         of id: CredentialSpace.ID,
         _ use: inout Use
     ) throws -> Authorization? {
@@ -272,7 +272,7 @@ struct CredentialSpaces: Sendable {
         _ number: Int,
         of id: CredentialSpace.ID,
         with answer: CredentialSpace.Answer,
-        to challenge: AuthenticationChallenge,
+        to challenge: Authorization.Challenge,
         of url: URL
     ) -> [@Sendable () -> Void] {
         // A question that no request waited for any more was cancelled, and may have been asked again.

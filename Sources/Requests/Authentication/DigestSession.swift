@@ -32,7 +32,7 @@ struct DigestSession: Sendable {
     }
 
     /// The challenge.
-    let challenge: AuthenticationChallenge
+    let challenge: Authorization.Challenge
     /// The protection of each answer; `nil` for servers of RFC 2069.
     let protection: Protection?
     private let algorithm: Algorithm
@@ -52,7 +52,7 @@ struct DigestSession: Sendable {
     ///   - user: The user's name.
     ///   - password: The password.
     ///   - clientNonce: A text that makes the answers differ from those to another client.
-    init?(_ challenge: AuthenticationChallenge, user: String, password: String, clientNonce: String) {
+    init?(_ challenge: Authorization.Challenge, user: String, password: String, clientNonce: String) {
         let protections = challenge["qop"].map(Self.protections)
         guard challenge.scheme.equalsIgnoringASCIICase("Digest"), let nonce = challenge["nonce"],
             challenge.realm != nil, let (algorithm, hasKey) = Self.algorithm(of: challenge),
@@ -69,7 +69,7 @@ struct DigestSession: Sendable {
     }
 
     /// The algorithm that a challenge names, and whether it ends in `-sess`.
-    private static func algorithm(of challenge: AuthenticationChallenge) -> (Algorithm, hasKey: Bool)? {
+    private static func algorithm(of challenge: Authorization.Challenge) -> (Algorithm, hasKey: Bool)? {
         let name = challenge["algorithm"] ?? Algorithm.md5.rawValue
         for algorithm in Algorithm.allCases {
             if name.equalsIgnoringASCIICase(algorithm.rawValue) { return (algorithm, false) }
@@ -93,7 +93,7 @@ struct DigestSession: Sendable {
     }
 
     /// Returns the session that another challenge of the same realm begins; `nil` if it can't be answered.
-    func restarted(by challenge: AuthenticationChallenge) -> DigestSession? {
+    func restarted(by challenge: Authorization.Challenge) -> DigestSession? {
         guard challenge.realm == self.challenge.realm else { return nil }
         return DigestSession(challenge, user: user, password: password, clientNonce: clientNonce)
     }
@@ -144,7 +144,7 @@ extension DigestSession: CustomReflectable {
     var customMirror: Mirror { Mirror(self, children: ["challenge": challenge]) }
 }
 
-extension AuthenticationChallenge {
+extension Authorization.Challenge {
     /// Whether the challenge can be answered with ``DigestSession``.
     var isAnswerableDigest: Bool { DigestSession(self, user: "", password: "", clientNonce: "") != nil }
 

@@ -268,7 +268,7 @@ final class InterceptorNotes: Sendable {
 /// A change in an interceptor's wait for a credential.
 enum AuthenticationReport: Sendable {
     /// The operation begins to wait.
-    case started(AuthenticationStep)
+    case started(Authorization.Step)
     /// It has stopped waiting; without a start, it didn't have to wait.
     case ended(isGranted: Bool)
 }

@@ -125,9 +125,9 @@ public enum OperationEvent: Sendable {
     /// The operation waits for a credential, which is refreshed, or which a server's challenge asks for.
     ///
     /// If many operations wait for one refresh, each is reported.
-    case authenticationStarted(AuthenticationStep)
+    case authenticationStarted(Authorization.Step)
     /// The operation has stopped waiting; if no credential is granted, it was refused, or the operation was cancelled.
-    case authenticationEnded(AuthenticationStep, isGranted: Bool)
+    case authenticationEnded(Authorization.Step, isGranted: Bool)
     /// The operation has its result.
     case operationEnded(OperationEvent.Outcome)
 }

@@ -212,15 +212,17 @@ extension TransferRecord: CustomStringConvertible {
     }
 }
 
-/// A step of authentication that an operation waits for.
-public enum AuthenticationStep: Sendable, Hashable {
-    /// The answer to the challenge of a server, for which a user may be asked.
-    case challenge(AuthenticationChallenge)
-    /// The refresh of a credential, or the work of a recovery: its own, or one that others need too.
-    case refresh
+extension Authorization {
+    /// A step of authentication that an operation waits for.
+    public enum Step: Sendable, Hashable {
+        /// The answer to the challenge of a server, for which a user may be asked.
+        case challenge(Authorization.Challenge)
+        /// The refresh of a credential, or the work of a recovery: its own, or one that others need too.
+        case refresh
+    }
 }
 
-extension AuthenticationStep: CustomStringConvertible {
+extension Authorization.Step: CustomStringConvertible {
     /// The step in a few words, such as `challenge Basic`.
     public var description: String {
         switch self {

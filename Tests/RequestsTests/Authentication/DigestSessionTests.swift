@@ -9,8 +9,8 @@ import Testing
 
 /// The examples of RFC 7616, 3.9, and RFC 2617, 3.5.
 @Suite(.bounded) struct DigestSessionTests {
-    private func challenge(_ text: String) throws -> AuthenticationChallenge {
-        try #require(AuthenticationChallenge.list(parsing: text).first)
+    private func challenge(_ text: String) throws -> Authorization.Challenge {
+        try #require(Authorization.Challenge.list(parsing: text).first)
     }
 
     @Test(arguments: [

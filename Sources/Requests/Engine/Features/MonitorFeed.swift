@@ -182,7 +182,7 @@ struct MonitorLedger: Sendable {
     /// The running attempts, in their order.
     private var open: [OpenAttempt] = []
     /// The authentication step that the operation waits for.
-    private var step: AuthenticationStep?
+    private var step: Authorization.Step?
     private var hasStarted = false
     private var hasJoined = false
     private var outcome: OperationEvent.Outcome?

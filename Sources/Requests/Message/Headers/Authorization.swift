@@ -75,7 +75,7 @@ public struct Authorization: Sendable, Hashable {
 
     /// The parameters, such as those of `Digest`; empty if a token follows the scheme.
     public var parameters: [HTTPField.Parameter] {
-        AuthenticationChallenge.list(parsing: rawValue).first?.parameters ?? []
+        Authorization.Challenge.list(parsing: rawValue).first?.parameters ?? []
     }
 
     /// The user's name and password of the scheme `Basic`; `nil` for other schemes, or if they can't be read.
@@ -105,74 +105,77 @@ extension Authorization: HTTPFieldValue, DescribedMirror {
     }
 }
 
-/// A request for credentials by a server, from `WWW-Authenticate` or `Proxy-Authenticate` (RFC 9110, 11.6.1).
-///
-/// ```swift
-/// let challenges = AuthenticationChallenge.list(parsing: response.headers[.wwwAuthenticate] ?? "")
-/// if challenges.contains(where: { $0["error"] == "invalid_token" }) { … }
-/// ```
-public struct AuthenticationChallenge: Sendable, Hashable, CustomStringConvertible {
-    /// The scheme, such as `Basic` or `Bearer`.
-    public let scheme: String
-    /// The token behind the scheme, such as the blob of `Negotiate`; `nil` if parameters or nothing follow the scheme.
-    public let token: String?
-    /// The parameters, in their order.
-    public let parameters: [HTTPField.Parameter]
-
-    /// Makes a challenge.
-    public init(_ scheme: String, token: String? = nil, parameters: [HTTPField.Parameter] = []) {
-        self.scheme = scheme
-        self.token = token
-        self.parameters = parameters
-    }
-
-    /// The value of the first parameter of a name, or `nil` if the challenge doesn't have it.
-    public subscript(name: String) -> String? { parameters[named: name] }
-
-    /// The part of the server that the credentials are for.
-    public var realm: String? { self["realm"] }
-
-    /// Reads the challenges of a field, of which there may be several; invalid ones are skipped.
+extension Authorization {
+    /// A request for credentials by a server, from `WWW-Authenticate` or `Proxy-Authenticate` (RFC 9110, 11.6.1).
     ///
-    /// - Complexity: O(n) in the length of the text.
-    public static func list(parsing text: String) -> [AuthenticationChallenge] {
-        // Commas separate both challenges and parameters: only the text before a parameter tells which.
-        var challenges: [AuthenticationChallenge] = []
-        var scheme: String?
-        var token: String?
-        var parameters: [HTTPField.Parameter] = []
-        func finish() {
-            if let scheme { challenges.append(AuthenticationChallenge(scheme, token: token, parameters: parameters)) }
-            (scheme, token, parameters) = (nil, nil, [])
-        }
-        for element in FieldScanner.elements(of: text) {
-            var scanner = FieldScanner(element)
-            if let parameter = scanner.parameter() {
-                parameters.append(parameter)
-                continue
-            }
-            scanner = FieldScanner(element)
-            let name = scanner.token()
-            guard !name.isEmpty, scanner.isAtEnd || scanner.next == UInt8(ascii: " ") else { continue }
-            finish()
-            scheme = name
-            scanner.skipBlanks()
-            guard !scanner.isAtEnd else { continue }
-            var rest = scanner
-            if let parameter = rest.parameter() {
-                parameters.append(parameter)
-            } else {
-                token = scanner.text { $0 != UInt8(ascii: " ") }
-            }
-        }
-        finish()
-        return challenges
-    }
+    /// ```swift
+    /// let challenges = Authorization.Challenge.list(parsing: response.headers[.wwwAuthenticate] ?? "")
+    /// if challenges.contains(where: { $0["error"] == "invalid_token" }) { … }
+    /// ```
+    public struct Challenge: Sendable, Hashable, CustomStringConvertible {
+        /// The scheme, such as `Basic` or `Bearer`.
+        public let scheme: String
+        /// The token behind the scheme, such as the blob of `Negotiate`; `nil` if parameters or nothing follow the
+        /// scheme.
+        public let token: String?
+        /// The parameters, in their order.
+        public let parameters: [HTTPField.Parameter]
 
-    /// The challenge as it stands in the field.
-    public var description: String {
-        let pieces = [token].compactMap(\.self) + parameters.map(\.description)
-        return pieces.isEmpty ? scheme : "\(scheme) \(pieces.joined(separator: ", "))"
+        /// Makes a challenge.
+        public init(_ scheme: String, token: String? = nil, parameters: [HTTPField.Parameter] = []) {
+            self.scheme = scheme
+            self.token = token
+            self.parameters = parameters
+        }
+
+        /// The value of the first parameter of a name, or `nil` if the challenge doesn't have it.
+        public subscript(name: String) -> String? { parameters[named: name] }
+
+        /// The part of the server that the credentials are for.
+        public var realm: String? { self["realm"] }
+
+        /// Reads the challenges of a field, of which there may be several; invalid ones are skipped.
+        ///
+        /// - Complexity: O(n) in the length of the text.
+        public static func list(parsing text: String) -> [Challenge] {
+            // Commas separate both challenges and parameters: only the text before a parameter tells which.
+            var challenges: [Challenge] = []
+            var scheme: String?
+            var token: String?
+            var parameters: [HTTPField.Parameter] = []
+            func finish() {
+                if let scheme { challenges.append(Challenge(scheme, token: token, parameters: parameters)) }
+                (scheme, token, parameters) = (nil, nil, [])
+            }
+            for element in FieldScanner.elements(of: text) {
+                var scanner = FieldScanner(element)
+                if let parameter = scanner.parameter() {
+                    parameters.append(parameter)
+                    continue
+                }
+                scanner = FieldScanner(element)
+                let name = scanner.token()
+                guard !name.isEmpty, scanner.isAtEnd || scanner.next == UInt8(ascii: " ") else { continue }
+                finish()
+                scheme = name
+                scanner.skipBlanks()
+                guard !scanner.isAtEnd else { continue }
+                var rest = scanner
+                if let parameter = rest.parameter() {
+                    parameters.append(parameter)
+                } else {
+                    token = scanner.text { $0 != UInt8(ascii: " ") }
+                }
+            }
+            finish()
+            return challenges
+        }
+
+        /// The challenge as it stands in the field.
+        public var description: String {
+            let pieces = [token].compactMap(\.self) + parameters.map(\.description)
+            return pieces.isEmpty ? scheme : "\(scheme) \(pieces.joined(separator: ", "))"
+        }
     }
 }
 

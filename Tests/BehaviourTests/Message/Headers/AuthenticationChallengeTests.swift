@@ -26,11 +26,11 @@ import Testing
         ] as [(String, [String])]
     )
     func challengesAreSeparated(text: String, challenges: [String]) {
-        #expect(AuthenticationChallenge.list(parsing: text).map(\.description) == challenges)
+        #expect(Authorization.Challenge.list(parsing: text).map(\.description) == challenges)
     }
 
     @Test func parametersAreFoundWithoutRegardToCase() throws {
-        let challenge = try #require(AuthenticationChallenge.list(parsing: "Bearer REALM=\"a\", Error=x").first)
+        let challenge = try #require(Authorization.Challenge.list(parsing: "Bearer REALM=\"a\", Error=x").first)
 
         #expect(challenge.realm == "a" && challenge["error"] == "x" && challenge["scope"] == nil)
         #expect(challenge.scheme == "Bearer" && challenge.token == nil)

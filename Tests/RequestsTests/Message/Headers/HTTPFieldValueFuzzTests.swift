@@ -102,14 +102,14 @@ import Testing
         feed(["a=b", "W/\"x\"", "Basic", "realm=", "Digest", "abc==", "; "]) { text in
             let cookies = Cookie.list(parsing: text)
             let tags = EntityTag.list(parsing: text)
-            let challenges = AuthenticationChallenge.list(parsing: text)
+            let challenges = Authorization.Challenge.list(parsing: text)
             _ = (
                 Authorization(text).parameters, Authorization(text).token,
                 Authorization(text).basicCredentials?.username
             )
             return Cookie.list(parsing: cookies.map(\.rawValue).joined(separator: "; ")) == cookies
                 && EntityTag.list(parsing: tags.map(\.rawValue).joined(separator: ", ")) == tags
-                && AuthenticationChallenge.list(parsing: challenges.map(\.description).joined(separator: ", "))
+                && Authorization.Challenge.list(parsing: challenges.map(\.description).joined(separator: ", "))
                     == challenges
         }
     }
