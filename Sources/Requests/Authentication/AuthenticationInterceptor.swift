@@ -53,7 +53,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: ChallengeAnsweri
         _ authenticator: A,
         credential: A.Credential? = nil,
         origins: [URL]? = nil,
-        window: RefreshWindow? = .default,
+        window: RefreshClient.Window? = .default,
         timeout: Duration? = .seconds(30),
         clock: any Clock<Duration> = ContinuousClock(),
         applies: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }

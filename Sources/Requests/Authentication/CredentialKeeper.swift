@@ -33,7 +33,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
     private let timeout: Duration?
     private let now: @Sendable () -> Duration
 
-    init(_ credential: Credential?, window: RefreshWindow?, timeout: Duration?, clock: any Clock<Duration>) {
+    init(_ credential: Credential?, window: RefreshClient.Window?, timeout: Duration?, clock: any Clock<Duration>) {
         state = Locked(State(machine: Machine(credential, window: window)))
         self.clock = clock
         self.timeout = timeout

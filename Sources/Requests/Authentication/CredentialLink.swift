@@ -108,7 +108,7 @@ enum CredentialRefusal: Error, Sendable {
     /// The refresh failed, with this error.
     case failed(any Error)
     /// There were too many refreshes; the last one may have failed with an error.
-    case excessive(RefreshWindow, after: (any Error)?)
+    case excessive(RefreshClient.Window, after: (any Error)?)
     /// The credential was removed, by a logout, while the request had or awaited it.
     case loggedOut
     /// The refresh would wait for itself, through another.

@@ -46,7 +46,7 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
     private(set) var credential: Credential?
     /// The number of the present credential.
     private(set) var generation = 0
-    private let window: RefreshWindow?
+    private let window: RefreshClient.Window?
     /// The generation whose refresh is running; an older one than the present is superseded.
     private var running: Int?
     /// Those that wait for the running refresh, or, if that is superseded, for the next one.
@@ -60,7 +60,7 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
     /// The beginnings of the refreshes that count for the window.
     private var beginnings: [Duration] = []
 
-    init(_ credential: Credential?, window: RefreshWindow?) {
+    init(_ credential: Credential?, window: RefreshClient.Window?) {
         self.credential = credential
         self.window = window
     }

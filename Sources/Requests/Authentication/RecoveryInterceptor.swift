@@ -32,7 +32,7 @@ public final class RecoveryInterceptor: ChallengeAnswering {
     ///     limit of the queue.
     public init(
         where recovers: @escaping @Sendable (RequestError) -> Bool,
-        window: RefreshWindow? = .default,
+        window: RefreshClient.Window? = .default,
         timeout: Duration? = .seconds(30),
         clock: any Clock<Duration> = ContinuousClock(),
         _ recover: @escaping @Sendable (RequestError, RefreshClient) async throws -> Void

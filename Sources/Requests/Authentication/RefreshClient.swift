@@ -48,26 +48,29 @@ public struct RefreshClient: Sendable {
     }
 }
 
-/// The limit of refreshes in a time, beyond which they are an error.
-///
-/// Otherwise a server that rejects each new credential would be asked for another by one request after the other,
-/// without end.
-public struct RefreshWindow: Sendable, Hashable {
-    /// The maximum number of refreshes that begin within the duration.
-    public let limit: Int
-    /// The time for which a refresh counts.
-    public let duration: Duration
-
-    /// Makes a window.
+extension RefreshClient {
+    /// The limit of refreshes in a time, beyond which they are an error.
     ///
-    /// - Parameters:
-    ///   - limit: The maximum number of refreshes that begin within the duration, failed ones included; at least one.
-    ///   - duration: The time for which a refresh counts.
-    public init(limit: Int, duration: Duration) {
-        self.limit = max(1, limit)
-        self.duration = duration
-    }
+    /// Otherwise a server that rejects each new credential would be asked for another by one request after the other,
+    /// without end.
+    public struct Window: Sendable, Hashable {
+        /// The maximum number of refreshes that begin within the duration.
+        public let limit: Int
+        /// The time for which a refresh counts.
+        public let duration: Duration
 
-    /// Five refreshes in thirty seconds.
-    public static let `default` = RefreshWindow(limit: 5, duration: .seconds(30))
+        /// Makes a window.
+        ///
+        /// - Parameters:
+        ///   - limit: The maximum number of refreshes that begin within the duration, failed ones included; at least
+        ///     one.
+        ///   - duration: The time for which a refresh counts.
+        public init(limit: Int, duration: Duration) {
+            self.limit = max(1, limit)
+            self.duration = duration
+        }
+
+        /// Five refreshes in thirty seconds.
+        public static let `default` = Window(limit: 5, duration: .seconds(30))
+    }
 }

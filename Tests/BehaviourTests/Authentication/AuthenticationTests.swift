@@ -192,7 +192,7 @@ import Testing
             authenticator,
             credential: "old",
             origins: sampleOrigins,
-            window: RefreshWindow(limit: 2, duration: .seconds(30)),
+            window: RefreshClient.Window(limit: 2, duration: .seconds(30)),
             clock: clock
         )
         let queue = TestQueue(server(accepting: "right")) { $0.interceptors = [interceptor] }

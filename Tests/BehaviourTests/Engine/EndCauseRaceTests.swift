@@ -104,7 +104,7 @@ import Testing
 
     private func interceptor(
         _ authenticator: TokenAuthenticator,
-        window: RefreshWindow? = nil,
+        window: RefreshClient.Window? = nil,
         timeout: Duration? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) -> AuthenticationInterceptor<TokenAuthenticator> {
@@ -127,7 +127,7 @@ import Testing
 
     @Test func refusedRefreshHasTheFailureOfTheLastOneAsItsCause() async {
         let authenticator = TokenAuthenticator { _ in throw SampleError(name: "wrong password") }
-        let interceptor = interceptor(authenticator, window: RefreshWindow(limit: 2, duration: .seconds(30)))
+        let interceptor = interceptor(authenticator, window: RefreshClient.Window(limit: 2, duration: .seconds(30)))
         let queue = TestQueue { $0.interceptors = [interceptor] }
 
         var errors: [RequestError?] = []

@@ -106,7 +106,7 @@ import Testing
             #expect(code == (isOver(duration) ? .refreshTimedOut : .cancelled))
         },
         Use("window of refreshes") { duration in
-            let window = RefreshWindow(limit: 1, duration: duration)
+            let window = RefreshClient.Window(limit: 1, duration: duration)
             let interceptor = AuthenticationInterceptor(
                 TokenAuthenticator { _ in "token" },
                 origins: sampleOrigins,
@@ -360,7 +360,7 @@ import Testing
             let interceptor = AuthenticationInterceptor(
                 TokenAuthenticator { _ in "token" },
                 origins: sampleOrigins,
-                window: RefreshWindow(limit: count, duration: .seconds(60))
+                window: RefreshClient.Window(limit: count, duration: .seconds(60))
             )
             let queue = TestQueue { $0.interceptors = [interceptor] }
             let code = await code(TextRequest(), on: queue, after: .zero)

@@ -180,7 +180,7 @@ import Testing
     }
 
     @Test func aRefreshThatWasPutOffCountsForTheWindowToo() {
-        var machine = Machine("a", window: RefreshWindow(limit: 1, duration: .seconds(30)))
+        var machine = Machine("a", window: RefreshClient.Window(limit: 1, duration: .seconds(30)))
 
         let outcomes = [
             .wish(1, after: 0), .set("b"), .wish(2, after: 1), .refreshed(0, "late"), .wish(3, after: 1),
@@ -196,7 +196,7 @@ import Testing
     }
 
     @Test func theRefreshesOfTheWindowAreCountedAndOnlyThose() {
-        var machine = Machine("a", window: RefreshWindow(limit: 2, duration: .seconds(30)))
+        var machine = Machine("a", window: RefreshClient.Window(limit: 2, duration: .seconds(30)))
 
         let outcomes = [
             .wish(1, after: 0, at: 0), .failed(0), .wish(2, after: 1, at: 10), .refreshed(1, "b"),
@@ -216,14 +216,14 @@ import Testing
         limit: Int,
         effective: Int
     ) {
-        #expect(RefreshWindow(limit: limit, duration: .seconds(1)).limit == effective)
+        #expect(RefreshClient.Window(limit: limit, duration: .seconds(1)).limit == effective)
     }
 }
 
 @Suite(.bounded) struct CredentialMachineFuzzTests {
     @Test func everyWaiterIsReleasedOnceAndOneRefreshIsUnderWay() {
         var fuzz = Fuzz()
-        var machine = CredentialMachine<Int, Int>(0, window: RefreshWindow(limit: 3, duration: .seconds(5)))
+        var machine = CredentialMachine<Int, Int>(0, window: RefreshClient.Window(limit: 3, duration: .seconds(5)))
         var waiting: Set<Int> = []
         /// The generation whose refresh is under way, and whether a request may still wait for it.
         var refreshing: (generation: Int, isWanted: Bool)?
