@@ -25,7 +25,7 @@ import XCTest
         let clock = ManualClock()
         let transport = InMemoryTransport { _ in .status(.serviceUnavailable) }
 
-        let backoff = Backoff.exponential(from: .seconds(1))
+        let backoff = RetryPolicy.Backoff.exponential(from: .seconds(1))
         let client = HTTPClient(baseURL: api, transport: transport) {
             $0.clock = clock
             $0.random = .seeded(7)

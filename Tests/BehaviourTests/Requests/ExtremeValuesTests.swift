@@ -121,8 +121,10 @@ import Testing
         },
         Use("back-off") { duration in
             for maximum in durations {
-                for backoff in [Backoff.constant(duration), .exponential(from: duration), .fibonacci(duration)] {
-                    for jitter in [Backoff.Jitter.none, .half, .full] {
+                for backoff in [
+                    RetryPolicy.Backoff.constant(duration), .exponential(from: duration), .fibonacci(duration),
+                ] {
+                    for jitter in [RetryPolicy.Backoff.Jitter.none, .half, .full] {
                         for retry in counts {
                             let delay = backoff.capped(at: maximum).jitter(jitter).delay(before: retry)
                             #expect(delay >= .zero && delay <= max(.zero, maximum))
@@ -431,7 +433,7 @@ import Testing
         Use("factor of a back-off") { number in
             for duration in durations {
                 for retry in counts {
-                    let backoff = Backoff.exponential(from: duration, factor: number)
+                    let backoff = RetryPolicy.Backoff.exponential(from: duration, factor: number)
                     #expect((.zero ... .seconds(60)).contains(backoff.delay(before: retry)))
                 }
             }

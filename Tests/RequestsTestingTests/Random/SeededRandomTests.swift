@@ -42,7 +42,7 @@ import Testing
 
     @Test func theWaitsOfARetryAreKnownBeforehand() async throws {
         let clock = ManualClock()
-        let backoff = Backoff.exponential(from: .seconds(1)).jitter(.full)
+        let backoff = RetryPolicy.Backoff.exponential(from: .seconds(1)).jitter(.full)
         let stubber = HTTPStubber(clock: clock)
         stubber.stub(.any).respond(with: .status(.serviceUnavailable), .status(.serviceUnavailable), .text("ok"))
         let client = HTTPClient(baseURL: URL(string: "https://a"), transport: stubber) {

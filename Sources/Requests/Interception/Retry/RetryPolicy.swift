@@ -44,7 +44,7 @@ public struct RetryPolicy: Sendable, Hashable {
     /// be higher.
     public var limit: Int
     /// The waits before retries.
-    public var backoff: Backoff
+    public var backoff: RetryPolicy.Backoff
     /// The methods that are retried, besides all requests with an `Idempotency-Key` and all that weren't sent.
     ///
     /// `nil` is for every method, which only suits a server that is known to allow it.
@@ -66,7 +66,7 @@ public struct RetryPolicy: Sendable, Hashable {
     ///   - methods: The methods that are retried; by default the idempotent ones. `nil` is all of them.
     public init(
         limit: Int = 2,
-        backoff: Backoff = .exponential(),
+        backoff: RetryPolicy.Backoff = .exponential(),
         methods: Set<HTTPMethod>? = idempotentMethods
     ) {
         self.limit = max(0, limit)
@@ -180,7 +180,7 @@ public struct RetryStrategy: Sendable {
     public typealias Preparation = @Sendable (InterceptorContext) async throws -> Void
 
     /// The waits before retries.
-    public let backoff: Backoff
+    public let backoff: RetryPolicy.Backoff
     /// The maximum number of retries, including other retries of the operation.
     ///
     /// When they are used up, the request fails; if the response is otherwise good, with the code `retryLimitReached`.
@@ -194,7 +194,7 @@ public struct RetryStrategy: Sendable {
     ///   - limit: The maximum number of retries.
     ///   - prepare: A preparation before the wait, such as getting a new token; none by default. An error that it
     ///     throws is the failure of the operation.
-    public init(backoff: Backoff, limit: Int = 1, prepare: Preparation? = nil) {
+    public init(backoff: RetryPolicy.Backoff, limit: Int = 1, prepare: Preparation? = nil) {
         self.backoff = backoff
         self.limit = limit
         self.prepare = prepare

@@ -14,7 +14,7 @@ extension Outbox {
         /// The waits after failed attempts; by default from up to a second to up to five minutes.
         ///
         /// A `Retry-After` of the server counts if it is longer, up to a day.
-        public var backoff = Backoff.exponential(from: .seconds(1)).capped(at: .seconds(300))
+        public var backoff = RetryPolicy.Backoff.exponential(from: .seconds(1)).capped(at: .seconds(300))
         /// The network that entries wait for; by default the system's.
         public var connectivity = Connectivity.system
         /// Whether nothing is sent until ``Outbox/resume()``; false by default.

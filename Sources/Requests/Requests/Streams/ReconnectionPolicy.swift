@@ -18,14 +18,14 @@ public struct ReconnectionPolicy: Sendable, Hashable {
     /// that the server asked for.
     ///
     /// By default it begins with a second, and doubles each time.
-    public var backoff: Backoff
+    public var backoff: RetryPolicy.Backoff
 
     /// Makes a policy.
     public init(
         wait: Duration = .seconds(3),
         maximumWait: Duration = .seconds(60),
         limit: Int? = 10,
-        backoff: Backoff = .exponential(from: .seconds(1))
+        backoff: RetryPolicy.Backoff = .exponential(from: .seconds(1))
     ) {
         self.wait = wait
         self.maximumWait = maximumWait

@@ -25,15 +25,15 @@ import Testing
             (.fibonacci(), [1_000, 1_000, 2_000, 3_000, 5_000, 8_000, 13_000, 21_000, 34_000, 55_000, 60_000]),
             (.constant(.seconds(-1)), [0]),
             (.exponential(from: .seconds(90)), [60_000]),
-        ] as [(Backoff, [Int])]
-    ) func theCurveIsWhatItSays(_ backoff: Backoff, milliseconds: [Int]) {
+        ] as [(RetryPolicy.Backoff, [Int])]
+    ) func theCurveIsWhatItSays(_ backoff: RetryPolicy.Backoff, milliseconds: [Int]) {
         let waits = (1...milliseconds.count).map { backoff.jitter(.none).delay(before: $0) }
 
         #expect(waits == milliseconds.map { .milliseconds($0) })
     }
 
     @Test func jitterTakesFromNothingUpToTheWhole() {
-        let backoff = Backoff.exponential(from: .seconds(1))
+        let backoff = RetryPolicy.Backoff.exponential(from: .seconds(1))
 
         #expect(backoff.delay(before: 3, random: Self.shortest) == .zero)
         #expect(backoff.delay(before: 3, random: Self.longest) > .milliseconds(3_999))
@@ -43,7 +43,7 @@ import Testing
 
     @Test(arguments: [Int.min, -1, 0, 1, 1_000, 1_000_000, Int.max])
     func noNumberOverflows(retry: Int) {
-        for backoff in [Backoff.exponential(), .fibonacci(), .constant(.seconds(Int64.max / 2))] {
+        for backoff in [RetryPolicy.Backoff.exponential(), .fibonacci(), .constant(.seconds(Int64.max / 2))] {
             let wait = backoff.delay(before: retry)
             #expect(wait >= .zero && wait <= .seconds(60))
         }
@@ -52,7 +52,7 @@ import Testing
     @Test func aSeedGivesTheSameWaitsAgain() {
         func waits() -> [Duration] {
             let random = RandomSource.seeded(7)
-            return (1...10).map { Backoff.exponential().delay(before: $0, random: random) }
+            return (1...10).map { RetryPolicy.Backoff.exponential().delay(before: $0, random: random) }
         }
 
         #expect(waits() == waits())

@@ -12,7 +12,7 @@ import Testing
 
     @Test func aDayOfRetriesGoesBySchedule() async {
         let clock = TestClock()
-        let backoff = Backoff.exponential(from: .seconds(1)).capped(at: .seconds(3_600)).jitter(.half)
+        let backoff = RetryPolicy.Backoff.exponential(from: .seconds(1)).capped(at: .seconds(3_600)).jitter(.half)
         let transport = InMemoryTransport { _ in .failure(RequestError(.connectionLost, phase: .sending)) }
         let queue = TestQueue(transport) {
             $0.clock = clock

@@ -1,0 +1,115 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+extension RetryPolicy {
+    /// The waits before retries.
+    ///
+    /// ```swift
+    /// RetryPolicy.Backoff.exponential(from: .milliseconds(500))      // up to 0.5 s, 1 s, 2 s, … 60 s, at random
+    /// RetryPolicy.Backoff.constant(.seconds(2)).jitter(.none)        // 2 s, always
+    /// ```
+    ///
+    /// By default a wait has a random length up to the value of the curve, *full jitter*, so that clients that failed
+    /// together don't retry together.
+    public struct Backoff: Sendable, Hashable {
+        /// The random share of a wait.
+        public enum Jitter: Sendable, Hashable {
+            /// No share: every wait has the length of the curve.
+            case none
+            /// Half of it: a wait is between one half and the whole.
+            case half
+            /// The whole wait.
+            case full
+        }
+
+        private enum Curve: Sendable, Hashable {
+            case constant(Duration)
+            case exponential(Duration, factor: Double)
+            case fibonacci(Duration)
+        }
+
+        private let curve: Curve
+        /// The maximum wait; a minute by default.
+        public var maximum: Duration = .seconds(60)
+        /// The random share of a wait.
+        public var jitter = Jitter.full
+
+        private init(_ curve: Curve) {
+            self.curve = curve
+        }
+
+        /// No wait.
+        public static let none = constant(.zero)
+
+        /// The same wait every time.
+        public static func constant(_ wait: Duration) -> Backoff {
+            Backoff(.constant(wait))
+        }
+
+        /// Waits that grow by a factor, two by default: the first is `base`.
+        public static func exponential(from base: Duration = .milliseconds(500), factor: Double = 2) -> Backoff {
+            Backoff(.exponential(base, factor: factor.isFinite ? max(1, factor) : 1))
+        }
+
+        /// Waits that grow by the sum of the two before: 1, 1, 2, 3, 5, 8 times `unit`.
+        public static func fibonacci(_ unit: Duration = .seconds(1)) -> Backoff {
+            Backoff(.fibonacci(unit))
+        }
+
+        /// Returns the same waits with another random share.
+        public func jitter(_ jitter: Jitter) -> Backoff {
+            var copy = self
+            copy.jitter = jitter
+            return copy
+        }
+
+        /// Returns the same waits, limited to this maximum.
+        public func capped(at maximum: Duration) -> Backoff {
+            var copy = self
+            copy.maximum = maximum
+            return copy
+        }
+
+        /// Returns the wait before a retry; 1 is the first.
+        ///
+        /// It is never negative, and never longer than the ``maximum``, whatever the number.
+        public func delay(before retry: Int, random: RandomSource = .system) -> Duration {
+            let full = min(max(.zero, length(retry)), max(.zero, maximum))
+            return switch jitter {
+            case .none: full
+            case .half: full * (0.5 + random.fraction() / 2)
+            case .full: full * random.fraction()
+            }
+        }
+
+        // In seconds as Double, which don't trap on overflow.
+        private func length(_ retry: Int) -> Duration {
+            let retry = max(1, retry)
+            switch curve {
+            case .constant(let wait):
+                return wait
+            case .exponential(let base, let factor):
+                return multiply(base) { limit in
+                    let exponent = min(Double(retry - 1), 1_024)
+                    return min(pow(factor, exponent), limit)
+                }
+            case .fibonacci(let unit):
+                return multiply(unit) { limit in
+                    var (last, next, number) = (0.0, 1.0, 1)
+                    while number < retry, next < limit { (last, next, number) = (next, last + next, number + 1) }
+                    return next
+                }
+            }
+        }
+
+        /// `count` units, or the maximum if that is less; the product needn't be exact beyond the limit.
+        private func multiply(_ unit: Duration, by count: (_ limit: Double) -> Double) -> Duration {
+            guard unit > .zero, maximum > .zero else { return .zero }
+            let limit = maximum / unit
+            let factor = count(limit)
+            return factor >= limit ? maximum : unit * factor
+        }
+    }
+}
