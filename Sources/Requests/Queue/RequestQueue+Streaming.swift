@@ -57,7 +57,7 @@ struct StreamedRequest<Base: NetworkRequest, Kind>: StreamRequest, NamedRequestT
     typealias Failure = RequestError
 
     static var typeName: String {
-        "\(Base.shownTypeName) (\(Kind.self == ServerSentEventStream.self ? "events" : "stream"))"
+        "\(Base.shownTypeName) (\(Kind.self == ServerSentEvent.Stream.self ? "events" : "stream"))"
     }
 
     let request: Base

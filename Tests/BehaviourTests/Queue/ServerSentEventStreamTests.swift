@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.bounded) struct ServerSentEventStreamTests {
     private let clock = ManualClock()
-    private let policy = ReconnectionPolicy(backoff: .exponential(from: .seconds(1)).jitter(.none))
+    private let policy = ServerSentEvent.Reconnection(backoff: .exponential(from: .seconds(1)).jitter(.none))
 
     private static func events(_ text: String) -> StubResponse {
         .chunked([Data(text.utf8)], headers: [.contentType: "text/event-stream"])
@@ -24,7 +24,7 @@ import Testing
 
     /// Collects the content of all events, while the clock is advanced past every wait.
     private func all(
-        _ stream: ServerSentEventStream,
+        _ stream: ServerSentEvent.Stream,
         waits: [Duration]
     ) async throws -> (data: [String], error: (any Error)?) {
         let collector = Task {
@@ -158,7 +158,7 @@ import Testing
         let transport = InMemoryTransport { _ in .failure(RequestError(.cannotConnect, phase: .sending)) }
         let clock = TestClock()
         let queue = TestQueue(transport) { $0.clock = clock }
-        let policy = ReconnectionPolicy(wait: .seconds(2), backoff: .none)
+        let policy = ServerSentEvent.Reconnection(wait: .seconds(2), backoff: .none)
 
         let stream = queue.serverSentEvents(Get<Data>(home).deadline(.seconds(5)), reconnection: policy)
         let end = Task { try await stream.reduce(0) { count, _ in count + 1 } }

@@ -216,8 +216,9 @@ import Testing
             let transport = InMemoryTransport { _ in .failure(RequestError(.connectionLost, phase: .sending)) }
             let queue = TestQueue(transport) { $0.clock = SkippingClock() }
             for policy in [
-                ReconnectionPolicy(wait: duration, limit: 2), ReconnectionPolicy(maximumWait: duration, limit: 2),
-                ReconnectionPolicy(limit: 2, backoff: .constant(duration)),
+                ServerSentEvent.Reconnection(wait: duration, limit: 2),
+                ServerSentEvent.Reconnection(maximumWait: duration, limit: 2),
+                ServerSentEvent.Reconnection(limit: 2, backoff: .constant(duration)),
             ] {
                 let events = queue.serverSentEvents(HTTPRequest(url: home), reconnection: policy)
                 await #expect(throws: (any Error).self) { for try await _ in events {} }
@@ -226,7 +227,10 @@ import Testing
         Use("deadline of events") { duration in
             let transport = InMemoryTransport { _ in .failure(RequestError(.connectionLost, phase: .sending)) }
             let queue = TestQueue(transport) { ($0.clock, $0.deadline) = (SkippingClock(), duration) }
-            let events = queue.serverSentEvents(HTTPRequest(url: home), reconnection: ReconnectionPolicy(limit: 2))
+            let events = queue.serverSentEvents(
+                HTTPRequest(url: home),
+                reconnection: ServerSentEvent.Reconnection(limit: 2)
+            )
             await #expect(throws: (any Error).self) { for try await _ in events {} }
         },
         Use("lifetime of a cookie") { duration in
@@ -370,7 +374,10 @@ import Testing
         },
         Use("limit of reconnections") { count in
             let queue = TestQueue(InMemoryTransport { _ in .status(.noContent) }) { $0.clock = SkippingClock() }
-            let events = queue.serverSentEvents(HTTPRequest(url: home), reconnection: ReconnectionPolicy(limit: count))
+            let events = queue.serverSentEvents(
+                HTTPRequest(url: home),
+                reconnection: ServerSentEvent.Reconnection(limit: count)
+            )
             for try await _ in events {}
         },
         Use("number of concurrent requests") { count in

@@ -18,7 +18,7 @@ import Testing
         var lastEventIDs: [String?] { requests.map { $0.headers[.lastEventID] } }
     }
 
-    private static let policy = ReconnectionPolicy(backoff: .exponential().jitter(.none))
+    private static let policy = ServerSentEvent.Reconnection(backoff: .exponential().jitter(.none))
 
     /// A stream that the server ends.
     private static func stream(_ text: String = "") -> StubResponse {
@@ -32,7 +32,7 @@ import Testing
     private func read(
         _ responses: [StubResponse] = [],
         lastEventID: String? = nil,
-        policy: ReconnectionPolicy = policy,
+        policy: ServerSentEvent.Reconnection = policy,
         waits: [Duration] = [],
         gates: [Gate] = []
     ) async throws -> Outcome {

@@ -3,46 +3,48 @@
 
 import Foundation
 
-/// The server-sent events of a request, over as many connections as necessary (WHATWG HTML, 9.2).
-///
-/// ```swift
-/// for try await event in client.serverSentEvents(Feed()) { print(event.event, event.data) }
-/// ```
-///
-/// The request is sent when the first event is requested, and asks for `text/event-stream`. A connection that ends or
-/// breaks is made again after the last reconnection time that the server sent. It sends the identifier of the last
-/// event, so that the server continues from there; if a server chose one that can't be sent, of more than 64 KiB or
-/// with a control character, the stream ends with the code `invalidRequest`. Reconnection backs off when connections
-/// close without an event, or with a status of a server that is only busy. 204 ends the stream. Everything else ends it
-/// with an error: another status, another type of content, an event of more than 1 MiB, a failure that the next
-/// connection would have too.
-///
-/// Each connection is an operation of the queue, and keeps its place there until it ends; the waits between them take
-/// no place. Retries of the environment and of the request don't apply. A deadline applies to the whole stream. A
-/// connection that is silent for longer than the timeout counts as broken: an idle server sends comments.
-///
-/// Breaking out of the loop, and cancelling the task, ends the connection or the wait. Each iteration starts from the
-/// beginning.
-public struct ServerSentEventStream: AsyncSequence, Sendable {
-    /// An event.
-    public typealias Element = ServerSentEvent
+extension ServerSentEvent {
+    /// The server-sent events of a request, over as many connections as necessary (WHATWG HTML, 9.2).
+    ///
+    /// ```swift
+    /// for try await event in client.serverSentEvents(Feed()) { print(event.event, event.data) }
+    /// ```
+    ///
+    /// The request is sent when the first event is requested, and asks for `text/event-stream`. A connection that ends
+    /// or breaks is made again after the last reconnection time that the server sent. It sends the identifier of the
+    /// last event, so that the server continues from there; if a server chose one that can't be sent, of more than 64
+    /// KiB or with a control character, the stream ends with the code `invalidRequest`. Reconnection backs off when
+    /// connections close without an event, or with a status of a server that is only busy. 204 ends the stream.
+    /// Everything else ends it with an error: another status, another type of content, an event of more than 1 MiB, a
+    /// failure that the next connection would have too.
+    ///
+    /// Each connection is an operation of the queue, and keeps its place there until it ends; the waits between them
+    /// take no place. Retries of the environment and of the request don't apply. A deadline applies to the whole
+    /// stream. A connection that is silent for longer than the timeout counts as broken: an idle server sends comments.
+    ///
+    /// Breaking out of the loop, and cancelling the task, ends the connection or the wait. Each iteration starts from
+    /// the beginning.
+    public struct Stream: AsyncSequence, Sendable {
+        /// An event.
+        public typealias Element = ServerSentEvent
 
-    fileprivate let makeConnector: @Sendable () -> EventConnector
+        fileprivate let makeConnector: @Sendable () -> EventConnector
 
-    /// Makes an iterator with its own connections.
-    public func makeAsyncIterator() -> Iterator { Iterator(connector: makeConnector()) }
+        /// Makes an iterator with its own connections.
+        public func makeAsyncIterator() -> Iterator { Iterator(connector: makeConnector()) }
 
-    /// Consumes a ``ServerSentEventStream``.
-    public struct Iterator: AsyncIteratorProtocol {
-        /// Any error: each error that a loop throws is a ``RequestError``.
-        public typealias Failure = any Error
-        fileprivate var connector: EventConnector
+        /// Consumes a ``ServerSentEvent/Stream``.
+        public struct Iterator: AsyncIteratorProtocol {
+            /// Any error: each error that a loop throws is a ``RequestError``.
+            public typealias Failure = any Error
+            fileprivate var connector: EventConnector
 
-        /// The next event; `nil` when the server ends the stream.
-        ///
-        /// - Throws: The error that ended the stream; its code is `cancelled` in a cancelled task. The end of a
-        ///   connection is not an error, within the limits of the policy.
-        public mutating func next() async throws(RequestError) -> ServerSentEvent? { try await connector.next() }
+            /// The next event; `nil` when the server ends the stream.
+            ///
+            /// - Throws: The error that ended the stream; its code is `cancelled` in a cancelled task. The end of a
+            ///   connection is not an error, within the limits of the policy.
+            public mutating func next() async throws(RequestError) -> ServerSentEvent? { try await connector.next() }
+        }
     }
 }
 
@@ -60,9 +62,9 @@ extension RequestQueue {
         _ request: some NetworkRequest,
         session: (any HTTPTransport)? = nil,
         lastEventID: String? = nil,
-        reconnection: ReconnectionPolicy = .default
-    ) -> ServerSentEventStream {
-        ServerSentEventStream {
+        reconnection: ServerSentEvent.Reconnection = .default
+    ) -> ServerSentEvent.Stream {
+        ServerSentEvent.Stream {
             EventConnector(
                 environment: self.environment,
                 policy: reconnection,
@@ -83,7 +85,7 @@ extension RequestQueue {
 /// statuses that mean that the server is only busy: a web page would have to reconnect by itself then.
 private struct EventConnector {
     let environment: RequestEnvironment
-    let policy: ReconnectionPolicy
+    let policy: ServerSentEvent.Reconnection
     let deadline: Duration?
     /// Sends the request with these fields, and this deadline.
     let connect: @Sendable (HTTPHeaders, Duration?) async throws(RequestError) -> ResponseStream
@@ -242,7 +244,7 @@ extension RequestError {
     }
 }
 
-extension StreamedRequest where Kind == ServerSentEventStream {
+extension StreamedRequest where Kind == ServerSentEvent.Stream {
     /// A request for events, for one connection.
     fileprivate static func events(of request: Base, _ fields: HTTPHeaders, _ deadline: Duration?) -> Self {
         var streamed = Self(request: request)
