@@ -54,7 +54,7 @@ struct CachedResponse: Sendable, Hashable {
     /// valid.
     var validators: HTTPHeaders {
         var fields: HTTPHeaders = []
-        if let tag = headers[.eTag], tag.isFieldValue, EntityTag(parsing: tag) != nil {
+        if let tag = headers[.eTag], tag.isFieldValue, HTTPField.EntityTag(parsing: tag) != nil {
             fields[.ifNoneMatch] = tag
         }
         if let date = headers[.lastModified], date.isFieldValue, HTTPDate(parsing: date) != nil {
@@ -67,8 +67,8 @@ struct CachedResponse: Sendable, Hashable {
     ///
     /// The comparison is weak, as that of `If-None-Match` is: servers that compress weaken their tags.
     func isMeant(by head: HTTPResponseHead) -> Bool {
-        guard let theirs = head[.eTag].flatMap(EntityTag.init(parsing:)),
-            let ours = headers[.eTag].flatMap(EntityTag.init(parsing:))
+        guard let theirs = head[.eTag].flatMap(HTTPField.EntityTag.init(parsing:)),
+            let ours = headers[.eTag].flatMap(HTTPField.EntityTag.init(parsing:))
         else { return true }
         return ours.isWeaklyEqual(to: theirs)
     }

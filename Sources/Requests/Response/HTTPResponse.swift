@@ -109,7 +109,7 @@ extension HTTPResponse<Data> {
 
 extension HTTPResponse {
     /// The links in the header, in their order (RFC 8288).
-    public var links: [HTTPLink] { head.links }
+    public var links: [HTTPField.Link] { head.links }
 
     /// The address of the first link of a kind; see ``HTTPResponseHead/link(_:)``.
     public func link(_ relation: String) -> URL? { head.link(relation) }

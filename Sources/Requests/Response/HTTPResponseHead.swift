@@ -116,7 +116,7 @@ extension HTTPResponseHead {
     /// The links in the header, in their order (RFC 8288).
     ///
     /// - Complexity: O(n) in the size of the head.
-    public var links: [HTTPLink] { HTTPLink.parse(self[values: .link], of: url) }
+    public var links: [HTTPField.Link] { HTTPField.Link.parse(self[values: .link], of: url) }
 
     /// The address of the first link of a kind; `nil` without one, or if it isn't one of `http` or `https`.
     ///
@@ -151,7 +151,7 @@ extension HTTPResponseHead {
     func totalLength(behind offset: Int64) -> Int64? {
         guard !headers.isEncoded else { return nil }
         // The present bytes precede the content.
-        if offset > 0, let range = headers[.contentRange] { return ContentRange(parsing: range)?.total }
+        if offset > 0, let range = headers[.contentRange] { return HTTPField.ContentRange(parsing: range)?.total }
         return headers.exactLength
     }
 }

@@ -9,12 +9,12 @@ extension HTTPField {
     ///
     /// Without any, the request is applied only if there is no representation at all, which keeps a `PUT` from
     /// replacing one.
-    public static func ifNoneMatch(_ tags: EntityTag...) -> HTTPField { list(.ifNoneMatch, tags) }
+    public static func ifNoneMatch(_ tags: HTTPField.EntityTag...) -> HTTPField { list(.ifNoneMatch, tags) }
 
     /// Applies the request only if the representation is one of these: this keeps a change from overwriting another.
     ///
     /// Without any, the request is applied only if there is a representation.
-    public static func ifMatch(_ tags: EntityTag...) -> HTTPField { list(.ifMatch, tags) }
+    public static func ifMatch(_ tags: HTTPField.EntityTag...) -> HTTPField { list(.ifMatch, tags) }
 
     /// Applies the request only if the resource changed since.
     public static func ifModifiedSince(_ date: Date) -> HTTPField { HTTPField(.ifModifiedSince, date) }
@@ -25,7 +25,7 @@ extension HTTPField {
     /// Applies the range only to this representation, and otherwise asks for the whole.
     ///
     /// Only a strong tag guarantees equal bytes; a weak one is refused when the request is built.
-    public static func ifRange(_ tag: EntityTag) -> HTTPField {
+    public static func ifRange(_ tag: HTTPField.EntityTag) -> HTTPField {
         let flaw = tag.isWeak ? InvalidRequest(.headerValue, "of If-Range is a weak tag") : tag.flaw
         return HTTPField(.ifRange, tag.rawValue, flaw: flaw)
     }
@@ -56,7 +56,7 @@ extension HTTPField {
         return HTTPField(.range, "bytes=" + bytes, flaw: flaw)
     }
 
-    private static func list(_ name: Name, _ tags: [EntityTag]) -> HTTPField {
+    private static func list(_ name: Name, _ tags: [HTTPField.EntityTag]) -> HTTPField {
         let values = tags.map(\.rawValue).joined(separator: ", ")
         return HTTPField(name, tags.isEmpty ? "*" : values, flaw: tags.lazy.compactMap(\.flaw).first)
     }

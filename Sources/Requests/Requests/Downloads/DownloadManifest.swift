@@ -75,7 +75,7 @@ extension DownloadManifest.Validator {
     /// the server doesn't distinguish some versions.
     init?(_ headers: HTTPHeaders) {
         if let text = headers[.eTag] {
-            guard let tag = EntityTag(parsing: text), !tag.isWeak else { return nil }
+            guard let tag = HTTPField.EntityTag(parsing: text), !tag.isWeak else { return nil }
             self = .tag(tag.value)
         } else if let change = headers[.lastModified].flatMap({ HTTPDate(parsing: $0) }),
             let date = headers[.date].flatMap({ HTTPDate(parsing: $0) }),
@@ -90,7 +90,7 @@ extension DownloadManifest.Validator {
     /// The field that asks for the rest of these bytes, or otherwise for the whole.
     var field: HTTPField {
         switch self {
-        case .tag(let value): .ifRange(EntityTag(value))
+        case .tag(let value): .ifRange(HTTPField.EntityTag(value))
         case .date(let value): HTTPField(.ifRange, value)
         }
     }
@@ -105,7 +105,7 @@ extension DownloadManifest.Validator {
         switch self {
         case .tag(let value):
             guard let text = headers[.eTag] else { return false }
-            return EntityTag(parsing: text).map { !$0.matchesStrongly(EntityTag(value)) } ?? true
+            return HTTPField.EntityTag(parsing: text).map { !$0.matchesStrongly(HTTPField.EntityTag(value)) } ?? true
         case .date(let value):
             guard let text = headers[.lastModified] else { return false }
             return HTTPDate(parsing: text)?.rawValue != value

@@ -169,7 +169,7 @@ struct ResumeMachine: Sendable {
         let type = headers[.contentType].flatMap { try? MediaType(parsing: $0) }
         if type?.essence == "multipart/byteranges" { return requestAgain(.severalRanges) }
         if headers.isEncoded { return requestAgain(.encoded) }
-        guard let range = headers[.contentRange].flatMap({ ContentRange(parsing: $0) }),
+        guard let range = headers[.contentRange].flatMap({ HTTPField.ContentRange(parsing: $0) }),
             let positions = range.positions
         else { return requestAgain(.noRange) }
         if manifest.validator.contradicts(headers) { return requestAgain(.changed) }
@@ -193,7 +193,9 @@ struct ResumeMachine: Sendable {
 
     /// Handles a status 416: the file is complete, or it belongs to another representation.
     private mutating func compare(_ headers: HTTPHeaders, with manifest: DownloadManifest) -> Decision {
-        guard let range = headers[.contentRange].flatMap({ ContentRange(parsing: $0) }), range.positions == nil else {
+        guard let range = headers[.contentRange].flatMap({ HTTPField.ContentRange(parsing: $0) }),
+            range.positions == nil
+        else {
             return requestAgain(.noRange)
         }
         if manifest.validator.contradicts(headers) { return requestAgain(.changed) }

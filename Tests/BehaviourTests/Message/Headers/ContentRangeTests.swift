@@ -9,20 +9,23 @@ import Testing
     @Test(
         arguments: [
             // RFC 9110, 14.4.
-            ("bytes 42-1233/1234", ContentRange(42...1233, of: 1234)), ("bytes 42-1233/*", ContentRange(42...1233)),
-            ("bytes */1234", ContentRange(unsatisfiedOf: 1234)), ("bytes 0-499/1234", ContentRange(0...499, of: 1234)),
-            ("bytes 734-1233/1234", ContentRange(734...1233, of: 1234)), ("bytes */0", ContentRange(unsatisfiedOf: 0)),
-            (" Bytes  0-0/1 ", ContentRange(0...0, of: 1)),
-            ("bytes 007-8/9", ContentRange(7...8, of: 9)),
+            ("bytes 42-1233/1234", HTTPField.ContentRange(42...1233, of: 1234)),
+            ("bytes 42-1233/*", HTTPField.ContentRange(42...1233)),
+            ("bytes */1234", HTTPField.ContentRange(unsatisfiedOf: 1234)),
+            ("bytes 0-499/1234", HTTPField.ContentRange(0...499, of: 1234)),
+            ("bytes 734-1233/1234", HTTPField.ContentRange(734...1233, of: 1234)),
+            ("bytes */0", HTTPField.ContentRange(unsatisfiedOf: 0)),
+            (" Bytes  0-0/1 ", HTTPField.ContentRange(0...0, of: 1)),
+            ("bytes 007-8/9", HTTPField.ContentRange(7...8, of: 9)),
             (
                 "bytes 0-9223372036854775806/9223372036854775807",
-                ContentRange(0...9_223_372_036_854_775_806, of: 9_223_372_036_854_775_807)
+                HTTPField.ContentRange(0...9_223_372_036_854_775_806, of: 9_223_372_036_854_775_807)
             ),
-        ] as [(String, ContentRange)]
+        ] as [(String, HTTPField.ContentRange)]
     )
-    func rangesAreRead(text: String, range: ContentRange) {
-        #expect(ContentRange(parsing: text) == range)
-        #expect(ContentRange(parsing: range.rawValue) == range)
+    func rangesAreRead(text: String, range: HTTPField.ContentRange) {
+        #expect(HTTPField.ContentRange(parsing: text) == range)
+        #expect(HTTPField.ContentRange(parsing: range.rawValue) == range)
     }
 
     @Test(
@@ -37,18 +40,23 @@ import Testing
         ]
     )
     func invalidRangeIsNotRead(_ text: String) {
-        #expect(ContentRange(parsing: text) == nil)
+        #expect(HTTPField.ContentRange(parsing: text) == nil)
     }
 
     @Test(
-        arguments: [ContentRange(-1...2, of: 3), ContentRange(0...3, of: 3), ContentRange(unsatisfiedOf: -1)]
+        arguments: [
+            HTTPField.ContentRange(-1...2, of: 3), HTTPField.ContentRange(0...3, of: 3),
+            HTTPField.ContentRange(unsatisfiedOf: -1),
+        ]
     )
-    func badRangesAreRefused(_ range: ContentRange) {
+    func badRangesAreRefused(_ range: HTTPField.ContentRange) {
         #expect(throws: InvalidRequest.self) { try range.validated() }
     }
 
     @Test func fieldsAreMade() {
-        #expect(HTTPField(.contentRange, ContentRange(0...1, of: 2)).description == "Content-Range: bytes 0-1/2")
+        #expect(
+            HTTPField(.contentRange, HTTPField.ContentRange(0...1, of: 2)).description == "Content-Range: bytes 0-1/2"
+        )
         #expect(HTTPField.range(500...).description == "Range: bytes=500-")
     }
 }

@@ -9,38 +9,43 @@ import Testing
     @Test(
         arguments: [
             // RFC 9110, 8.8.3.
-            ("\"xyzzy\"", EntityTag("xyzzy")), ("W/\"xyzzy\"", EntityTag("xyzzy", isWeak: true)),
-            ("\"\"", EntityTag("")),
-            (" \"a,b\\\" ", EntityTag("a,b\\")), ("xyzzy", EntityTag("xyzzy")),
-            ("w/\"ä\"", EntityTag("ä", isWeak: true)),
+            ("\"xyzzy\"", HTTPField.EntityTag("xyzzy")), ("W/\"xyzzy\"", HTTPField.EntityTag("xyzzy", isWeak: true)),
+            ("\"\"", HTTPField.EntityTag("")),
+            (" \"a,b\\\" ", HTTPField.EntityTag("a,b\\")), ("xyzzy", HTTPField.EntityTag("xyzzy")),
+            ("w/\"ä\"", HTTPField.EntityTag("ä", isWeak: true)),
             ("*", nil), ("", nil), ("\"", nil), ("\"a\"b\"", nil), ("\"a b\"", nil), ("\"a\n\"", nil), ("W/", nil),
-        ] as [(String, EntityTag?)]
+        ] as [(String, HTTPField.EntityTag?)]
     )
-    func tagsAreRead(text: String, tag: EntityTag?) {
-        #expect(EntityTag(parsing: text) == tag)
-        #expect(tag.map { EntityTag(parsing: $0.rawValue) == $0 } != false)
+    func tagsAreRead(text: String, tag: HTTPField.EntityTag?) {
+        #expect(HTTPField.EntityTag(parsing: text) == tag)
+        #expect(tag.map { HTTPField.EntityTag(parsing: $0.rawValue) == $0 } != false)
     }
 
     @Test(
         arguments: [
             // RFC 9110, 8.8.3.2: strong and weak.
-            (EntityTag("1", isWeak: true), EntityTag("1", isWeak: true), false, true),
-            (EntityTag("1", isWeak: true), EntityTag("2", isWeak: true), false, false),
-            (EntityTag("1", isWeak: true), EntityTag("1"), false, true), (EntityTag("1"), EntityTag("1"), true, true),
-        ] as [(EntityTag, EntityTag, Bool, Bool)]
+            (HTTPField.EntityTag("1", isWeak: true), HTTPField.EntityTag("1", isWeak: true), false, true),
+            (HTTPField.EntityTag("1", isWeak: true), HTTPField.EntityTag("2", isWeak: true), false, false),
+            (HTTPField.EntityTag("1", isWeak: true), HTTPField.EntityTag("1"), false, true),
+            (HTTPField.EntityTag("1"), HTTPField.EntityTag("1"), true, true),
+        ] as [(HTTPField.EntityTag, HTTPField.EntityTag, Bool, Bool)]
     )
-    func tagsAreComparedInTwoWays(one: EntityTag, other: EntityTag, isStrong: Bool, isWeak: Bool) {
+    func tagsAreComparedInTwoWays(one: HTTPField.EntityTag, other: HTTPField.EntityTag, isStrong: Bool, isWeak: Bool) {
         #expect(one.matchesStrongly(other) == isStrong && one.isWeaklyEqual(to: other) == isWeak)
     }
 
     @Test func listsAreRead() {
         let text = "\"xyzzy\", W/\"r2d2,xxxx\",, nonsense!\"\" ,\"c3piozzzz\""
 
-        #expect(EntityTag.list(parsing: text).map(\.rawValue) == ["\"xyzzy\"", "W/\"r2d2,xxxx\"", "\"c3piozzzz\""])
-        #expect(EntityTag.list(parsing: "*").isEmpty)
+        #expect(
+            HTTPField.EntityTag.list(parsing: text).map(\.rawValue) == [
+                "\"xyzzy\"", "W/\"r2d2,xxxx\"", "\"c3piozzzz\"",
+            ]
+        )
+        #expect(HTTPField.EntityTag.list(parsing: "*").isEmpty)
     }
 
     @Test(arguments: ["a\"b", "a b", "a\r\nX-Evil: 1", "\0"]) func badTagsAreRefused(_ value: String) {
-        #expect(throws: InvalidRequest.self) { try EntityTag(value).validated() }
+        #expect(throws: InvalidRequest.self) { try HTTPField.EntityTag(value).validated() }
     }
 }

@@ -9,7 +9,7 @@ import Testing
 @Suite(.bounded) struct HTTPLinkTests {
     static let base = URL(string: "https://user:secret@api.example.com/v1/repos?page=1#top")!
 
-    private func links(_ values: String...) -> [HTTPLink] { HTTPLink.parse(values, of: Self.base) }
+    private func links(_ values: String...) -> [HTTPField.Link] { HTTPField.Link.parse(values, of: Self.base) }
 
     private func head(_ values: String...) -> HTTPResponseHead {
         HTTPResponseHead(status: .ok, headers: HTTPHeaders(values.map { HTTPField(.link, $0) }), url: Self.base)
@@ -105,7 +105,7 @@ import Testing
 
     @Test func aLinkShowsNoSecretUnlessItIsAskedForItsText() throws {
         let text = #"<https://a:hush@h/?page=2&token=hush>; rel=next; anchor="/?api_key=hush""#
-        let link = try #require(HTTPLink.parse([text], of: Self.base).first)
+        let link = try #require(HTTPField.Link.parse([text], of: Self.base).first)
         var dumped = ""
         dump([link], to: &dumped)
 
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test func aLinkWithoutABaseMayBeAbsolute() {
-        let links = HTTPLink.parse(["<https://h/a>; rel=next, <b>; rel=prev"])
+        let links = HTTPField.Link.parse(["<https://h/a>; rel=next, <b>; rel=prev"])
 
         #expect(links.map { $0.url?.absoluteString } == ["https://h/a", nil])
     }

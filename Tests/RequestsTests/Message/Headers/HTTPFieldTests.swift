@@ -38,10 +38,14 @@ import Testing
             (HTTPField(.retryAfter, 5), "Retry-After: 5"),
             (HTTPField(.date, date), "Date: Sun, 06 Nov 1994 08:49:37 GMT"),
             (.idempotencyKey("abc"), "Idempotency-Key: abc"),
-            (.ifNoneMatch(EntityTag("a"), EntityTag("b", isWeak: true)), "If-None-Match: \"a\", W/\"b\""),
-            (.ifNoneMatch(), "If-None-Match: *"), (.ifMatch(EntityTag("a")), "If-Match: \"a\""),
+            (
+                .ifNoneMatch(HTTPField.EntityTag("a"), HTTPField.EntityTag("b", isWeak: true)),
+                "If-None-Match: \"a\", W/\"b\""
+            ),
+            (.ifNoneMatch(), "If-None-Match: *"), (.ifMatch(HTTPField.EntityTag("a")), "If-Match: \"a\""),
             (.ifMatch(), "If-Match: *"),
-            (.ifRange(EntityTag("a")), "If-Range: \"a\""), (.ifRange(date), "If-Range: Sun, 06 Nov 1994 08:49:37 GMT"),
+            (.ifRange(HTTPField.EntityTag("a")), "If-Range: \"a\""),
+            (.ifRange(date), "If-Range: Sun, 06 Nov 1994 08:49:37 GMT"),
             (.ifModifiedSince(date), "If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT"),
             (.ifUnmodifiedSince(date), "If-Unmodified-Since: Sun, 06 Nov 1994 08:49:37 GMT"),
             (.range(0...499), "Range: bytes=0-499"), (.range(500...), "Range: bytes=500-"),
@@ -99,9 +103,9 @@ import Testing
         { .cacheControl(.init($0)) }, { .cacheControl(.init("x", $0)) },
         { .cookie(Cookie($0, "x")) }, { .cookie(Cookie("x", "x"), Cookie("x", $0)) },
         { HTTPField(.setCookie, SetCookie($0, "x")) }, { HTTPField(.setCookie, SetCookie("x", $0)) },
-        { .ifMatch(EntityTag($0)) },
-        { .ifNoneMatch(EntityTag("x"), EntityTag($0)) },
-        { .ifRange(EntityTag($0)) },
+        { .ifMatch(HTTPField.EntityTag($0)) },
+        { .ifNoneMatch(HTTPField.EntityTag("x"), HTTPField.EntityTag($0)) },
+        { .ifRange(HTTPField.EntityTag($0)) },
     ]
 
     @Test(arguments: factories.indices) func nothingIsInjectedThroughAFactory(_ index: Int) {
@@ -122,7 +126,7 @@ import Testing
 
     @Test(
         arguments: [
-            .range(-1...5), .range((-1)...), .range(last: -1), .ifRange(EntityTag("a", isWeak: true)),
+            .range(-1...5), .range((-1)...), .range(last: -1), .ifRange(HTTPField.EntityTag("a", isWeak: true)),
             .acceptLanguage("d\"e"), .acceptEncoding(""), .contentType("nonsense"), .accept(MediaType("a", "b; q=1")),
             .bearerToken(""), .basicAuth(username: "a:b", password: "c"), .cookie(Cookie("a", "b; c=d")),
         ] as [HTTPField]

@@ -54,9 +54,9 @@ import Testing
 
     @Test func contentRange() {
         feed(["bytes ", "bytes", "0", "9", "-", "*", "/", "0-1", "/2", "9223372036854775807"]) { text in
-            guard let value = ContentRange(parsing: text) else { return true }
+            guard let value = HTTPField.ContentRange(parsing: text) else { return true }
             let end = value.positions?.upperBound ?? 0
-            return (try? value.validated()) != nil && ContentRange(parsing: value.rawValue) == value
+            return (try? value.validated()) != nil && HTTPField.ContentRange(parsing: value.rawValue) == value
                 && end >= 0 && value.total.map { end < $0 || value.positions == nil } != false
         }
     }
@@ -101,14 +101,14 @@ import Testing
     @Test func listsOfCookiesTagsAndChallenges() {
         feed(["a=b", "W/\"x\"", "Basic", "realm=", "Digest", "abc==", "; "]) { text in
             let cookies = Cookie.list(parsing: text)
-            let tags = EntityTag.list(parsing: text)
+            let tags = HTTPField.EntityTag.list(parsing: text)
             let challenges = Authorization.Challenge.list(parsing: text)
             _ = (
                 Authorization(text).parameters, Authorization(text).token,
                 Authorization(text).basicCredentials?.username
             )
             return Cookie.list(parsing: cookies.map(\.rawValue).joined(separator: "; ")) == cookies
-                && EntityTag.list(parsing: tags.map(\.rawValue).joined(separator: ", ")) == tags
+                && HTTPField.EntityTag.list(parsing: tags.map(\.rawValue).joined(separator: ", ")) == tags
                 && Authorization.Challenge.list(parsing: challenges.map(\.description).joined(separator: ", "))
                     == challenges
         }

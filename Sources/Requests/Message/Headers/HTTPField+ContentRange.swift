@@ -1,27 +1,29 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// The part of a representation that a message contains (RFC 9110, 14.4).
-///
-/// ```swift
-/// let range = ContentRange(parsing: "bytes 42-1233/1234")
-/// range?.positions                                            // 42...1233
-/// ContentRange(unsatisfiedOf: 47022).rawValue                 // bytes */47022
-/// ```
-public struct ContentRange: Sendable, Hashable, CustomStringConvertible {
-    /// The positions of the first and the last byte; `nil` if the requested range can't be satisfied.
-    public let positions: ClosedRange<Int64>?
-    /// The byte count of the whole; `nil` if the server doesn't know it.
-    public let total: Int64?
+extension HTTPField {
+    /// The part of a representation that a message contains (RFC 9110, 14.4).
+    ///
+    /// ```swift
+    /// let range = HTTPField.ContentRange(parsing: "bytes 42-1233/1234")
+    /// range?.positions                                            // 42...1233
+    /// HTTPField.ContentRange(unsatisfiedOf: 47022).rawValue                 // bytes */47022
+    /// ```
+    public struct ContentRange: Sendable, Hashable, CustomStringConvertible {
+        /// The positions of the first and the last byte; `nil` if the requested range can't be satisfied.
+        public let positions: ClosedRange<Int64>?
+        /// The byte count of the whole; `nil` if the server doesn't know it.
+        public let total: Int64?
 
-    /// The value of the field.
-    public var rawValue: String {
-        let total = total.map(String.init) ?? "*"
-        return "bytes \(positions.map { "\($0.lowerBound)-\($0.upperBound)" } ?? "*")/\(total)"
+        /// The value of the field.
+        public var rawValue: String {
+            let total = total.map(String.init) ?? "*"
+            return "bytes \(positions.map { "\($0.lowerBound)-\($0.upperBound)" } ?? "*")/\(total)"
+        }
     }
 }
 
-extension ContentRange {
+extension HTTPField.ContentRange {
     /// Makes the range of a part.
     ///
     /// Positions that no byte can have are refused when the message is built: ``validated()``.
@@ -35,7 +37,7 @@ extension ContentRange {
     }
 }
 
-extension ContentRange: HTTPFieldValue {
+extension HTTPField.ContentRange: HTTPFieldValue {
     /// Reads the value of a field; `nil` if it isn't a range of bytes, or contradicts itself.
     ///
     /// A last position before the first, or outside the whole, makes a range that must not be trusted (RFC 9110, 14.4);
@@ -68,7 +70,7 @@ extension ContentRange: HTTPFieldValue {
     /// The range itself, if it can be sent.
     ///
     /// - Throws: ``InvalidRequest`` if a position is negative or outside the whole.
-    public func validated() throws(InvalidRequest) -> ContentRange {
+    public func validated() throws(InvalidRequest) -> HTTPField.ContentRange {
         guard isConsistent else {
             throw InvalidRequest(.headerValue, "of Content-Range contradicts itself", excerpt: rawValue)
         }

@@ -1,0 +1,73 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+extension HTTPField {
+    /// The validator of a representation: it shows whether the representation has changed (RFC 9110, 8.8.3).
+    ///
+    /// ```swift
+    /// let tag = HTTPField.EntityTag(parsing: response.headers[.eTag] ?? "")         // "xyzzy" or W/"xyzzy"
+    /// let next = HTTPField.ifNoneMatch(tag)
+    /// ```
+    public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
+        /// The text between the quotes.
+        public let value: String
+        /// Whether representations with the same tag may differ in their bytes, though not in their meaning.
+        public let isWeak: Bool
+
+        /// Makes a tag; a strong one by default.
+        public init(_ value: String, isWeak: Bool = false) {
+            self.value = value
+            self.isWeak = isWeak
+        }
+
+        /// Whether both stand for the same bytes: the comparison for ranges and for changes.
+        public func matchesStrongly(_ other: EntityTag) -> Bool {
+            !isWeak && !other.isWeak && value == other.value
+        }
+
+        /// Whether both stand for the same meaning: the comparison for caches.
+        public func isWeaklyEqual(to other: EntityTag) -> Bool {
+            value == other.value
+        }
+
+        /// The tag as it stands in a field.
+        public var rawValue: String { "\(isWeak ? "W/" : "")\"\(value)\"" }
+    }
+}
+
+extension HTTPField.EntityTag: HTTPFieldValue {
+    /// Reads a tag; `nil` if the text isn't one.
+    ///
+    /// Tags without quotes, which some servers send, are accepted.
+    public init?(parsing text: String) {
+        var text = text.trimmedOfBlanks[...]
+        let isWeak = text.hasPrefix("W/") || text.hasPrefix("w/")
+        if isWeak { text = text.dropFirst(2) }
+        if text.utf8.count >= 2, text.utf8.first == UInt8(ascii: "\""), text.utf8.last == UInt8(ascii: "\"") {
+            text = text[text.utf8.index(after: text.startIndex)..<text.utf8.index(before: text.endIndex)]
+        } else if text.isEmpty || text == "*" {
+            return nil
+        }
+        self.init(String(text), isWeak: isWeak)
+        guard isValid else { return nil }
+    }
+
+    /// Reads the tags of an `If-Match` or `If-None-Match` field; invalid ones are skipped.
+    ///
+    /// - Complexity: O(n) in the length of the text.
+    public static func list(parsing text: String) -> [HTTPField.EntityTag] {
+        FieldScanner.elements(of: text, hasEscapes: false).compactMap(HTTPField.EntityTag.init(parsing:))
+    }
+
+    /// The tag itself, if it can be sent: it has no quote, blank or control character.
+    ///
+    /// - Throws: ``InvalidRequest``.
+    public func validated() throws(InvalidRequest) -> HTTPField.EntityTag {
+        guard isValid else { throw InvalidRequest(.headerValue, "isn't a valid entity tag", excerpt: value) }
+        return self
+    }
+
+    private var isValid: Bool {
+        value.utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "\"") && $0 != 0x7F }
+    }
+}
