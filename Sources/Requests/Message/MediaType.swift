@@ -111,7 +111,7 @@ extension MediaType: Hashable {
 
 // MARK: - Parsing
 
-extension MediaType: HTTPFieldValue {
+extension MediaType: HTTPField.Value {
     /// Reads a media type from the text of a field or of a configuration.
     ///
     /// Common errors of servers in the parameters are accepted, as browsers do: blanks anywhere, a parameter without a

@@ -42,15 +42,15 @@ extension RequestSpec where ValidHTTPStatusCodes == [Int] {
 /// Builds headers of fields, conditions and loops.
 ///
 /// Fields in capitals, `Accept(.json)`, have a line each, and so have values of your own that are
-/// ``HTTPFieldConvertible``. Members, `.accept(.json)`, may stand only where nothing precedes them, since Swift takes a
-/// dot at the beginning of a line for a part of the line above. Elsewhere write `HTTPField.accept(.json)`, or a
+/// ``HTTPField/Convertible``. Members, `.accept(.json)`, may stand only where nothing precedes them, since Swift takes
+/// a dot at the beginning of a line for a part of the line above. Elsewhere write `HTTPField.accept(.json)`, or a
 /// semicolon between two. A call without a value, such as one that logs, is allowed.
 @resultBuilder
 public enum HeadersBuilder {
     /// A field.
     public static func buildExpression(_ field: HTTPField) -> [HTTPField] { [field] }
     /// A value that is a field.
-    public static func buildExpression(_ field: some HTTPFieldConvertible) -> [HTTPField] { [field.field] }
+    public static func buildExpression(_ field: some HTTPField.Convertible) -> [HTTPField] { [field.field] }
     /// Other headers.
     public static func buildExpression(_ headers: HTTPHeaders) -> [HTTPField] { Array(headers) }
     /// A call without a value.
@@ -230,25 +230,27 @@ public func Header(_ name: String, value: String) -> HTTPField { HTTPField(HTTPF
 /// Returns a query parameter; `nil` for one that has no value.
 public func Item(_ name: String, value: (any Query.ValueConvertible)?) -> Query.Item { Query.Item(name, value: value) }
 
-/// A value that makes a header field: a type of your own for a ``HeadersBuilder``.
-///
-/// ```swift
-/// struct TraceID: HTTPFieldConvertible {
-///     let id: UUID
-///     var field: HTTPField { HTTPField("X-Trace-ID", id.uuidString) }
-/// }
-/// ```
-public protocol HTTPFieldConvertible: SendableMetatype {
-    /// The field.
-    var field: HTTPField { get }
+extension HTTPField {
+    /// A value that makes a header field: a type of your own for a ``HeadersBuilder``.
+    ///
+    /// ```swift
+    /// struct TraceID: HTTPField.Convertible {
+    ///     let id: UUID
+    ///     var field: HTTPField { HTTPField("X-Trace-ID", id.uuidString) }
+    /// }
+    /// ```
+    public protocol Convertible: SendableMetatype {
+        /// The field.
+        var field: HTTPField { get }
+    }
 }
 
-extension Authorization: HTTPFieldConvertible {
+extension Authorization: HTTPField.Convertible {
     /// The `Authorization` field.
     public var field: HTTPField { .authorization(self) }
 }
 
-extension CacheControl: HTTPFieldConvertible {
+extension CacheControl: HTTPField.Convertible {
     /// The `Cache-Control` field.
     public var field: HTTPField { .cacheControl(self) }
 }

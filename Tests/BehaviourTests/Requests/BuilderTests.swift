@@ -8,7 +8,7 @@ import RequestsTesting
 import Testing
 
 @Suite(.bounded) struct BuilderTests {
-    struct TraceID: HTTPFieldConvertible {
+    struct TraceID: HTTPField.Convertible {
         var field: HTTPField { HTTPField("X-Trace-ID", "7") }
     }
 

@@ -87,7 +87,7 @@ public struct Authorization: Sendable, Hashable {
     }
 }
 
-extension Authorization: HTTPFieldValue, DescribedMirror {
+extension Authorization: HTTPField.Value, DescribedMirror {
     /// The credentials themselves, if they can be sent.
     ///
     /// - Throws: ``InvalidRequest``, which doesn't show them.

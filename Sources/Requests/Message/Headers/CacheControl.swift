@@ -49,7 +49,7 @@ public struct CacheControl: Sendable, Hashable, ExpressibleByArrayLiteral, Custo
     }
 }
 
-extension CacheControl: HTTPFieldValue {
+extension CacheControl: HTTPField.Value {
     /// Reads the value of a field; invalid directives are skipped, so that any text can be read.
     ///
     /// A semicolon separates directives as a comma does, and of a directive with other text behind it the name counts:

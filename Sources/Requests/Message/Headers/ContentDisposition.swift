@@ -56,7 +56,7 @@ public struct ContentDisposition: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-extension ContentDisposition: HTTPFieldValue {
+extension ContentDisposition: HTTPField.Value {
     /// The disposition itself, if it can be sent.
     ///
     /// - Throws: ``InvalidRequest`` if the type or the name of a parameter isn't a token, or the file name or a value

@@ -10,7 +10,7 @@ import Foundation
 /// HTTPDate(parsing: "Sunday, 06-Nov-94 08:49:37 GMT")?.date
 /// HTTPDate(parsing: "Sun Nov  6 08:49:37 1994")?.date
 /// ```
-public struct HTTPDate: Sendable, Hashable, Comparable, CustomStringConvertible, HTTPFieldValue {
+public struct HTTPDate: Sendable, Hashable, Comparable, CustomStringConvertible, HTTPField.Value {
     private let secondsSinceEpoch: Int64
 
     /// Takes a time, without the fraction of its second.

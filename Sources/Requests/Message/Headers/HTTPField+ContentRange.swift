@@ -37,7 +37,7 @@ extension HTTPField.ContentRange {
     }
 }
 
-extension HTTPField.ContentRange: HTTPFieldValue {
+extension HTTPField.ContentRange: HTTPField.Value {
     /// Reads the value of a field; `nil` if it isn't a range of bytes, or contradicts itself.
     ///
     /// A last position before the first, or outside the whole, makes a range that must not be trusted (RFC 9110, 14.4);

@@ -35,7 +35,7 @@ extension HTTPField {
     }
 }
 
-extension HTTPField.EntityTag: HTTPFieldValue {
+extension HTTPField.EntityTag: HTTPField.Value {
     /// Reads a tag; `nil` if the text isn't one.
     ///
     /// Tags without quotes, which some servers send, are accepted.

@@ -34,7 +34,7 @@ public struct HTTPField: Sendable, Hashable, DescribedMirror {
     /// Makes a field of a typed value.
     ///
     /// A value that can't be sent leaves ``value`` empty, and its error is thrown when the request is built.
-    public init(_ name: Name, _ value: some HTTPFieldValue) {
+    public init(_ name: Name, _ value: some HTTPField.Value) {
         self.init(name, value.rawValue, flaw: value.flaw)
     }
 
@@ -218,29 +218,31 @@ extension [HTTPField.Parameter] {
     }
 }
 
-/// A value with a text form for a header field, such as ``MediaType`` or ``CacheControl``.
-///
-/// Conform a type of your own to it if a field of your service has a structure. It can then be the value of an
-/// ``HTTPField``. If ``validated()`` throws, building the request fails with its error:
-///
-/// ```swift
-/// struct Priority: HTTPFieldValue {
-///     var urgency: Int
-///     var rawValue: String { "u=\(urgency)" }
-/// }
-/// let field = HTTPField("Priority", Priority(urgency: 1))
-/// ```
-public protocol HTTPFieldValue: Sendable {
-    /// The value as it stands in the field.
-    var rawValue: String { get }
-
-    /// The value itself, if it can be sent; by default if ``rawValue`` has no control character.
+extension HTTPField {
+    /// A value with a text form for a header field, such as ``MediaType`` or ``CacheControl``.
     ///
-    /// - Throws: ``InvalidRequest`` that names the invalid piece.
-    func validated() throws(InvalidRequest) -> Self
+    /// Conform a type of your own to it if a field of your service has a structure. It can then be the value of an
+    /// ``HTTPField``. If ``validated()`` throws, building the request fails with its error:
+    ///
+    /// ```swift
+    /// struct Priority: HTTPField.Value {
+    ///     var urgency: Int
+    ///     var rawValue: String { "u=\(urgency)" }
+    /// }
+    /// let field = HTTPField("Priority", Priority(urgency: 1))
+    /// ```
+    public protocol Value: Sendable {
+        /// The value as it stands in the field.
+        var rawValue: String { get }
+
+        /// The value itself, if it can be sent; by default if ``rawValue`` has no control character.
+        ///
+        /// - Throws: ``InvalidRequest`` that names the invalid piece.
+        func validated() throws(InvalidRequest) -> Self
+    }
 }
 
-extension HTTPFieldValue {
+extension HTTPField.Value {
     /// The error of the value; `nil` if it can be sent.
     var flaw: InvalidRequest? {
         do throws(InvalidRequest) {
@@ -260,7 +262,7 @@ extension HTTPFieldValue {
     }
 }
 
-extension HTTPFieldValue where Self: CustomStringConvertible {
+extension HTTPField.Value where Self: CustomStringConvertible {
     /// The value as it stands in the field.
     public var description: String { rawValue }
 }

@@ -57,7 +57,7 @@ public struct SetCookie: Sendable, Hashable {
     }
 }
 
-extension SetCookie: HTTPFieldValue, DescribedMirror {
+extension SetCookie: HTTPField.Value, DescribedMirror {
     /// The cookie as it stands in the field.
     public var rawValue: String {
         var text = cookie.rawValue
@@ -212,7 +212,7 @@ public struct Cookie: Sendable, Hashable {
     }
 }
 
-extension Cookie: HTTPFieldValue, DescribedMirror {
+extension Cookie: HTTPField.Value, DescribedMirror {
     /// The cookie as it stands in the field; without a name, the value alone.
     public var rawValue: String { name.isEmpty ? value : "\(name)=\(value)" }
 

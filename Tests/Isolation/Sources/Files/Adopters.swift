@@ -18,7 +18,7 @@ enum Route: RequestPathConvertible {
     }
 }
 
-struct Trace: HTTPFieldConvertible { var field: HTTPField { HTTPField("X-Trace", "1") } }
+struct Trace: HTTPField.Convertible { var field: HTTPField { HTTPField("X-Trace", "1") } }
 
 enum Tenant: UserInfo.Key { static let defaultValue = "none" }
 
