@@ -42,7 +42,7 @@ extension HTTPRequest {
     @_disfavoredOverload
     public init(
         method: HTTPMethod = .get,
-        _ path: some RequestPathConvertible,
+        _ path: some RequestPath.Convertible,
         _ segments: any Query.ValueConvertible...,
         query: Query = [],
         body: HTTPBody = .none

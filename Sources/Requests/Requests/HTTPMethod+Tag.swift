@@ -105,7 +105,7 @@ extension TypedRequest where Tag: HTTPMethod.Tag {
     /// but the client's credentials and query parameters only at the origin of the base URL.
     @_disfavoredOverload
     public init(
-        _ path: some RequestPathConvertible,
+        _ path: some RequestPath.Convertible,
         _ segments: any Query.ValueConvertible...,
         decoding decoder: ResponseDecoder<Success>
     ) {
@@ -113,7 +113,7 @@ extension TypedRequest where Tag: HTTPMethod.Tag {
     }
 
     fileprivate init(
-        _ path: some RequestPathConvertible,
+        _ path: some RequestPath.Convertible,
         _ segments: [any Query.ValueConvertible],
         _ decoder: ResponseDecoder<Success>
     ) {
@@ -131,7 +131,7 @@ extension TypedRequest where Tag: HTTPMethod.Tag, Success: Decodable {
     }
     /// Makes a request whose answer is JSON; see `init(_:_:decoding:)`.
     @_disfavoredOverload
-    public init(_ path: some RequestPathConvertible, _ segments: any Query.ValueConvertible...) {
+    public init(_ path: some RequestPath.Convertible, _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .json)
     }
 }
@@ -143,7 +143,7 @@ extension TypedRequest where Tag: HTTPMethod.Tag, Success == String {
     }
     /// Makes a request whose answer is text; see `init(_:_:decoding:)`.
     @_disfavoredOverload
-    public init(_ path: some RequestPathConvertible, _ segments: any Query.ValueConvertible...) {
+    public init(_ path: some RequestPath.Convertible, _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .text)
     }
 }
@@ -155,7 +155,7 @@ extension TypedRequest where Tag: HTTPMethod.Tag, Success == Data {
     }
     /// Makes a request whose answer is left as it is; see `init(_:_:decoding:)`.
     @_disfavoredOverload
-    public init(_ path: some RequestPathConvertible, _ segments: any Query.ValueConvertible...) {
+    public init(_ path: some RequestPath.Convertible, _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .data)
     }
 }
@@ -167,7 +167,7 @@ extension TypedRequest where Tag: HTTPMethod.Tag, Success == Void {
     }
     /// Makes a request whose answer has no content that matters; see `init(_:_:decoding:)`.
     @_disfavoredOverload
-    public init(_ path: some RequestPathConvertible, _ segments: any Query.ValueConvertible...) {
+    public init(_ path: some RequestPath.Convertible, _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .none)
     }
 }
@@ -179,7 +179,7 @@ extension TypedRequest where Tag: HTTPMethod.Tag, Success: HTTPDecodableResponse
     }
     /// Makes a request whose answer decodes itself; see `init(_:_:decoding:)`.
     @_disfavoredOverload
-    public init(_ path: some RequestPathConvertible, _ segments: any Query.ValueConvertible...) {
+    public init(_ path: some RequestPath.Convertible, _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .custom)
     }
 }
@@ -191,7 +191,7 @@ extension TypedRequest where Tag: HTTPMethod.Tag, Success: Decodable & HTTPDecod
     }
     /// Makes a request whose answer decodes itself; see `init(_:_:decoding:)`.
     @_disfavoredOverload
-    public init(_ path: some RequestPathConvertible, _ segments: any Query.ValueConvertible...) {
+    public init(_ path: some RequestPath.Convertible, _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .custom)
     }
 }

@@ -239,40 +239,42 @@ extension String {
 
 // MARK: - Convertible
 
-/// A type that can be used as the address of a request instead of a literal.
-///
-/// A `URL`, for example from a server, is used unchanged; a list of values is a path of as many segments. If your own
-/// routes conform, requests take them:
-///
-/// ```swift
-/// enum Route: RequestPathConvertible {
-///     case user(Int), posts(of: String)
-///
-///     var requestPath: RequestPath {
-///         switch self {
-///         case .user(let id): "users/\(id)"
-///         case .posts(let name): "users/\(name)/posts"
-///         }
-///     }
-/// }
-/// let user = Get<User>(Route.user(7))
-/// ```
-public protocol RequestPathConvertible: SendableMetatype {
-    /// The path.
-    var requestPath: RequestPath { get }
+extension RequestPath {
+    /// A type that can be used as the address of a request instead of a literal.
+    ///
+    /// A `URL`, for example from a server, is used unchanged; a list of values is a path of as many segments. If your
+    /// own routes conform, requests take them:
+    ///
+    /// ```swift
+    /// enum Route: RequestPath.Convertible {
+    ///     case user(Int), posts(of: String)
+    ///
+    ///     var requestPath: RequestPath {
+    ///         switch self {
+    ///         case .user(let id): "users/\(id)"
+    ///         case .posts(let name): "users/\(name)/posts"
+    ///         }
+    ///     }
+    /// }
+    /// let user = Get<User>(Route.user(7))
+    /// ```
+    public protocol Convertible: SendableMetatype {
+        /// The path.
+        var requestPath: RequestPath { get }
+    }
 }
 
-extension RequestPath: RequestPathConvertible {
+extension RequestPath: RequestPath.Convertible {
     /// The path itself.
     public var requestPath: RequestPath { self }
 }
 
-extension URL: RequestPathConvertible {
+extension URL: RequestPath.Convertible {
     /// The address, unchanged: absolute, or a path.
     public var requestPath: RequestPath { RequestPath(absoluteString) }
 }
 
-extension Array: RequestPathConvertible where Element: Query.ValueConvertible {
+extension Array: RequestPath.Convertible where Element: Query.ValueConvertible {
     /// A path of one segment for each of the values.
     public var requestPath: RequestPath { RequestPath("").appending(self) }
 }
@@ -287,7 +289,7 @@ extension Array: RequestPathConvertible where Element: Query.ValueConvertible {
         a value in a path is a Query.ValueConvertible, and not optional
         """
 )
-extension String: RequestPathConvertible {
+extension String: RequestPath.Convertible {
     /// A path of one segment.
     public var requestPath: RequestPath { RequestPath("").appending([self]) }
 }

@@ -68,7 +68,7 @@ public struct Download: DownloadRequest, ModifiableRequest {
 
     /// Makes a download of the resource at a `URL`, at a list of segments, or at the address of a type of yours.
     @_disfavoredOverload
-    public init(_ path: some RequestPathConvertible, to destination: Download.Destination = .temporary) {
+    public init(_ path: some RequestPath.Convertible, to destination: Download.Destination = .temporary) {
         self.init(path.requestPath, to: destination)
     }
 

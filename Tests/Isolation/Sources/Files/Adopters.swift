@@ -8,7 +8,7 @@ import Requests
 
 enum Purge: HTTPMethod.Tag { static var method: HTTPMethod { "PURGE" } }
 
-enum Route: RequestPathConvertible {
+enum Route: RequestPath.Convertible {
     case recipe(Int)
 
     var requestPath: RequestPath {

@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test func segmentsAreOnePieceEach() throws {
-        enum Route: RequestPathConvertible {
+        enum Route: RequestPath.Convertible {
             case posts(of: String)
             var requestPath: RequestPath {
                 switch self {
