@@ -58,7 +58,7 @@ extension TransportConformance {
             by: .post
         ),
         Check("a stream that was read is an error and not an empty body", .exact, needs: .server) { trial in
-            let body = HTTPBody.stream(BodyStream(InputStream(data: abc)))
+            let body = HTTPBody.stream(HTTPBody.Stream(InputStream(data: abc)))
             trial.expectAnswer(try await trial.send("/echo", .post, body: body), content: "abc")
             trial.expectError(try await trial.send("/echo", .post, body: body), .bodyNotReplayable)
             guard !trial.isElsewhere else { return }
@@ -104,8 +104,8 @@ extension TransportConformance {
         }
     }
 
-    private static func stream(_ content: Data, length: Int64? = nil) -> BodyStream {
-        BodyStream(length: length) { InputStream(data: content) }
+    private static func stream(_ content: Data, length: Int64? = nil) -> HTTPBody.Stream {
+        HTTPBody.Stream(length: length) { InputStream(data: content) }
     }
 
     private static let abc = Data("abc".utf8)

@@ -14,7 +14,7 @@ extension TransportConformance {
             let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
             try content.write(to: file)
             defer { try? FileManager.default.removeItem(at: file) }
-            let stream = HTTPBody.stream(BodyStream(length: 1 << 16) { InputStream(data: content) })
+            let stream = HTTPBody.stream(HTTPBody.Stream(length: 1 << 16) { InputStream(data: content) })
             for body in [HTTPBody.data(content), .file(file), stream] {
                 let transfer = trial.start("/upload", .post, body: body)
                 try await trial.expectCancelled(transfer)

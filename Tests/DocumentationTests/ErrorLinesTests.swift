@@ -46,7 +46,7 @@ import Testing
     }
 
     private static func alreadyRead() -> (any Error)? {
-        let body = BodyStream(InputStream(data: Data()))
+        let body = HTTPBody.Stream(InputStream(data: Data()))
         do {
             _ = try body.open()
             _ = try body.open()

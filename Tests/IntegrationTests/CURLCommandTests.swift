@@ -141,7 +141,7 @@ extension OverLoopback {
             let request = HTTPRequest(
                 method: .post,
                 "https://example.com",
-                body: .stream(BodyStream(InputStream(data: Data())))
+                body: .stream(HTTPBody.Stream(InputStream(data: Data())))
             )
 
             #expect(throws: InvalidRequest.self) { try request.cURL() }

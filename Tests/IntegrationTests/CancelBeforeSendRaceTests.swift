@@ -204,7 +204,7 @@ extension OverLoopback {
             for round in 0..<Scale.pick(20, whole: 1000) {
                 try await payee.touch(on: queue)
                 let target = Locked<NetworkOperation<Call>?>(nil)
-                let body = BodyStream(length: 4) {
+                let body = HTTPBody.Stream(length: 4) {
                     target.withLock { $0 }?.cancel()
                     return InputStream(data: Data("paid".utf8))
                 }

@@ -91,8 +91,8 @@ extension OverLoopback {
         func streamIsSentWithOneFraming(_ transport: TransportUnderTest, length: Int64?) async throws {
             let server = try MockServer { .text("\($0.body.count)") }
             let content = Data.pattern(100_000)
-            let once = BodyStream(InputStream(data: content), length: length)
-            let again = BodyStream(length: length) { InputStream(data: content) }
+            let once = HTTPBody.Stream(InputStream(data: content), length: length)
+            let again = HTTPBody.Stream(length: length) { InputStream(data: content) }
 
             for body in [once, again, again] {
                 let response = try await transport.send(Call(server.url, method: .post, body: .stream(body)))
@@ -112,7 +112,7 @@ extension OverLoopback {
         @Test(arguments: TransportUnderTest.all)
         func streamThatWasReadIsNotSentEmpty(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .noContent }
-            let body = HTTPBody.stream(BodyStream(InputStream(data: Data("abc".utf8))))
+            let body = HTTPBody.stream(HTTPBody.Stream(InputStream(data: Data("abc".utf8))))
 
             _ = try await transport.send(Call(server.url, method: .post, body: body))
             let run = await transport.run(Call(server.url, method: .post, body: body))

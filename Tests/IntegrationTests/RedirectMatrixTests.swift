@@ -124,7 +124,7 @@ extension OverLoopback {
             case .get, .head: body = .none
             case .data: body = .data(Data("content".utf8))
             case .file: body = .file(file)
-            case .stream: body = .stream(BodyStream { InputStream(data: Data("content".utf8)) })
+            case .stream: body = .stream(HTTPBody.Stream { InputStream(data: Data("content".utf8)) })
             }
             if !body.isEmpty {
                 headers[.contentType] = "text/plain"

@@ -121,7 +121,7 @@ extension OverLoopback {
         func streamThatCanBeOpenedAgainIsSentAgain(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { $0.path == "/a" ? .redirect(to: "/b", status: 307) : .text($0.text) }
             let content = Data(repeating: 0x61, count: 50_000)
-            let body = HTTPBody.stream(BodyStream { InputStream(data: content) })
+            let body = HTTPBody.stream(HTTPBody.Stream { InputStream(data: content) })
 
             let response = try await transport.send(Call(server.url("/a"), method: .post, body: body))
 
@@ -132,7 +132,7 @@ extension OverLoopback {
         @Test(arguments: TransportUnderTest.all)
         func streamThatCanBeReadOnceIsNotSentEmpty(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { $0.path == "/a" ? .redirect(to: "/b", status: 307) : .noContent }
-            let body = HTTPBody.stream(BodyStream(InputStream(data: Data("abc".utf8))))
+            let body = HTTPBody.stream(HTTPBody.Stream(InputStream(data: Data("abc".utf8))))
 
             let run = await transport.run(Call(server.url("/a"), method: .post, body: body))
 

@@ -15,8 +15,8 @@ extension OverLoopback {
             let server = try MockServer { _ in .noContent }
             let content = Data.pattern(100_000)
             let streams = [
-                BodyStream(length: length) { InputStream(data: content) },
-                BodyStream(InputStream(data: content), length: length),
+                HTTPBody.Stream(length: length) { InputStream(data: content) },
+                HTTPBody.Stream(InputStream(data: content), length: length),
             ]
 
             for stream in streams {

@@ -34,7 +34,7 @@ extension HTTPRequest {
         if let data = request.httpBody {
             body = .data(data, type: nil)
         } else if let stream = request.httpBodyStream {
-            body = .stream(BodyStream(stream), type: nil)
+            body = .stream(HTTPBody.Stream(stream), type: nil)
         }
         timeout = request.timeoutInterval == URLRequest.plain.timeoutInterval ? nil : request.timeout
         cachePolicy = request.cachePolicy

@@ -145,7 +145,7 @@ extension TransportRequest {
         case .data(let data): data.withUnsafeBytes(copy)
         case .file(let url): (try? Data(contentsOf: url, options: .alwaysMapped))?.withUnsafeBytes(copy)
         case .stream(let stream):
-            let copied = BodyStream(length: stream.length, isReplayable: stream.isReplayable) {
+            let copied = HTTPBody.Stream(length: stream.length, isReplayable: stream.isReplayable) {
                 copy(nil)
                 return PolledStream(copying: try stream.open(), to: copy)
             }

@@ -211,7 +211,7 @@ import Testing
         let queue = TestQueue(server(accepting: "new")) {
             $0.interceptors = [AuthenticationInterceptor(desk.authenticator, credential: "old", origins: sampleOrigins)]
         }
-        let stream = BodyStream(InputStream(data: Data("once".utf8)))
+        let stream = HTTPBody.Stream(InputStream(data: Data("once".utf8)))
         let request = WireRequest(http: HTTPRequest(url: home, method: .put, body: .stream(stream)))
 
         let probe = Probe(adding: request, to: queue)

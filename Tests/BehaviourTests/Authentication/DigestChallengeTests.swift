@@ -333,7 +333,7 @@ private final class DigestServer: Sendable {
 
     @Test func streamThatCanBeSentOnceIsNotSentAgain() async throws {
         let (client, transport) = makeClient(DigestServer())
-        let body = HTTPBody.stream(BodyStream(InputStream(data: Data("a".utf8))))
+        let body = HTTPBody.stream(HTTPBody.Stream(InputStream(data: Data("a".utf8))))
 
         let operation = client.addRequest(HTTPRequest(url: server, method: .put, body: body))
         await operation.end()

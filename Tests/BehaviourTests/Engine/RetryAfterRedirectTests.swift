@@ -80,7 +80,7 @@ import Testing
 
     @Test func failureOfAStreamThatWasSentStaysWhatItIs() async {
         let sent = Recorder<String>()
-        let stream = BodyStream(InputStream(data: Data("once".utf8)))
+        let stream = HTTPBody.Stream(InputStream(data: Data("once".utf8)))
         let operation = queue(server(.seeOther, .busy, sent))
             .addRequest(HTTPRequest(url: atPay, method: .put, body: .stream(stream)))
         await operation.end()

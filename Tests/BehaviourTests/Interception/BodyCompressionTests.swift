@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func streamsStayAsTheyAre() async throws {
-        let request = try await adapted(.stream(BodyStream { InputStream(data: Data(Self.text.utf8)) }))
+        let request = try await adapted(.stream(HTTPBody.Stream { InputStream(data: Data(Self.text.utf8)) }))
 
         guard case .stream = request.body.content else {
             Issue.record("the stream is gone")

@@ -115,7 +115,7 @@ import Testing
             $0.interceptors = [ClosureInterceptor(retry: { _, _ in decision })]
             $0.retry = .default
         }
-        let stream = BodyStream(InputStream(data: Data("once".utf8)))
+        let stream = HTTPBody.Stream(InputStream(data: Data("once".utf8)))
         let request = WireRequest(http: HTTPRequest(url: home, method: .put, body: .stream(stream)))
 
         let error = await Probe(request, on: queue).run(on: queue).ended().first?.error

@@ -154,7 +154,7 @@ import Testing
         let form = HTTPBody.multipart(boundary: "b") { $0.add(.file(file), for: "f") }
 
         let ofFile = try post.body(.file(file)).toURLRequest(baseURL: server)
-        let ofStream = try post.body(.stream(BodyStream { InputStream(data: Data("live".utf8)) }))
+        let ofStream = try post.body(.stream(HTTPBody.Stream { InputStream(data: Data("live".utf8)) }))
             .toURLRequest(baseURL: server)
         let ofForm = try post.body(form).toURLRequest(baseURL: server)
 
@@ -206,7 +206,7 @@ import Testing
         let bodies: [(HTTPBody, String?)] = [
             (.data(data, type: "text/csv"), "text/csv"), (.data(data, type: nil), nil),
             (.file(file, type: "text/csv"), "text/csv"),
-            (.stream(BodyStream { InputStream(data: data) }, type: "text/csv"), "text/csv"),
+            (.stream(HTTPBody.Stream { InputStream(data: data) }, type: "text/csv"), "text/csv"),
             (.text("a"), "text/plain; charset=utf-8"), (.json(["a": 1]), "application/json"),
             (.form(["a": "b"]), "application/x-www-form-urlencoded"),
             (.multipart(boundary: "b") { $0.add("c", for: "d") }, "multipart/form-data; boundary=b"),

@@ -51,7 +51,7 @@ import Testing
             case .get, .head: .none
             case .data: .data(Data("content".utf8))
             case .file: .file(file)
-            case .stream: .stream(BodyStream { InputStream(data: Data("content".utf8)) })
+            case .stream: .stream(HTTPBody.Stream { InputStream(data: Data("content".utf8)) })
             }
         var headers: HTTPHeaders = [
             .authorization: "Bearer secret", "Proxy-Authorization": "Basic secret", .cookie: "own=secret",

@@ -71,7 +71,7 @@ import Testing
         (301, HTTPMethod.post, true), (302, .post, true), (303, .put, true), (307, .post, false), (308, .put, false),
     ])
     func streamIsNeverSentTwice(status: HTTPStatus, method: HTTPMethod, isFollowed: Bool) async {
-        let stream = HTTPBody.stream(BodyStream(InputStream(data: Data("body".utf8))))
+        let stream = HTTPBody.stream(HTTPBody.Stream(InputStream(data: Data("body".utf8))))
 
         let run = await RedirectRun(Self.request(method, [], stream), .follow(), status, to: "/new")
 

@@ -75,7 +75,7 @@ import Testing
         let body = HTTPBody.multipart { form in
             form.add("grün", for: "text")
             form.add(.file(file.url), for: "file")
-            form.add(.stream(BodyStream { InputStream(data: Data("stream".utf8)) }), for: "stream")
+            form.add(.stream(HTTPBody.Stream { InputStream(data: Data("stream".utf8)) }), for: "stream")
         }
         let transport = InMemoryTransport { _ in .status(503) }
         let queue = TestQueue(transport) { $0.interceptors = [retrying(3)] }
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test func aFormOfAStreamThatWasHandedOverIsSentOnce() async {
-        let body = HTTPBody.multipart { $0.add(.stream(BodyStream(InputStream(data: Data("x".utf8)))), for: "a") }
+        let body = HTTPBody.multipart { $0.add(.stream(HTTPBody.Stream(InputStream(data: Data("x".utf8)))), for: "a") }
         let transport = InMemoryTransport { _ in .status(503) }
         let queue = TestQueue(transport) { $0.interceptors = [retrying(3)] }
 

@@ -413,7 +413,7 @@ import Testing
             }
         },
         Use("length of a stream") { count in
-            let body = BodyStream(length: Int64(count)) { InputStream(data: Data()) }
+            let body = HTTPBody.Stream(length: Int64(count)) { InputStream(data: Data()) }
             #expect(body.length.map { $0 >= 0 } ?? (count < 0))
         },
     ]

@@ -34,7 +34,7 @@ import Testing
 
     @Test func fileAndStreamAreEqualToNothing() {
         let file = Self.base.body(.file(URL(filePath: "/dev/null")))
-        let stream = Self.base.body(.stream(BodyStream(InputStream(data: Data()))))
+        let stream = Self.base.body(.stream(HTTPBody.Stream(InputStream(data: Data()))))
 
         #expect(file != file && stream != stream)
     }

@@ -10,7 +10,8 @@ import RequestsTesting
 import Testing
 
 extension OverLoopback {
-    /// Uploaded content that changes, ends or comes late while it is sent; ``CurlUploadTests`` has content that is there.
+    /// Uploaded content that changes, ends or comes late while it is sent; ``CurlUploadTests`` has content that is
+    /// there.
     @Suite(.bounded) struct CurlContentTests {
         private let transport = CurlTransport()
 
@@ -83,7 +84,7 @@ extension OverLoopback {
             let file = folder.url.appendingPathComponent("large")
             try Data.pattern(100_000).write(to: file)
             let opened = Locked(0)
-            let stream = BodyStream(length: 100_000) {
+            let stream = HTTPBody.Stream(length: 100_000) {
                 opened.withLock { $0 += 1 }
                 return InputStream(data: Data.pattern(100_000))
             }
@@ -147,7 +148,7 @@ extension OverLoopback {
             let server = try MockServer { _ in .text("thanks") }
             let pipe = Pipe()
             let path = "/proc/self/fd/\(pipe.fileHandleForReading.fileDescriptor)"
-            let body = BodyStream(length: 5) {
+            let body = HTTPBody.Stream(length: 5) {
                 guard let input = InputStream(fileAtPath: path) else { throw CocoaError(.fileNoSuchFile) }
                 return input
             }

@@ -23,10 +23,10 @@ extension OverLoopback {
                 Body(testDescription: "data of \(size)", size: size, isSized: true) { data, _ in .data(data) },
                 Body(testDescription: "file of \(size)", size: size, isSized: true) { _, file in .file(file) },
                 Body(testDescription: "sized stream of \(size)", size: size, isSized: true) { data, _ in
-                    .stream(BodyStream(length: Int64(data.count)) { InputStream(data: data) })
+                    .stream(HTTPBody.Stream(length: Int64(data.count)) { InputStream(data: data) })
                 },
                 Body(testDescription: "stream of \(size)", size: size, isSized: false) { data, _ in
-                    .stream(BodyStream { InputStream(data: data) })
+                    .stream(HTTPBody.Stream { InputStream(data: data) })
                 },
             ]
         }
@@ -169,25 +169,28 @@ extension OverLoopback {
             ("a directory", "invalidRequest", { .file(URL(fileURLWithPath: "/tmp")) }),
             (
                 "a stream that is shorter than announced", "invalidRequest",
-                { .stream(BodyStream(length: 10) { InputStream(data: Data("short".utf8)) }) }
+                { .stream(HTTPBody.Stream(length: 10) { InputStream(data: Data("short".utf8)) }) }
             ),
             (
                 "a stream that is longer than announced", "invalidRequest",
-                { .stream(BodyStream(length: 5) { InputStream(data: Data("hello world".utf8)) }) }
+                { .stream(HTTPBody.Stream(length: 5) { InputStream(data: Data("hello world".utf8)) }) }
             ),
             (
                 "a stream that is longer than announced, and than a piece of it", "invalidRequest",
-                { .stream(BodyStream(length: 1 << 20) { InputStream(data: Data(count: 1 << 20 + 1)) }) }
+                { .stream(HTTPBody.Stream(length: 1 << 20) { InputStream(data: Data(count: 1 << 20 + 1)) }) }
             ),
             (
                 "a stream that has bytes, and is announced to have none", "invalidRequest",
-                { .stream(BodyStream(length: 0) { InputStream(data: Data("hello".utf8)) }) }
+                { .stream(HTTPBody.Stream(length: 0) { InputStream(data: Data("hello".utf8)) }) }
             ),
             (
                 "a stream that can't be read", "invalidRequest",
-                { .stream(BodyStream { InputStream(fileAtPath: "/nowhere") ?? InputStream(data: Data()) }) }
+                { .stream(HTTPBody.Stream { InputStream(fileAtPath: "/nowhere") ?? InputStream(data: Data()) }) }
             ),
-            ("a stream that can't be opened", "other", { .stream(BodyStream { throw CocoaError(.fileNoSuchFile) }) }),
+            (
+                "a stream that can't be opened", "other",
+                { .stream(HTTPBody.Stream { throw CocoaError(.fileNoSuchFile) }) }
+            ),
         ]
 
         @Test(arguments: broken.map(\.name))
@@ -227,7 +230,7 @@ extension OverLoopback {
         @Test func streamThatCanBeReadOnceIsSentOnce() async throws {
             let server = try MockServer { _ in .text("thanks") }
             let transport = CurlTransport()
-            let body = HTTPBody.stream(BodyStream(InputStream(data: Data("once".utf8))))
+            let body = HTTPBody.stream(HTTPBody.Stream(InputStream(data: Data("once".utf8))))
 
             let first = await transport.run(server.url, method: .post, body: body)
             let second = await transport.run(server.url, method: .post, body: body)
@@ -272,7 +275,7 @@ extension OverLoopback {
                 switch kind {
                 case "data": .data(content)
                 case "file": .file(file)
-                default: .stream(BodyStream(length: Int64(content.count)) { InputStream(data: content) })
+                default: .stream(HTTPBody.Stream(length: Int64(content.count)) { InputStream(data: content) })
                 }
             let transport = CurlTransport()
             #expect(await transport.run(url).text == "hi")
@@ -290,7 +293,7 @@ extension OverLoopback {
             let server = try Self.quitter(bodies)
             let url = URL(string: "http://127.0.0.1:\(server.port)/")!
             let content = Data(Self.rewound.utf8)
-            let once = HTTPBody.stream(BodyStream(InputStream(data: content), length: Int64(content.count)))
+            let once = HTTPBody.stream(HTTPBody.Stream(InputStream(data: content), length: Int64(content.count)))
             let transport = CurlTransport()
             #expect(await transport.run(url).text == "hi")
 
@@ -354,8 +357,8 @@ extension OverLoopback {
             #expect(most.error?.code != .invalidRequest)
         }
 
-        /// The server answers at the head, and reads the rest. (One that closes instead may reset the connection before its
-        /// answer is read.)
+        /// The server answers at the head, and reads the rest. (One that closes instead may reset the connection before
+        /// its answer is read.)
         @Test(arguments: [HTTPStatus.contentTooLarge, .unauthorized, .ok])
         func earlyAnswerDuringTheUploadIsTheAnswer(_ status: HTTPStatus) async throws {
             let server = try RawListener { connection in

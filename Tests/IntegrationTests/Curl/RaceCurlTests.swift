@@ -71,7 +71,7 @@ extension OverLoopback {
             let server = try MockServer { _ in .text("thanks") }
             let transport = CurlTransport()
             let data = Data(count: 100_000)
-            let bodies: [HTTPBody] = [.data(data), .stream(BodyStream { InputStream(data: data) })]
+            let bodies: [HTTPBody] = [.data(data), .stream(HTTPBody.Stream { InputStream(data: data) })]
             var transcripts: [Transcript] = []
 
             for number in 0..<Self.iterations {

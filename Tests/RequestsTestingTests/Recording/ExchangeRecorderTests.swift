@@ -27,8 +27,8 @@ import Testing
         let recorder = ExchangeRecorder(network)
         let bodies: [HTTPBody] = [
             .none, .data(Data("bytes".utf8)), .json(["a": 1]), .form(["b": "2"]), .file(file),
-            .stream(BodyStream { InputStream(data: Data("opened anew".utf8)) }),
-            .stream(BodyStream(InputStream(data: Data("read once".utf8)), length: 9)),
+            .stream(HTTPBody.Stream { InputStream(data: Data("opened anew".utf8)) }),
+            .stream(HTTPBody.Stream(InputStream(data: Data("read once".utf8)), length: 9)),
         ]
 
         for body in bodies { _ = try await post(body).fetch(on: client(recorder)) }
@@ -49,7 +49,7 @@ import Testing
         try Data("0123456789".utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
 
-        let stream = BodyStream(InputStream(data: Data("0123456789".utf8)))
+        let stream = HTTPBody.Stream(InputStream(data: Data("0123456789".utf8)))
         let bodies: [HTTPBody] = [.data(Data("0123456789".utf8)), .file(file), .stream(stream)]
         for body in bodies {
             let content = try await post(body).fetch(on: client(recorder))
@@ -86,7 +86,7 @@ import Testing
 
     @Test func streamIsCopiedAsFarAsTheTransportReadsIt() throws {
         let recorder = ExchangeRecorder(SippingTransport(), maximumBodySize: 4)
-        let stream = BodyStream { InputStream(data: Data(repeating: 0x61, count: 1 << 20)) }
+        let stream = HTTPBody.Stream { InputStream(data: Data(repeating: 0x61, count: 1 << 20)) }
 
         for _ in 0..<2 { _ = recorder.send(TransportRequest(post(.stream(stream)))) { _ in } }
 
@@ -99,7 +99,7 @@ import Testing
         server.route(.post, "/items", .never.early)
         let recorder = ExchangeRecorder(maximumBodySize: 100)
         let size = 64 << 20
-        let body = HTTPBody.stream(BodyStream { InputStream(data: Data(count: size)) })
+        let body = HTTPBody.stream(HTTPBody.Stream { InputStream(data: Data(count: size)) })
         let ended = Gate()
 
         let request = HTTPRequest(url: server.url("/items"), method: .post, body: body)

@@ -33,7 +33,7 @@ struct RecordingRoundTripTests {
                 _ = try await HTTPRequest { ($0.path, $0.method, $0.body) = ("/echo", .post, .text(text)) }
                     .fetch(on: client)
             }
-            let stream = BodyStream(InputStream(data: Data("streamed".utf8)))
+            let stream = HTTPBody.Stream(InputStream(data: Data("streamed".utf8)))
             _ = try await HTTPRequest { ($0.path, $0.method, $0.body) = ("/echo", .post, .stream(stream)) }
                 .fetch(on: client)
             await #expect(throws: RequestError.self) { try await HTTPRequest("/gone").fetch(on: client) }

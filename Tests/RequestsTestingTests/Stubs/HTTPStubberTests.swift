@@ -111,8 +111,8 @@ import Testing
         let long = Data(repeating: 7, count: 300_000)
         stubber.stub(.method(.post)).respond(with: .echo)
         let bodies: [HTTPBody] = [
-            .none, .text("text"), .file(file), .stream(BodyStream { InputStream(data: long) }),
-            .stream(BodyStream(InputStream(data: long))),
+            .none, .text("text"), .file(file), .stream(HTTPBody.Stream { InputStream(data: long) }),
+            .stream(HTTPBody.Stream(InputStream(data: long))),
         ]
 
         var echoes: [Data] = []
@@ -364,7 +364,7 @@ import Testing
         stubber.stub(.host("api.example.com"), .path("/real")).passThrough()
         stubber.remove(stubber.stub(.path("/other")).passThrough())
         stubber.stub().respond(with: .text("stub"))
-        let body = HTTPBody.stream(BodyStream(InputStream(data: Data("streamed".utf8))))
+        let body = HTTPBody.stream(HTTPBody.Stream(InputStream(data: Data("streamed".utf8))))
 
         let real = try await request("/real", .post, body: body).fetch(on: client(stubber))
         let stubbed = try await request("/other").fetch(on: client(stubber))

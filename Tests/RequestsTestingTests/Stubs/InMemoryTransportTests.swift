@@ -121,7 +121,8 @@ import Testing
     @Test func requestIsSeenWithItsContentAndItsSettings() async throws {
         let file = try TemporaryFile(Data("file".utf8))
         let bodies: [HTTPBody] = [
-            .none, .json(["a": 1]), .file(file.url), .stream(BodyStream { InputStream(data: Data("stream".utf8)) }),
+            .none, .json(["a": 1]), .file(file.url),
+            .stream(HTTPBody.Stream { InputStream(data: Data("stream".utf8)) }),
         ]
         let transport = InMemoryTransport { .text("\($0.method) \($0.text)") }
         let client = HTTPClient(transport: transport) { $0.timeout = .seconds(7) }

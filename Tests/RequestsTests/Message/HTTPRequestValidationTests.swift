@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test func aStreamTakesTheLengthThatIsDeclared() throws {
-        let stream = BodyStream(opening: { InputStream(data: Data("body".utf8)) })
+        let stream = HTTPBody.Stream(opening: { InputStream(data: Data("body".utf8)) })
         var request = HTTPRequest(url: home, method: .post, headers: [.contentLength: "4"], body: .stream(stream))
 
         try request.validate()

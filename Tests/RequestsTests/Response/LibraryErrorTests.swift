@@ -11,7 +11,7 @@ import Testing
 @Suite(.bounded) struct LibraryErrorTests {
     @Test(
         arguments: [
-            URITemplate.TemplateError("isn't closed", excerpt: "{a", offset: 3), BodyStream.AlreadyRead(),
+            URITemplate.TemplateError("isn't closed", excerpt: "{a", offset: 3), HTTPBody.Stream.AlreadyRead(),
             NegatedConditionHolds(),
         ] as [any Error & CustomStringConvertible]
     )
@@ -22,6 +22,6 @@ import Testing
     }
 
     @Test func streamThatWasReadCannotBeSentAgain() {
-        #expect(RequestError(BodyStream.AlreadyRead()).code == .bodyNotReplayable)
+        #expect(RequestError(HTTPBody.Stream.AlreadyRead()).code == .bodyNotReplayable)
     }
 }

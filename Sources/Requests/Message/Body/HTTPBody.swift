@@ -31,7 +31,7 @@ public struct HTTPBody: Sendable {
         /// The bytes are in a file, which is read while they are sent.
         case file(URL)
         /// The bytes come from a stream, which is read while they are sent.
-        case stream(BodyStream)
+        case stream(HTTPBody.Stream)
     }
 
     typealias MakeEncoder = @Sendable () -> JSONEncoder
@@ -115,7 +115,7 @@ public struct HTTPBody: Sendable {
     public var content: Content {
         switch state {
         case .resolved(let content): content
-        case .deferred: .stream(BodyStream(isReplayable: isReplayable) { try resolved().content.open() })
+        case .deferred: .stream(HTTPBody.Stream(isReplayable: isReplayable) { try resolved().content.open() })
         }
     }
 

@@ -229,7 +229,7 @@ extension MultipartForm {
         let length = try message.length()
         if let length, length <= Self.maximumSizeInMemory, let data = message.data { return .data(data) }
         return .stream(
-            BodyStream(length: length, isReplayable: isReplayable) {
+            HTTPBody.Stream(length: length, isReplayable: isReplayable) {
                 let reader = MultipartReader(message)
                 return PolledStream(filling: reader.fill, releasing: reader.release)
             }

@@ -41,7 +41,7 @@ struct CurlBody {
             length = Int64(data.count)
         case .file(let url):
             let size = try Self.sizeOfFile(url)
-            let file = BodyStream(length: size) {
+            let file = HTTPBody.Stream(length: size) {
                 guard let stream = InputStream(url: url) else { throw Self.unreadable(url) }
                 return stream
             }

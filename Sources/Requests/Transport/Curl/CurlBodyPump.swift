@@ -11,7 +11,7 @@ import Foundation
 /// grown, no more than its length is read.
 final class CurlBodyPump: Sendable {
     private let state: Locked<State>
-    private let body: BodyStream
+    private let body: HTTPBody.Stream
     private let isFile: Bool
     private let queue = DispatchQueue(label: "Requests.CurlBodyPump")
     private let whenReadable: @Sendable () -> Void
@@ -20,7 +20,7 @@ final class CurlBodyPump: Sendable {
     ///   - body: The stream, which isn't opened yet.
     ///   - isFile: Whether it ends at its length, even if there is more.
     ///   - whenReadable: Called when it is open, or has bytes, after it wasn't or hadn't.
-    init(_ body: BodyStream, isFile: Bool = false, _ whenReadable: @escaping @Sendable () -> Void) {
+    init(_ body: HTTPBody.Stream, isFile: Bool = false, _ whenReadable: @escaping @Sendable () -> Void) {
         (self.body, self.isFile, self.whenReadable) = (body, isFile, whenReadable)
         state = Locked(State(length: body.length, endsAtLength: isFile))
     }

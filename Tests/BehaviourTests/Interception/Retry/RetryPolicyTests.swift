@@ -69,12 +69,12 @@ import Testing
         let error = RequestError(.connectionLost, phase: .sending, request: request)
 
         #expect(delay(error) != nil)
-        request.body = .stream(BodyStream(InputStream(data: Data("once".utf8))), type: nil)
+        request.body = .stream(HTTPBody.Stream(InputStream(data: Data("once".utf8))), type: nil)
         #expect(delay(RequestError(.connectionLost, phase: .sending, request: request)) == nil)
     }
 
     @Test func bodyThatCannotBeSentAgainIsNotRetried() {
-        let stream = HTTPBody.stream(BodyStream(InputStream(data: Data("once".utf8))), type: nil)
+        let stream = HTTPBody.stream(HTTPBody.Stream(InputStream(data: Data("once".utf8))), type: nil)
 
         #expect(delay(failure(status: 503, method: .put, body: stream)) == nil)
         #expect(delay(failure(status: 503, method: .put, body: .text("again"))) != nil)

@@ -44,8 +44,8 @@ extension HTTPBody {
             (.data(Data("ab".utf8)), ["application/octet-stream"], "ab"),
             (.data(Data("ab".utf8), type: .png), ["image/png"], "ab"),
             (.data(Data("ab".utf8), type: nil), [], "ab"),
-            (.stream(BodyStream { InputStream(data: Data("ab".utf8)) }), ["application/octet-stream"], "ab"),
-            (.stream(BodyStream { InputStream(data: Data("ab".utf8)) }, type: nil), [], "ab"),
+            (.stream(HTTPBody.Stream { InputStream(data: Data("ab".utf8)) }), ["application/octet-stream"], "ab"),
+            (.stream(HTTPBody.Stream { InputStream(data: Data("ab".utf8)) }, type: nil), [], "ab"),
             (.text("grün"), ["text/plain; charset=utf-8"], "grün"),
             (.text("<a>", type: .html), ["text/html; charset=utf-8"], "<a>"),
             (.text("{}", type: .json), ["application/json"], "{}"),
@@ -102,7 +102,7 @@ extension HTTPBody {
     }
 
     @Test func aLengthIsKnownWhereNothingHasToBeReadForIt() throws {
-        let stream = BodyStream(length: 7) { InputStream(data: Data(count: 7)) }
+        let stream = HTTPBody.Stream(length: 7) { InputStream(data: Data(count: 7)) }
 
         #expect(HTTPBody.none.length == 0 && HTTPBody.data(Data(count: 3)).length == 3)
         #expect(HTTPBody.stream(stream).length == 7)
@@ -112,14 +112,14 @@ extension HTTPBody {
     }
 
     @Test func onlyAStreamThatWasHandedOverCannotBeSentAgain() throws {
-        let once = HTTPBody.stream(BodyStream(InputStream(data: Data("ab".utf8))))
+        let once = HTTPBody.stream(HTTPBody.Stream(InputStream(data: Data("ab".utf8))))
         let never = HTTPBody(isReplayable: false) { .data(Data("ab".utf8)) }
 
         #expect(!once.isReplayable && !never.isReplayable)
         #expect(try !once.resolved().isReplayable && !never.resolved().isReplayable)
         #expect(try once.text() == "ab")
-        #expect(throws: BodyStream.AlreadyRead.self) { try once.text() }
-        #expect(try HTTPBody { .stream(BodyStream(InputStream(data: Data()))) }.resolved().isReplayable == false)
+        #expect(throws: HTTPBody.Stream.AlreadyRead.self) { try once.text() }
+        #expect(try HTTPBody { .stream(HTTPBody.Stream(InputStream(data: Data()))) }.resolved().isReplayable == false)
     }
 
     @Test func valueThatCannotBeEncodedIsAnError() throws {

@@ -27,7 +27,10 @@ import Testing
             form.add(.data(Data([0, 255])), for: "d")
             form.add(.data(Data("png".utf8), type: .png), for: "p", fileName: "p.png")
             form.add(.file(file.url), for: "f")
-            form.add(.stream(BodyStream(length: 6) { InputStream(data: Data("stream".utf8)) }, type: .csv), for: "s")
+            form.add(
+                .stream(HTTPBody.Stream(length: 6) { InputStream(data: Data("stream".utf8)) }, type: .csv),
+                for: "s"
+            )
             form.add(.json(["a": 1]), for: "j", headers: ["X-Own": "1"])
             form.add(.data(Data(), type: .png), for: "e", headers: [.contentType: "own/x"])
         }
@@ -183,19 +186,19 @@ import Testing
     }
 
     @Test func aFormCanBeSentAgainIfItsPartsCan() throws {
-        let once = HTTPBody.multipart { $0.add(.stream(BodyStream(InputStream(data: Data("x".utf8)))), for: "a") }
+        let once = HTTPBody.multipart { $0.add(.stream(HTTPBody.Stream(InputStream(data: Data("x".utf8)))), for: "a") }
 
         #expect(!once.isReplayable)
         #expect(try !once.resolved().isReplayable)
         #expect(try once.text().contains("\r\n\r\nx\r\n"))
-        #expect(throws: BodyStream.AlreadyRead.self) { try once.text() }
+        #expect(throws: HTTPBody.Stream.AlreadyRead.self) { try once.text() }
     }
 
     @Test func theLengthIsKnownIfThoseOfThePartsAre() throws {
         func length(_ lengths: Int64?...) throws -> Int64? {
             try HTTPBody.multipart(boundary: "b") { form in
                 for length in lengths {
-                    form.add(.stream(BodyStream(length: length) { InputStream(data: Data()) }), for: "a")
+                    form.add(.stream(HTTPBody.Stream(length: length) { InputStream(data: Data()) }), for: "a")
                 }
             }.resolved().length
         }

@@ -45,7 +45,7 @@ import Testing
             form.add("a", for: "a")
             form.add(.file(file.url), for: "f")
             form.add(.data(content, type: nil), for: "d")
-            form.add(.stream(BodyStream { InputStream(data: content) }), for: "s")
+            form.add(.stream(HTTPBody.Stream { InputStream(data: content) }), for: "s")
         }
 
         let data = try stream(body).readAll(inPiecesOf: size)
@@ -65,7 +65,7 @@ import Testing
         let sizes = Recorder<Int>()
         let count = Scale.pick(2 << 20, whole: 64 << 20)
         let body = HTTPBody.multipart { form in
-            form.add(.stream(BodyStream(length: Int64(count)) { Zeros(count, sizes) }), for: "a")
+            form.add(.stream(HTTPBody.Stream(length: Int64(count)) { Zeros(count, sizes) }), for: "a")
         }
         let stream = try stream(body)
         stream.open()
@@ -120,7 +120,7 @@ import Testing
     )
     func streamedPartHasItsAnnouncedLengthOrIsAnError(length: Int64?, content: String, isSent: Bool) throws {
         let body = HTTPBody.multipart(boundary: "b") { form in
-            form.add(.stream(BodyStream(length: length) { InputStream(data: Data(content.utf8)) }), for: "s")
+            form.add(.stream(HTTPBody.Stream(length: length) { InputStream(data: Data(content.utf8)) }), for: "s")
             form.add("after", for: "a")
         }
 
@@ -139,7 +139,9 @@ import Testing
     }
 
     @Test func partThatCannotBeOpenedIsAnErrorOfTheStream() throws {
-        let body = HTTPBody.multipart { $0.add(.stream(BodyStream { throw CocoaError(.fileNoSuchFile) }), for: "a") }
+        let body = HTTPBody.multipart {
+            $0.add(.stream(HTTPBody.Stream { throw CocoaError(.fileNoSuchFile) }), for: "a")
+        }
         let stream = try stream(body)
         stream.open()
         defer { stream.close() }
@@ -153,7 +155,7 @@ import Testing
 
     @Test func aStreamIsReadBetweenOpenAndClose() throws {
         let stream = try stream(
-            .multipart { $0.add(.stream(BodyStream { InputStream(data: Data("x".utf8)) }), for: "a") }
+            .multipart { $0.add(.stream(HTTPBody.Stream { InputStream(data: Data("x".utf8)) }), for: "a") }
         )
         var buffer = [UInt8](repeating: 0, count: 10)
         #expect(stream.streamStatus == .notOpen && stream.read(&buffer, maxLength: 10) == -1)
@@ -169,7 +171,7 @@ import Testing
     @Test func availableBytesDoNotWaitForASlowStream() throws {
         let sizes = Recorder<Int>()
         let stream = try stream(
-            .multipart(boundary: "b") { $0.add(.stream(BodyStream { Zeros(5, sizes) }, type: nil), for: "a") }
+            .multipart(boundary: "b") { $0.add(.stream(HTTPBody.Stream { Zeros(5, sizes) }, type: nil), for: "a") }
         )
         stream.open()
         defer { stream.close() }

@@ -25,8 +25,8 @@ final class StalledPipe: Sendable {
     }
 
     /// A body that reads from the pipe.
-    var body: BodyStream {
-        BodyStream { [path] in
+    var body: HTTPBody.Stream {
+        HTTPBody.Stream { [path] in
             guard let input = InputStream(fileAtPath: path) else { throw CocoaError(.fileNoSuchFile) }
             return input
         }

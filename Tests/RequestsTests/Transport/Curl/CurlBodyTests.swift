@@ -11,7 +11,7 @@ import Testing
 @Suite(.bounded) struct CurlBodyTests {
     @Test func streamThatCannotBeMadeAgainAfterAllFails() async throws {
         let (readable, made) = (Signal(), Locked(0))
-        let stream = BodyStream {
+        let stream = HTTPBody.Stream {
             guard
                 made.withLock({
                     $0 += 1
