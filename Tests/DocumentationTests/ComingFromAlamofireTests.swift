@@ -214,7 +214,7 @@ struct KitchenService: NetworkService {
     }
 
     @Test func aTrustManagerIsAPolicy() throws {
-        let pins = try [PublicKeyPin("sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")]
+        let pins = try [TrustPolicy.PublicKeyPin("sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")]
         let pinned = try HTTPClient(baseURL: api) {
             $0.trust = try .system.pinning(pins, forHosts: ["api.example.com"])
         }

@@ -13,7 +13,7 @@ import Testing
 
     @Test func pinsAreAPolicyOfTheClient() throws {
         let trust = try TrustPolicy.system.pinning(
-            [PublicKeyPin(currentKey), PublicKeyPin(nextKey)],
+            [TrustPolicy.PublicKeyPin(currentKey), TrustPolicy.PublicKeyPin(nextKey)],
             forHosts: ["api.example.com"]
         )
         let client = HTTPClient(baseURL: URL(string: "https://api.example.com")) { $0.trust = trust }

@@ -43,17 +43,20 @@ import Testing
         defer { for file in [authorityFile, identityFile] { try? FileManager.default.removeItem(at: file) } }
         try Data(Self.authority.utf8).write(to: authorityFile)
         try Data([0x30, 0x80, 0x02, 0x01, 0x03]).write(to: identityFile)
-        let currentKey = try Certificate(pem: Self.authority)
+        let currentKey = try TrustPolicy.Certificate(pem: Self.authority)
         let nextKey = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
         let password = "secret"
 
         let trust = try TrustPolicy.system
-            .adding([Certificate(contentsOf: authorityFile)])
+            .adding([TrustPolicy.Certificate(contentsOf: authorityFile)])
             .pinning(
-                [PublicKeyPin(currentKey), PublicKeyPin(nextKey)],
+                [TrustPolicy.PublicKeyPin(currentKey), TrustPolicy.PublicKeyPin(nextKey)],
                 forHosts: ["api.example.com", "*.internal.example.com"]
             )
-            .presenting(ClientIdentity(contentsOf: identityFile, password: password), toHosts: ["api.example.com"])
+            .presenting(
+                TrustPolicy.ClientIdentity(contentsOf: identityFile, password: password),
+                toHosts: ["api.example.com"]
+            )
 
         #expect(trust != .system)
     }

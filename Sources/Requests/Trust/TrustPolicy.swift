@@ -13,7 +13,7 @@ import Foundation
 /// ```swift
 /// var environment = RequestEnvironment()
 /// environment.trust = try .system
-///     .adding([Certificate(contentsOf: folder.appending(path: "company-root.pem"))])
+///     .adding([TrustPolicy.Certificate(contentsOf: folder.appending(path: "company-root.pem"))])
 ///     .pinning([currentKey, nextKey], forHosts: ["api.example.com", "*.internal.example.com"])
 /// ```
 ///
@@ -32,8 +32,8 @@ public struct TrustPolicy: Sendable, Hashable {
         var minimumVersion: TrustPolicy.TLSVersion?
         var evaluator: TrustPolicy.Evaluator?
         var requiresStaple: Bool?
-        var pins: Set<PublicKeyPin>?
-        var identity: ClientIdentity?
+        var pins: Set<TrustPolicy.PublicKeyPin>?
+        var identity: TrustPolicy.ClientIdentity?
         var acceptsAnyCertificate: Bool?
     }
 
@@ -64,12 +64,12 @@ public struct TrustPolicy: Sendable, Hashable {
     /// Trusts these authorities and no others, not even the system's.
     ///
     /// Without certificates, every connection fails.
-    public static func only(_ certificates: [Certificate]) -> TrustPolicy {
+    public static func only(_ certificates: [TrustPolicy.Certificate]) -> TrustPolicy {
         system.changed { $0.authorities = HostTrust.Authorities(includesSystem: false, certificates: certificates) }
     }
 
     /// Returns a policy that also trusts these authorities.
-    public func adding(_ certificates: [Certificate]) -> TrustPolicy {
+    public func adding(_ certificates: [TrustPolicy.Certificate]) -> TrustPolicy {
         changed { rules in
             var authorities = rules.authorities ?? HostTrust.Authorities()
             for certificate in certificates where !authorities.certificates.contains(certificate) {
@@ -90,7 +90,7 @@ public struct TrustPolicy: Sendable, Hashable {
     /// - Returns: The policy.
     /// - Throws: ``InvalidValue`` if there is no host, or one is invalid.
     public func trustingOnly(
-        _ certificates: [Certificate],
+        _ certificates: [TrustPolicy.Certificate],
         forHosts hosts: [String]
     ) throws(InvalidValue) -> TrustPolicy {
         let authorities = HostTrust.Authorities(includesSystem: false, certificates: certificates)
@@ -139,7 +139,7 @@ public struct TrustPolicy: Sendable, Hashable {
     /// - Returns: The policy.
     /// - Throws: ``InvalidValue`` if there is no pin or no host, or if a host is invalid.
     public func pinning(
-        _ pins: [PublicKeyPin],
+        _ pins: [TrustPolicy.PublicKeyPin],
         forHosts hosts: [String]
     ) throws(InvalidValue) -> TrustPolicy {
         guard !pins.isEmpty else { throw InvalidValue(.pin, "is missing") }
@@ -149,7 +149,7 @@ public struct TrustPolicy: Sendable, Hashable {
     /// Returns a policy that presents a client certificate to every host that asks for one.
     ///
     /// A request that was redirected to another origin doesn't present it, as it doesn't send its credentials.
-    public func presenting(_ identity: ClientIdentity) -> TrustPolicy {
+    public func presenting(_ identity: TrustPolicy.ClientIdentity) -> TrustPolicy {
         changed { $0.identity = identity }
     }
 
@@ -159,7 +159,7 @@ public struct TrustPolicy: Sendable, Hashable {
     ///
     /// - Throws: ``InvalidValue`` if there is no host, or one is invalid.
     public func presenting(
-        _ identity: ClientIdentity,
+        _ identity: TrustPolicy.ClientIdentity,
         toHosts hosts: [String]
     ) throws(InvalidValue) -> TrustPolicy {
         try changed(forHosts: hosts) { $0.identity = identity }

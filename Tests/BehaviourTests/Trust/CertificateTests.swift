@@ -9,30 +9,33 @@ import Testing
 @Suite(.bounded) struct CertificateTests {
     @Test(arguments: CertificateSample.all)
     func pinIsWhatOpenSSLSays(sample: CertificateSample) throws {
-        #expect(PublicKeyPin(try Certificate(pem: sample.pem)).description == sample.pin)
+        #expect(TrustPolicy.PublicKeyPin(try TrustPolicy.Certificate(pem: sample.pem)).description == sample.pin)
     }
 
     @Test(arguments: CertificateSample.all)
     func everyFormIsTheSameCertificate(sample: CertificateSample) throws {
-        let certificate = try Certificate(pem: sample.pem)
+        let certificate = try TrustPolicy.Certificate(pem: sample.pem)
         let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: file) }
         try certificate.der.write(to: file)
 
         #expect(certificate.pem == sample.pem)
-        #expect(try Certificate(der: certificate.der) == certificate)
-        #expect(try Certificate(Data(sample.pem.utf8)) == certificate)
-        #expect(try Certificate(certificate.der) == certificate)
-        #expect(try Certificate(contentsOf: file) == certificate)
-        #expect(try Certificate(pem: sample.pem.replacing("\n", with: "\r\n")) == certificate)
-        #expect(try Certificate(pem: "Subject: anyone\n\n" + sample.pem + "\nafter") == certificate)
+        #expect(try TrustPolicy.Certificate(der: certificate.der) == certificate)
+        #expect(try TrustPolicy.Certificate(Data(sample.pem.utf8)) == certificate)
+        #expect(try TrustPolicy.Certificate(certificate.der) == certificate)
+        #expect(try TrustPolicy.Certificate(contentsOf: file) == certificate)
+        #expect(try TrustPolicy.Certificate(pem: sample.pem.replacing("\n", with: "\r\n")) == certificate)
+        #expect(try TrustPolicy.Certificate(pem: "Subject: anyone\n\n" + sample.pem + "\nafter") == certificate)
     }
 
     @Test func bundleIsReadInOrder() throws {
         let pem = CertificateSample.all.map(\.pem).joined(separator: "# next\n")
 
-        #expect(try Certificate.all(pem: pem).map { PublicKeyPin($0).description } == CertificateSample.all.map(\.pin))
-        #expect(throws: InvalidValue.self) { try Certificate(pem: pem) }
+        #expect(
+            try TrustPolicy.Certificate.all(pem: pem).map { TrustPolicy.PublicKeyPin($0).description }
+                == CertificateSample.all.map(\.pin)
+        )
+        #expect(throws: InvalidValue.self) { try TrustPolicy.Certificate(pem: pem) }
     }
 
     @Test(arguments: [
@@ -45,17 +48,17 @@ import Testing
         CertificateSample.ecKey, CertificateSample.ec.pem + CertificateSample.ecKey,
     ])
     func invalidCertificateIsRefused(pem: String) {
-        let error = #expect(throws: InvalidValue.self) { try Certificate(pem: pem) }
+        let error = #expect(throws: InvalidValue.self) { try TrustPolicy.Certificate(pem: pem) }
         #expect(error?.kind == .certificate)
     }
 
     @Test func fileThatIsNotThereIsRefused() {
         let error = #expect(throws: InvalidValue.self) {
-            try Certificate(contentsOf: URL(fileURLWithPath: "/nowhere"))
+            try TrustPolicy.Certificate(contentsOf: URL(fileURLWithPath: "/nowhere"))
         }
         #expect(error?.description == "the certificate isn't in a file that can be read")
         #expect(throws: InvalidValue.self) {
-            try Certificate(contentsOf: #require(URL(string: "https://example.com/")))
+            try TrustPolicy.Certificate(contentsOf: #require(URL(string: "https://example.com/")))
         }
     }
 }
@@ -65,16 +68,16 @@ import Testing
 
     @Test(arguments: [zeros, "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="])
     func textIsRead(text: String) throws {
-        let pin = try PublicKeyPin(text)
+        let pin = try TrustPolicy.PublicKeyPin(text)
         #expect(pin.sha256 == Data(count: 32))
-        #expect(pin == (try PublicKeyPin(sha256: Data(count: 32))))
+        #expect(pin == (try TrustPolicy.PublicKeyPin(sha256: Data(count: 32))))
         #expect(pin.description == Self.zeros)
     }
 
     @Test func digestThatBeginsWithASlashIsRead() throws {
-        let pin = try PublicKeyPin(sha256: Data(repeating: 0xFF, count: 32))
+        let pin = try TrustPolicy.PublicKeyPin(sha256: Data(repeating: 0xFF, count: 32))
         #expect(pin.description.hasPrefix("sha256//"))
-        #expect(try PublicKeyPin(pin.description) == pin)
+        #expect(try TrustPolicy.PublicKeyPin(pin.description) == pin)
     }
 
     @Test(arguments: [
@@ -84,11 +87,11 @@ import Testing
         "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
     ])
     func invalidPinIsRefused(text: String) {
-        #expect(throws: InvalidValue.self) { try PublicKeyPin(text) }
+        #expect(throws: InvalidValue.self) { try TrustPolicy.PublicKeyPin(text) }
     }
 
     @Test(arguments: [0, 31, 33])
     func digestOfAnotherLengthIsRefused(count: Int) {
-        #expect(throws: InvalidValue.self) { try PublicKeyPin(sha256: Data(count: count)) }
+        #expect(throws: InvalidValue.self) { try TrustPolicy.PublicKeyPin(sha256: Data(count: count)) }
     }
 }

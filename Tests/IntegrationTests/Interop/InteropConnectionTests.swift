@@ -79,8 +79,8 @@ extension OverLoopback {
                     try authority.pinning([pin, other], forHosts: ["localhost"]),
                     try TrustPolicy.system.insecurelyAcceptingAnyCertificate(forHosts: ["localhost"]),
                     authority.presenting(try servers.identity("client")),
-                    authority.presenting(try ClientIdentity(pem: text + encrypted, password: "secret")),
-                    authority.presenting(try ClientIdentity(pkcs12: container, password: "secret")),
+                    authority.presenting(try TrustPolicy.ClientIdentity(pem: text + encrypted, password: "secret")),
+                    authority.presenting(try TrustPolicy.ClientIdentity(pkcs12: container, password: "secret")),
                 ]
             }
         }
@@ -93,7 +93,7 @@ extension OverLoopback {
                 let container = try Data(contentsOf: servers.file("client.p12"))
                 // Only the case of one letter is wrong here, which libcurl wouldn't notice.
                 let pin = try servers.pin("server").description.dropFirst("sha256/".count)
-                let flipped = try PublicKeyPin(
+                let flipped = try TrustPolicy.PublicKeyPin(
                     "sha256/"
                         + pin.replacing(/[a-zA-Z]/, maxReplacements: 1) {
                             let letter = String($0.output)
@@ -104,10 +104,10 @@ extension OverLoopback {
                     .system, .only([]), .only([try servers.certificate("stranger")]),
                     try authority.pinning([servers.pin("elsewhere")], forHosts: ["localhost"]),
                     try authority.pinning([flipped], forHosts: ["localhost"]),
-                    authority.presenting(try ClientIdentity(pem: text + servers.text("intruder.key"))),
-                    authority.presenting(try ClientIdentity(pem: text + encrypted, password: "wrong")),
-                    authority.presenting(try ClientIdentity(pem: text + encrypted)),
-                    authority.presenting(try ClientIdentity(pkcs12: container, password: "wrong")),
+                    authority.presenting(try TrustPolicy.ClientIdentity(pem: text + servers.text("intruder.key"))),
+                    authority.presenting(try TrustPolicy.ClientIdentity(pem: text + encrypted, password: "wrong")),
+                    authority.presenting(try TrustPolicy.ClientIdentity(pem: text + encrypted)),
+                    authority.presenting(try TrustPolicy.ClientIdentity(pkcs12: container, password: "wrong")),
                 ]
             }
         }

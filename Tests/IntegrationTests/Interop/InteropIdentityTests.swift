@@ -26,8 +26,8 @@ extension OverLoopback {
             let encrypted = try servers.text("client-encrypted.key")
             let identities = [
                 try servers.identity("client"),
-                try ClientIdentity(pem: text + encrypted, password: "secret"),
-                try ClientIdentity(contentsOf: servers.file("client.p12"), password: "secret"),
+                try TrustPolicy.ClientIdentity(pem: text + encrypted, password: "secret"),
+                try TrustPolicy.ClientIdentity(contentsOf: servers.file("client.p12"), password: "secret"),
             ]
 
             for identity in identities {
@@ -80,12 +80,12 @@ extension OverLoopback {
             let encrypted = try servers.text("client-encrypted.key")
             let container = try Data(contentsOf: servers.file("client.p12"))
             let identities = [
-                try ClientIdentity(pem: text + servers.text("intruder.key")),
-                try ClientIdentity(pem: text + encrypted, password: "wrong"),
-                try ClientIdentity(pem: text + encrypted),
-                try ClientIdentity(pkcs12: container, password: "wrong"),
-                try ClientIdentity(pkcs12: container),
-                try ClientIdentity(pkcs12: container.dropLast(100), password: "secret"),
+                try TrustPolicy.ClientIdentity(pem: text + servers.text("intruder.key")),
+                try TrustPolicy.ClientIdentity(pem: text + encrypted, password: "wrong"),
+                try TrustPolicy.ClientIdentity(pem: text + encrypted),
+                try TrustPolicy.ClientIdentity(pkcs12: container, password: "wrong"),
+                try TrustPolicy.ClientIdentity(pkcs12: container),
+                try TrustPolicy.ClientIdentity(pkcs12: container.dropLast(100), password: "secret"),
             ]
 
             for (index, identity) in identities.enumerated() {

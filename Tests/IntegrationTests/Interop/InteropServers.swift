@@ -50,8 +50,10 @@ struct InteropServers: Sendable {
 
     func file(_ name: String) -> URL { folder.appendingPathComponent(name) }
     func text(_ name: String) throws -> String { try String(contentsOf: file(name), encoding: .utf8) }
-    func certificate(_ name: String) throws -> Certificate { try Certificate(contentsOf: file("\(name).pem")) }
-    func pin(_ name: String) throws -> PublicKeyPin { PublicKeyPin(try certificate(name)) }
+    func certificate(_ name: String) throws -> TrustPolicy.Certificate {
+        try TrustPolicy.Certificate(contentsOf: file("\(name).pem"))
+    }
+    func pin(_ name: String) throws -> TrustPolicy.PublicKeyPin { TrustPolicy.PublicKeyPin(try certificate(name)) }
 
     /// Only the authority that was made for these tests.
     var authority: TrustPolicy { get throws { .only([try certificate("authority")]) } }
@@ -59,8 +61,8 @@ struct InteropServers: Sendable {
     /// The system's authorities, and that authority.
     var extra: TrustPolicy { get throws { .system.adding([try certificate("authority")]) } }
 
-    func identity(_ name: String) throws -> ClientIdentity {
-        try ClientIdentity(pem: text("\(name).pem") + text("\(name).key"))
+    func identity(_ name: String) throws -> TrustPolicy.ClientIdentity {
+        try TrustPolicy.ClientIdentity(pem: text("\(name).pem") + text("\(name).key"))
     }
 
     func url(_ server: Server, host: String = "localhost") throws -> URL {

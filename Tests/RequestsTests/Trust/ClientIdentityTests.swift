@@ -11,7 +11,7 @@ import Testing
     private static let (certificate, key) = (CertificateSample.ec.pem, CertificateSample.ecKey)
 
     @Test func nothingOfItIsEverPrinted() throws {
-        let identity = try ClientIdentity(pem: Self.certificate + Self.key, password: "hunter2")
+        let identity = try TrustPolicy.ClientIdentity(pem: Self.certificate + Self.key, password: "hunter2")
         let policy = TrustPolicy.system.presenting(identity)
         var dumped = ""
         dump(identity, to: &dumped)
@@ -23,7 +23,9 @@ import Testing
     }
 
     @Test func chainAndKeyAreTakenInAnyOrder() throws {
-        let identity = try ClientIdentity(pem: Self.key + "text\n" + Self.certificate + CertificateSample.rsa.pem)
+        let identity = try TrustPolicy.ClientIdentity(
+            pem: Self.key + "text\n" + Self.certificate + CertificateSample.rsa.pem
+        )
         #expect(
             identity.content == .pem(certificates: Self.certificate + CertificateSample.rsa.pem, key: Self.key)
         )
@@ -36,7 +38,7 @@ import Testing
         ]
     )
     func incompletePEMIsRefused(pem: String) {
-        let error = #expect(throws: InvalidValue.self) { try ClientIdentity(pem: pem) }
+        let error = #expect(throws: InvalidValue.self) { try TrustPolicy.ClientIdentity(pem: pem) }
         #expect(error?.excerpt == "")
     }
 
@@ -50,22 +52,22 @@ import Testing
             -----END RSA PRIVATE KEY-----
 
             """
-        let identity = try ClientIdentity(pem: Self.certificate + key, password: "x")
+        let identity = try TrustPolicy.ClientIdentity(pem: Self.certificate + key, password: "x")
         #expect(identity.content == .pem(certificates: Self.certificate, key: key))
     }
 
     @Test func containerIsRecognisedByItsBeginning() throws {
         for bytes in [[0x30, 0x03, 2, 1, 3], [0x30, 0x80, 2, 1, 3], [0x30, 0x82, 0, 9, 2, 1, 3]] as [[UInt8]] {
-            #expect(try ClientIdentity(pkcs12: Data(bytes)).content == .pkcs12(Data(bytes)))
+            #expect(try TrustPolicy.ClientIdentity(pkcs12: Data(bytes)).content == .pkcs12(Data(bytes)))
         }
         for bytes in [[], [0x30], [0x30, 0x82], [0x30, 0x03, 2, 1, 0], [0x31, 3, 2, 1, 3], [0x30, 0xFF]] as [[UInt8]] {
-            #expect(throws: InvalidValue.self) { try ClientIdentity(pkcs12: Data(bytes)) }
+            #expect(throws: InvalidValue.self) { try TrustPolicy.ClientIdentity(pkcs12: Data(bytes)) }
         }
     }
 
     @Test func passwordWithANULIsRefused() {
         #expect(throws: InvalidValue.self) {
-            try ClientIdentity(pem: Self.certificate + Self.key, password: "a\0b")
+            try TrustPolicy.ClientIdentity(pem: Self.certificate + Self.key, password: "a\0b")
         }
     }
 }

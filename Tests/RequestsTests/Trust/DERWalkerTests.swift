@@ -44,18 +44,18 @@ import Testing
 
     @Test(arguments: CertificateSample.all)
     func everyTruncationOfACertificateIsRefused(sample: CertificateSample) throws {
-        let der = try Certificate(pem: sample.pem).der
+        let der = try TrustPolicy.Certificate(pem: sample.pem).der
         for count in 0..<der.count {
-            #expect(throws: InvalidValue.self) { try Certificate(der: der.prefix(count)) }
+            #expect(throws: InvalidValue.self) { try TrustPolicy.Certificate(der: der.prefix(count)) }
         }
-        #expect(throws: InvalidValue.self) { try Certificate(der: der + [0]) }
+        #expect(throws: InvalidValue.self) { try TrustPolicy.Certificate(der: der + [0]) }
     }
 
     /// Certificates with some bytes changed, removed or doubled are still valid, or refused. The test passes if the
     /// process survives.
     @Test func damagedCertificatesDoNoHarm() throws {
         var random = SeededRandom(0x5EED)
-        let originals = try CertificateSample.all.map { [UInt8](try Certificate(pem: $0.pem).der) }
+        let originals = try CertificateSample.all.map { [UInt8](try TrustPolicy.Certificate(pem: $0.pem).der) }
         var accepted = 0
         for _ in 0..<Scale.pick(4000, whole: 100_000) {
             var bytes = originals[Int.random(in: originals.indices, using: &random)]
@@ -70,11 +70,11 @@ import Testing
                 default: bytes.insert(contentsOf: bytes[place..<min(bytes.count, place + 9)], at: place)
                 }
             }
-            if let certificate = try? Certificate(der: Data(bytes)) {
+            if let certificate = try? TrustPolicy.Certificate(der: Data(bytes)) {
                 accepted += 1
                 #expect(!certificate.publicKeyInfo.isEmpty)
             }
-            _ = try? ClientIdentity(pkcs12: Data(bytes))
+            _ = try? TrustPolicy.ClientIdentity(pkcs12: Data(bytes))
         }
         #expect(accepted > 0)
     }
@@ -85,9 +85,9 @@ import Testing
             let count = Int.random(in: 0...48, using: &random)
             let bytes = [0x30] + (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
             _ = walk(bytes)
-            #expect((try? Certificate(der: Data(bytes))) == nil)
-            _ = try? Certificate(Data(bytes))
-            _ = try? ClientIdentity(pkcs12: Data(bytes))
+            #expect((try? TrustPolicy.Certificate(der: Data(bytes))) == nil)
+            _ = try? TrustPolicy.Certificate(Data(bytes))
+            _ = try? TrustPolicy.ClientIdentity(pkcs12: Data(bytes))
         }
     }
 }

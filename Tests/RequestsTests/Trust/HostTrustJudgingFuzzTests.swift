@@ -10,8 +10,8 @@ import Testing
 @Suite(.bounded) struct HostTrustJudgingFuzzTests {
     @Test func certificateWithBytesChangedPassesOnlyWithThePinnedKey() throws {
         var fuzz = Fuzz()
-        let original = try [UInt8](Certificate(pem: CertificateSample.ed25519.pem).der)
-        let pin = try PublicKeyPin(CertificateSample.ed25519.pin)
+        let original = try [UInt8](TrustPolicy.Certificate(pem: CertificateSample.ed25519.pem).der)
+        let pin = try TrustPolicy.PublicKeyPin(CertificateSample.ed25519.pin)
         let policy = try TrustPolicy.system.pinning([pin], forHosts: ["example.com"])
         let rules = try #require(policy.trust(for: "example.com"))
 
@@ -26,8 +26,8 @@ import Testing
             let verdict = rules.verdict(on: Data(bytes), problem: { nil })
             // An accepted certificate contains the pinned key: all of its bytes, in one piece.
             if verdict == .leave {
-                let key = try Certificate(der: Data(bytes)).publicKeyInfo
-                #expect(try key == Certificate(pem: CertificateSample.ed25519.pem).publicKeyInfo)
+                let key = try TrustPolicy.Certificate(der: Data(bytes)).publicKeyInfo
+                #expect(try key == TrustPolicy.Certificate(pem: CertificateSample.ed25519.pem).publicKeyInfo)
             }
         }
     }

@@ -22,11 +22,11 @@ extension HostTrust {
     }
 
     private func der(_ sample: CertificateSample) throws -> Data {
-        try Certificate(pem: sample.pem).der
+        try TrustPolicy.Certificate(pem: sample.pem).der
     }
 
     private func pinned(_ sample: CertificateSample) throws -> TrustPolicy {
-        try .system.pinning([PublicKeyPin(sample.pin)], forHosts: [host])
+        try .system.pinning([TrustPolicy.PublicKeyPin(sample.pin)], forHosts: [host])
     }
 
     @Test func rightKeyIsLeftToTheSystemWhichChecksTheRestAgain() throws {
@@ -43,7 +43,7 @@ extension HostTrust {
     }
 
     @Test func anyOfThePinsWillDo() throws {
-        let pins = try [CertificateSample.rsa, .ec].map { try PublicKeyPin($0.pin) }
+        let pins = try [CertificateSample.rsa, .ec].map { try TrustPolicy.PublicKeyPin($0.pin) }
         let rules = try rules(.system.pinning(pins, forHosts: ["*.example.com"]))
 
         #expect(try rules.verdict(on: der(.ec), problem: { nil }) == .leave)
@@ -101,7 +101,8 @@ extension HostTrust {
 
     @Test func authoritiesOfAHostTakeThePlaceOfThoseOfAll() throws {
         let (mine, other) = (
-            try Certificate(pem: CertificateSample.rsa.pem), try Certificate(pem: CertificateSample.ec.pem)
+            try TrustPolicy.Certificate(pem: CertificateSample.rsa.pem),
+            try TrustPolicy.Certificate(pem: CertificateSample.ec.pem)
         )
         let policy = try TrustPolicy.system.adding([other]).trustingOnly([mine], forHosts: [host])
 
@@ -117,7 +118,7 @@ extension HostTrust {
     }
 
     @Test func pinOfAnotherHostIsIgnored() throws {
-        let pin = try PublicKeyPin(CertificateSample.rsa.pin)
+        let pin = try TrustPolicy.PublicKeyPin(CertificateSample.rsa.pin)
         let policy = try TrustPolicy.system.pinning([pin], forHosts: ["example.com"])
 
         #expect(try rules(policy).verdict(on: der(.ec), problem: { nil }) == .leave)
@@ -136,7 +137,7 @@ extension HostTrust {
     }
 
     @Test func otherAuthoritiesAreAcceptedInTheSystemsPlace() throws {
-        let authority = try Certificate(pem: CertificateSample.rsa.pem)
+        let authority = try TrustPolicy.Certificate(pem: CertificateSample.rsa.pem)
 
         for policy in [TrustPolicy.system.adding([authority]), .only([authority])] {
             let rules = try rules(policy)

@@ -9,14 +9,14 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded) struct TrustPolicyTests {
-    private let certificate: Certificate
-    private let pin: PublicKeyPin
-    private let identity: ClientIdentity
+    private let certificate: TrustPolicy.Certificate
+    private let pin: TrustPolicy.PublicKeyPin
+    private let identity: TrustPolicy.ClientIdentity
 
     init() throws {
-        certificate = try Certificate(pem: CertificateSample.rsa.pem)
-        pin = PublicKeyPin(certificate)
-        identity = try ClientIdentity(pem: CertificateSample.ec.pem + CertificateSample.ecKey)
+        certificate = try TrustPolicy.Certificate(pem: CertificateSample.rsa.pem)
+        pin = TrustPolicy.PublicKeyPin(certificate)
+        identity = try TrustPolicy.ClientIdentity(pem: CertificateSample.ec.pem + CertificateSample.ecKey)
     }
 
     @Test func systemIsTheDefaultAndHasNoRules() throws {
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func pinsOfOneHostAddUpAndDoNotMixWithThoseOfItsDomain() throws {
-        let other = PublicKeyPin(try Certificate(pem: CertificateSample.ec.pem))
+        let other = TrustPolicy.PublicKeyPin(try TrustPolicy.Certificate(pem: CertificateSample.ec.pem))
         let policy = try TrustPolicy.system.pinning([pin], forHosts: ["*.example.com"])
             .pinning([other], forHosts: ["a.example.com"])
 
@@ -83,7 +83,10 @@ import Testing
     }
 
     @Test func identityOfAHostGoesBeforeThatOfAll() throws {
-        let own = try ClientIdentity(pem: CertificateSample.ec.pem + CertificateSample.ecKey, password: "other")
+        let own = try TrustPolicy.ClientIdentity(
+            pem: CertificateSample.ec.pem + CertificateSample.ecKey,
+            password: "other"
+        )
         let policy = try TrustPolicy.system.presenting(identity).presenting(own, toHosts: ["*.example.com"])
 
         #expect(policy.trust(for: "a.example.com")?.identity == own)

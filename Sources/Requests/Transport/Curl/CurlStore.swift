@@ -101,7 +101,7 @@ final class CurlStore: Sendable {
         private let bits: UInt
         var store: OpaquePointer? { OpaquePointer(bitPattern: bits) }
 
-        fileprivate init?(_ system: SystemPaths?, _ certificates: [Certificate]) {
+        fileprivate init?(_ system: SystemPaths?, _ certificates: [TrustPolicy.Certificate]) {
             guard let store = ccurl_store_new() else { return nil }
             bits = UInt(bitPattern: store)
             var isEmpty = true

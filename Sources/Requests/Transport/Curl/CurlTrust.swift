@@ -148,7 +148,7 @@ struct CurlTrust: Sendable {
 
     /// The pins, followed by one that no key has, since it isn't base64 of a digest: their own digest, in a spelling
     /// that doesn't depend on case.
-    private static func text(of pins: Set<PublicKeyPin>) -> String {
+    private static func text(of pins: Set<TrustPolicy.PublicKeyPin>) -> String {
         let texts = pins.map { "sha256//\($0.sha256.base64EncodedString())" }.sorted()
         let mark = SHA256.digest(of: texts.joined().utf8).hexadecimal
         return (texts + ["sha256//\(mark)"]).joined(separator: ";")
@@ -179,7 +179,7 @@ extension HostTrust.Authorities {
 }
 
 extension CurlTrust.Identity {
-    fileprivate init(_ identity: ClientIdentity) {
+    fileprivate init(_ identity: TrustPolicy.ClientIdentity) {
         // Without a password, the TLS library would ask for it on the terminal, and wait.
         password = identity.password ?? ""
         switch identity.content {

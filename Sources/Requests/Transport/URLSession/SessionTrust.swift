@@ -109,7 +109,7 @@ extension Distrust {
 
 // MARK: - URLCredential
 
-extension ClientIdentity {
+extension TrustPolicy.ClientIdentity {
     /// Makes the credential that a session shows to a server.
     ///
     /// - Throws: A ``RequestError`` of code `unsupported` if the system can't do so without the keychain, and of code

@@ -18,7 +18,7 @@ enum PathCertificate {
 
     /// The system's trust policy, with a pin of the server's key.
     static var pinned: TrustPolicy {
-        get throws { try .system.pinning([PublicKeyPin(certificate)], forHosts: ["localhost"]) }
+        get throws { try .system.pinning([TrustPolicy.PublicKeyPin(certificate)], forHosts: ["localhost"]) }
     }
 
     /// The system's trust policy, with another authority.
@@ -26,8 +26,8 @@ enum PathCertificate {
         get throws { .system.adding([try certificate]) }
     }
 
-    private static var certificate: Certificate {
-        get throws { try Certificate(contentsOf: folder.appending(path: "server.pem")) }
+    private static var certificate: TrustPolicy.Certificate {
+        get throws { try TrustPolicy.Certificate(contentsOf: folder.appending(path: "server.pem")) }
     }
 
     struct MissingAuthority: Error, CustomStringConvertible {

@@ -37,7 +37,7 @@ import Testing
         return CurlStore(
             HostTrust.Authorities(
                 includesSystem: row.includesSystem,
-                certificates: row.hasOwn ? [try Certificate(pem: CertificateSample.ec.pem)] : []
+                certificates: row.hasOwn ? [try TrustPolicy.Certificate(pem: CertificateSample.ec.pem)] : []
             ),
             system: CurlStore.SystemPaths(file: file.path, folder: hashed.path)
         )

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test func olderLibraryRefusesClientCertificates() throws {
-        let identity = try ClientIdentity(pem: CertificateSample.ec.pem + CertificateSample.ecKey)
+        let identity = try TrustPolicy.ClientIdentity(pem: CertificateSample.ec.pem + CertificateSample.ecKey)
         let request = try request(trust: .system.presenting(identity))
 
         // 7.71.0 reuses a connection with one certificate for another.
@@ -42,7 +42,7 @@ import Testing
     @Test(.enabled(if: CurlFeatures.loaded.showsChains), arguments: ["GnuTLS/3.7.9", "(OpenSSL/3.0.2) GnuTLS/3.7.3"])
     func chainsAreReadOnlyIfLibcurlUsesOpenSSL(library: String) throws {
         let features = CurlFeatures(version: 0x075801, tlsLibrary: library)
-        let pin = PublicKeyPin(try Certificate(pem: CertificateSample.rsa.pem))
+        let pin = TrustPolicy.PublicKeyPin(try TrustPolicy.Certificate(pem: CertificateSample.rsa.pem))
         let request = try request(trust: .system.pinning([pin], forHosts: ["example.com"]))
 
         #expect(!features.showsChains && !features.sharesStores)
@@ -53,7 +53,7 @@ import Testing
     /// From 8.12 on, libcurl doesn't tell sessions with a client certificate from those without one, if nothing is
     /// verified.
     @Test func sessionWithAClientCertificateIsNotResumedWithoutVerification() throws {
-        let identity = try ClientIdentity(pem: CertificateSample.ec.pem + CertificateSample.ecKey)
+        let identity = try TrustPolicy.ClientIdentity(pem: CertificateSample.ec.pem + CertificateSample.ecKey)
         let hosts = ["example.com"]
         let insecure = try TrustPolicy.system.insecurelyAcceptingAnyCertificate(forHosts: hosts)
         func resumes(_ trust: TrustPolicy) throws -> Bool? {
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func libraryThatSharesNoCertificatesTakesThemFromAFile() throws {
-        let certificate = try Certificate(pem: CertificateSample.rsa.pem)
+        let certificate = try TrustPolicy.Certificate(pem: CertificateSample.rsa.pem)
         let trust = TrustPolicy.only([certificate])
         let features = CurlFeatures(version: 0x074D00, tlsLibrary: "LibreSSL/3.8.2")
 
@@ -84,15 +84,15 @@ import Testing
 
     @Test(.enabled(if: CurlFeatures.loaded.sharesStores))
     func requestsShareConnectionsOnlyIfTheirRequirementsAreEqual() throws {
-        let one = try Certificate(pem: CertificateSample.rsa.pem)
-        let two = try Certificate(pem: CertificateSample.ec.pem)
+        let one = try TrustPolicy.Certificate(pem: CertificateSample.rsa.pem)
+        let two = try TrustPolicy.Certificate(pem: CertificateSample.ec.pem)
         let evaluators = (0..<2).map { _ in TrustPolicy.Evaluator { _, _ in true } }
         let hosts = ["example.com"]
         let policies: [TrustPolicy] = [
             .system.requiring(.tls13), .only([]), .only([one]), .only([two]), .only([one, two]), .system.adding([one]),
-            .system.adding([two]), try .system.pinning([PublicKeyPin(one)], forHosts: hosts),
-            try .system.pinning([PublicKeyPin(two)], forHosts: hosts),
-            try .only([one]).pinning([PublicKeyPin(two)], forHosts: hosts),
+            .system.adding([two]), try .system.pinning([TrustPolicy.PublicKeyPin(one)], forHosts: hosts),
+            try .system.pinning([TrustPolicy.PublicKeyPin(two)], forHosts: hosts),
+            try .only([one]).pinning([TrustPolicy.PublicKeyPin(two)], forHosts: hosts),
             try .system.evaluating(with: evaluators[0], forHosts: hosts),
             try .system.evaluating(with: evaluators[1], forHosts: hosts),
         ]
@@ -118,7 +118,7 @@ import Testing
 
     @Test func plainRequestsAndTheSystemAskForNothing() throws {
         let cache = CurlTrustCache(CurlFeatures(version: 0, tlsLibrary: ""))
-        let identity = try ClientIdentity(pem: CertificateSample.ec.pem + CertificateSample.ecKey)
+        let identity = try TrustPolicy.ClientIdentity(pem: CertificateSample.ec.pem + CertificateSample.ecKey)
 
         #expect(try cache.trust(for: request(trust: .system)) == nil)
         #expect(try cache.trust(for: request("http://example.com/", trust: .system.presenting(identity))) == nil)

@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func identityIsNotUsedAfterARedirectToAnotherOrigin() throws {
-        let identity = try ClientIdentity(pem: CertificateSample.ec.pem + CertificateSample.ecKey)
+        let identity = try TrustPolicy.ClientIdentity(pem: CertificateSample.ec.pem + CertificateSample.ecKey)
         var request = try request("https://example.com/", trust: .system.presenting(identity))
 
         #expect(request.hostTrust(for: "example.com")?.identity == identity)
