@@ -53,7 +53,7 @@ struct Protobuf: BodyEncoder, BodyDecoder {
         }
     }
 
-    enum Screen: UserInfo.Key { static let defaultValue = "none" }
+    enum Screen: HTTPRequest.UserInfo.Key { static let defaultValue = "none" }
 
     struct Preferences: Codable, Equatable, Sendable { var isDark = true }
 

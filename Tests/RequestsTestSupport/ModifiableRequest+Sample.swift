@@ -4,7 +4,7 @@
 import Requests
 
 /// What a request with all modifiers is marked with.
-package enum EveryModifier: UserInfo.Key {
+package enum EveryModifier: HTTPRequest.UserInfo.Key {
     package static let defaultValue = "none"
 }
 

@@ -317,7 +317,7 @@ extension Try: InterceptedRun {
     var identifier: String { operation.identifier ?? "" }
     var attempt: Int { number }
     var baseURL: URL? { environment.baseURL }
-    var userInfo: UserInfo { options.userInfo }
+    var userInfo: HTTPRequest.UserInfo { options.userInfo }
     var makeEncoder: (@Sendable () -> JSONEncoder)? { environment.makeEncoder }
     var notes: InterceptorNotes { operation.notes }
     var urgency: Int { operation.urgency }

@@ -26,7 +26,7 @@ public struct InterceptorContext: Sendable {
         attempt: Int,
         baseURL: URL? = nil,
         request: HTTPRequest? = nil,
-        userInfo: UserInfo = UserInfo()
+        userInfo: HTTPRequest.UserInfo = HTTPRequest.UserInfo()
     ) {
         let run = ClosureRun(identifier: identifier, attempt: attempt, baseURL: baseURL, userInfo: userInfo)
         self.init(run, request: request)
@@ -52,7 +52,7 @@ public struct InterceptorContext: Sendable {
     public var request: HTTPRequest? { asked?.value }
 
     /// The application's data about the request, typed by key.
-    public var userInfo: UserInfo { source.userInfo }
+    public var userInfo: HTTPRequest.UserInfo { source.userInfo }
 
     /// The refreshes that wait for the operation; it must not wait for them.
     var refreshing: Set<ObjectIdentifier> { source.scope?.refreshes ?? [] }
@@ -117,7 +117,7 @@ protocol InterceptedRun: Sendable {
     var identifier: String { get }
     var attempt: Int { get }
     var baseURL: URL? { get }
-    var userInfo: UserInfo { get }
+    var userInfo: HTTPRequest.UserInfo { get }
     /// The work on whose behalf the operation runs; `nil` if it runs on its own.
     var scope: RunScope? { get }
     var makeEncoder: (@Sendable () -> JSONEncoder)? { get }
@@ -188,7 +188,7 @@ final class ClosureRun: InterceptedRun {
     let identifier: String
     let attempt: Int
     let baseURL: URL?
-    let userInfo: UserInfo
+    let userInfo: HTTPRequest.UserInfo
     let notes = InterceptorNotes()
     private let send: @Sendable (HTTPRequest, Next) async throws -> HTTPResponse<ResponseContent>
 
@@ -196,7 +196,7 @@ final class ClosureRun: InterceptedRun {
         identifier: String = "",
         attempt: Int = 1,
         baseURL: URL? = nil,
-        userInfo: UserInfo = UserInfo(),
+        userInfo: HTTPRequest.UserInfo = HTTPRequest.UserInfo(),
         send: @escaping @Sendable (HTTPRequest, Next) async throws -> HTTPResponse<ResponseContent> = { _, _ in
             throw RequestError(.unsupported, phase: .building, reason: "the context of a test sends nothing")
         }

@@ -24,7 +24,7 @@ public struct OperationInfo: Sendable, Identifiable {
     /// The name of the request's type.
     public var requestType: String
     /// The application's data about the request.
-    public var userInfo = UserInfo()
+    public var userInfo = HTTPRequest.UserInfo()
 
     /// Makes a description of an operation.
     ///

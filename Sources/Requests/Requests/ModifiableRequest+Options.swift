@@ -100,8 +100,8 @@ extension ModifiableRequest {
     /// Returns a copy with another monitor, besides those of the environment.
     public func monitored(by monitor: any EventMonitor) -> Self { options { $0.monitors.append(monitor) } }
 
-    /// Returns a copy with a value for your own interceptors, validators and monitors; see ``UserInfo``.
-    public func userInfo<Key: UserInfo.Key>(_ key: Key.Type, _ value: Key.Value) -> Self {
+    /// Returns a copy with a value for your own interceptors, validators and monitors; see ``HTTPRequest/UserInfo``.
+    public func userInfo<Key: HTTPRequest.UserInfo.Key>(_ key: Key.Type, _ value: Key.Value) -> Self {
         options { $0.userInfo[key] = value }
     }
 

@@ -206,7 +206,7 @@ import Testing
 
     // MARK: User info
 
-    enum Screen: UserInfo.Key { static let defaultValue = "none" }
+    enum Screen: HTTPRequest.UserInfo.Key { static let defaultValue = "none" }
 
     @Test func userInfoIsSeenByInterceptorsValidatorsAndMonitors() async throws {
         let seen = Recorder<String>()

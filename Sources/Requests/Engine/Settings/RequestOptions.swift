@@ -82,7 +82,7 @@ extension RequestOptions {
         var validators: Identified<[any ResponseValidator]>?
         var monitors: Identified<[any EventMonitor]>?
         var bypassed: Identified<[any Interceptor.Type]>?
-        var userInfo: Identified<UserInfo>?
+        var userInfo: Identified<HTTPRequest.UserInfo>?
         var configureTask: Identified<@Sendable (URLSessionTask) -> Void>?
         var changes: Identified<[@Sendable (inout HTTPRequest) -> Void]>?
     }
@@ -119,8 +119,8 @@ extension RequestOptions {
     }
 
     /// Your data about the request, for your own interceptors, validators and monitors.
-    public var userInfo: UserInfo {
-        get { policies.userInfo?.value ?? UserInfo() }
+    public var userInfo: HTTPRequest.UserInfo {
+        get { policies.userInfo?.value ?? HTTPRequest.UserInfo() }
         set { policies.userInfo = Identified(newValue) }
     }
 

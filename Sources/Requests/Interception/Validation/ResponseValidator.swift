@@ -68,7 +68,7 @@ public struct ValidationContext: Sendable {
     /// The statuses that the request accepts; `nil` if it accepts all.
     public let validStatusCodes: [Int]?
     /// The application's data about the request, typed by key.
-    public var userInfo: UserInfo { run.userInfo }
+    public var userInfo: HTTPRequest.UserInfo { run.userInfo }
     private let run: any InterceptedRun
 
     /// Makes a context, for tests of a validator.
@@ -77,7 +77,7 @@ public struct ValidationContext: Sendable {
         identifier: String = "",
         attempt: Int = 1,
         validStatusCodes: [Int]? = Array(200..<300),
-        userInfo: UserInfo = UserInfo()
+        userInfo: HTTPRequest.UserInfo = HTTPRequest.UserInfo()
     ) {
         let run = ClosureRun(identifier: identifier, attempt: attempt, userInfo: userInfo)
         self.init(run, request: request, validStatusCodes: validStatusCodes)

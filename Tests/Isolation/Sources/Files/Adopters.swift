@@ -20,7 +20,7 @@ enum Route: RequestPath.Convertible {
 
 struct Trace: HTTPField.Convertible { var field: HTTPField { HTTPField("X-Trace", "1") } }
 
-enum Tenant: UserInfo.Key { static let defaultValue = "none" }
+enum Tenant: HTTPRequest.UserInfo.Key { static let defaultValue = "none" }
 
 struct PlainDecoder: BodyDecoder {
     var accepted: [MediaType] { [.json] }

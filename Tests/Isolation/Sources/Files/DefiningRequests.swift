@@ -73,7 +73,7 @@ enum DefiningRequests {
         show(entry)
     }
 
-    enum Screen: UserInfo.Key { static let defaultValue = "none" }
+    enum Screen: HTTPRequest.UserInfo.Key { static let defaultValue = "none" }
 
     static func userInfo() {
         let profile = Get<User>("users/me").userInfo(Screen.self, "profile")
