@@ -196,7 +196,7 @@ package struct ArchiveEntry: Sendable {
 
 // MARK: - HAR
 
-extension RequestTimeline {
+extension RecordingMonitor.Timeline {
     /// The transfers as an HTTP archive, HAR 1.2, which the network tab of any browser opens.
     ///
     /// Each transfer is an entry, redirects and retries included, in the order of their beginnings. Unknown values are

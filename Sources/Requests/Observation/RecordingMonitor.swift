@@ -23,7 +23,7 @@ public final class RecordingMonitor: EventMonitor {
         let start: Date
         /// The time of the last event: if the clock is set back, no transfer gets a negative duration.
         var latest = Duration.zero
-        var transfers: [RequestTimeline.Transfer] = []
+        var transfers: [RecordingMonitor.Timeline.Transfer] = []
         var forgotten = 0
 
         /// The time since the start.
@@ -37,7 +37,7 @@ public final class RecordingMonitor: EventMonitor {
         mutating func change(
             _ attempt: OperationEvent.Transfer,
             of operation: OperationInfo,
-            _ change: (inout RequestTimeline.Transfer) -> Void
+            _ change: (inout RecordingMonitor.Timeline.Transfer) -> Void
         ) {
             let index = transfers.lastIndex { $0.operation == operation && $0.number == attempt.number }
             if let index { change(&transfers[index]) }
@@ -62,10 +62,10 @@ public final class RecordingMonitor: EventMonitor {
     /// that depends on the one that sent it.
     ///
     /// - Complexity: O(n) in the number of transfers.
-    public var timeline: RequestTimeline {
+    public var timeline: RecordingMonitor.Timeline {
         let date = now()
         return state.withLock { state in
-            RequestTimeline(
+            RecordingMonitor.Timeline(
                 start: state.start,
                 end: state.time(at: date),
                 transfers: Array(state.transfers.suffix(limit)),
@@ -105,7 +105,7 @@ public final class RecordingMonitor: EventMonitor {
     }
 }
 
-extension RequestTimeline.Transfer {
+extension RecordingMonitor.Timeline.Transfer {
     fileprivate init(_ attempt: OperationEvent.Transfer, of operation: OperationInfo, at time: Duration) {
         var request = attempt.request
         contentLength = request.body.length

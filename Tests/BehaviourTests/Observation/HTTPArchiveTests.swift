@@ -80,13 +80,13 @@ private struct Archive: Decodable {
 @Suite(.bounded) struct HTTPArchiveTests {
     private let watch = ManualDate(SampleOperation.start)
 
-    private func record(_ run: (SampleOperation) -> Void) -> RequestTimeline {
+    private func record(_ run: (SampleOperation) -> Void) -> RecordingMonitor.Timeline {
         let recorder = RecordingMonitor { [watch] in watch.now }
         run(SampleOperation(1, monitor: recorder, watch: watch))
         return recorder.timeline
     }
 
-    private func read(_ timeline: RequestTimeline, revealingSecrets: Bool = false) throws -> Archive.Log {
+    private func read(_ timeline: RecordingMonitor.Timeline, revealingSecrets: Bool = false) throws -> Archive.Log {
         try JSONDecoder().decode(Archive.self, from: timeline.har(revealingSecrets: revealingSecrets)).log
     }
 

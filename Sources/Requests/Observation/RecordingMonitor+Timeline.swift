@@ -3,53 +3,55 @@
 
 import Foundation
 
-/// The recorded transfers with their times and outcomes: a value that can be drawn.
-///
-/// A ``RecordingMonitor`` makes one. It can be drawn in two ways: ``text(width:)`` for a terminal or a log,
-/// ``har(revealingSecrets:)`` for the network tab of a browser.
-///
-/// ```swift
-/// print(recorder.timeline.text())
-/// try recorder.timeline.har().write(to: folder.appending(path: "requests.har"))
-/// ```
-///
-/// The value contains the requests without their contents, secrets included. The drawings leave secrets out.
-public struct RequestTimeline: Sendable {
-    /// The time at which the recording began.
-    public internal(set) var start: Date
-    /// The time at which this value was made; like all times here, since the start.
-    public internal(set) var end: Duration
-    /// The transfers, in the order of their beginnings: first requests, redirects and retries.
-    public internal(set) var transfers: [Transfer] = []
-    /// The number of older transfers that were dropped, because of the recorder's limit.
-    public internal(set) var forgotten = 0
+extension RecordingMonitor {
+    /// The recorded transfers with their times and outcomes: a value that can be drawn.
+    ///
+    /// A ``RecordingMonitor`` makes one. It can be drawn in two ways: ``text(width:)`` for a terminal or a log,
+    /// ``har(revealingSecrets:)`` for the network tab of a browser.
+    ///
+    /// ```swift
+    /// print(recorder.timeline.text())
+    /// try recorder.timeline.har().write(to: folder.appending(path: "requests.har"))
+    /// ```
+    ///
+    /// The value contains the requests without their contents, secrets included. The drawings leave secrets out.
+    public struct Timeline: Sendable {
+        /// The time at which the recording began.
+        public internal(set) var start: Date
+        /// The time at which this value was made; like all times here, since the start.
+        public internal(set) var end: Duration
+        /// The transfers, in the order of their beginnings: first requests, redirects and retries.
+        public internal(set) var transfers: [Transfer] = []
+        /// The number of older transfers that were dropped, because of the recorder's limit.
+        public internal(set) var forgotten = 0
 
-    /// One request that was passed to the transport.
-    public struct Transfer: Sendable {
-        /// The operation that sent it.
-        public internal(set) var operation: OperationInfo
-        /// The number of the transfer in the operation, from 1.
-        public let number: Int
-        /// The byte count of the request's content, if it was known.
-        public let contentLength: Int64?
-        /// The time at which it began.
-        public let start: Duration
-        /// The time at which it ended; `nil` before its end.
-        public internal(set) var end: Duration?
-        /// The request and its outcome, without contents, and without credentials that are added later.
-        public internal(set) var record: TransferRecord
+        /// One request that was passed to the transport.
+        public struct Transfer: Sendable {
+            /// The operation that sent it.
+            public internal(set) var operation: OperationInfo
+            /// The number of the transfer in the operation, from 1.
+            public let number: Int
+            /// The byte count of the request's content, if it was known.
+            public let contentLength: Int64?
+            /// The time at which it began.
+            public let start: Duration
+            /// The time at which it ended; `nil` before its end.
+            public internal(set) var end: Duration?
+            /// The request and its outcome, without contents, and without credentials that are added later.
+            public internal(set) var record: TransferRecord
 
-        /// What was measured, limited to the observed period; for a transfer that isn't over, only its duration.
-        func metrics(until now: Duration) -> Metrics {
-            let seen = max(.zero, (end ?? now) - start)
-            var metrics = (end == nil ? nil : record.metrics) ?? Metrics()
-            metrics.end = min(max(.zero, metrics.end ?? seen), seen)
-            return metrics
+            /// What was measured, limited to the observed period; for a transfer that isn't over, only its duration.
+            func metrics(until now: Duration) -> Metrics {
+                let seen = max(.zero, (end ?? now) - start)
+                var metrics = (end == nil ? nil : record.metrics) ?? Metrics()
+                metrics.end = min(max(.zero, metrics.end ?? seen), seen)
+                return metrics
+            }
         }
     }
 }
 
-extension RequestTimeline {
+extension RecordingMonitor.Timeline {
     /// The timeline as bars for a terminal, without secrets: a line per transfer.
     ///
     /// ```
@@ -93,7 +95,7 @@ extension RequestTimeline {
     func date(at time: Duration) -> Date { start.addingTimeInterval(time / .seconds(1)) }
 }
 
-extension RequestTimeline.Transfer {
+extension RecordingMonitor.Timeline.Transfer {
     fileprivate var label: String {
         let tag = operation.tag.map { " “\($0.shortened())”" } ?? ""
         let cause = record.cause == .initial ? "" : " \(record.cause)"
