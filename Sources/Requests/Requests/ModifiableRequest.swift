@@ -84,7 +84,7 @@ extension ModifiableRequest {
     ///
     /// If it is called several times, the later field of a name replaces the earlier. A name that occurs twice in a
     /// builder is sent twice.
-    public func headers(@HeadersBuilder _ headers: () -> HTTPHeaders) -> Self { self.headers(headers()) }
+    public func headers(@HTTPHeaders.Builder _ headers: () -> HTTPHeaders) -> Self { self.headers(headers()) }
 
     /// Returns a copy with a field that replaces those of its name.
     ///
@@ -112,10 +112,10 @@ extension ModifiableRequest {
     public func query(_ query: Query) -> Self { sending { $0.query.append(contentsOf: query) } }
 
     /// Returns a copy with the query parameters of a builder, behind the former ones.
-    public func query(@QueryBuilder _ query: () -> Query) -> Self { self.query(query()) }
+    public func query(@Query.Builder _ query: () -> Query) -> Self { self.query(query()) }
 
     /// Returns a copy with more query parameters; another name of `query`.
-    public func queryItems(@QueryBuilder _ query: () -> Query) -> Self { self.query(query()) }
+    public func queryItems(@Query.Builder _ query: () -> Query) -> Self { self.query(query()) }
 
     /// Returns a copy with the properties of a value as query parameters, behind the former ones.
     ///
@@ -189,7 +189,7 @@ extension ModifiableRequest {
     /// - Returns: The copy.
     public func body(
         encoder: (@Sendable () -> JSONEncoder)? = nil,
-        @BodyBuilder _ body: () -> BodyBuilder.Content
+        @HTTPBody.Builder _ body: () -> HTTPBody.Builder.Content
     ) -> Self {
         self.body(body().body(encoder))
     }

@@ -39,149 +39,155 @@ extension RequestSpec where ValidHTTPStatusCodes == [Int] {
     public var validHTTPStatusCodes: [Int] { request.validStatusCodes }
 }
 
-/// Builds headers of fields, conditions and loops.
-///
-/// Fields in capitals, `Accept(.json)`, have a line each, and so have values of your own that are
-/// ``HTTPField/Convertible``. Members, `.accept(.json)`, may stand only where nothing precedes them, since Swift takes
-/// a dot at the beginning of a line for a part of the line above. Elsewhere write `HTTPField.accept(.json)`, or a
-/// semicolon between two. A call without a value, such as one that logs, is allowed.
-@resultBuilder
-public enum HeadersBuilder {
-    /// A field.
-    public static func buildExpression(_ field: HTTPField) -> [HTTPField] { [field] }
-    /// A value that is a field.
-    public static func buildExpression(_ field: some HTTPField.Convertible) -> [HTTPField] { [field.field] }
-    /// Other headers.
-    public static func buildExpression(_ headers: HTTPHeaders) -> [HTTPField] { Array(headers) }
-    /// A call without a value.
-    public static func buildExpression(_ nothing: Void) -> [HTTPField] { [] }
-    /// One statement behind the other.
-    public static func buildBlock(_ fields: [HTTPField]...) -> [HTTPField] { fields.flatMap { $0 } }
-    /// An `if` without an `else`.
-    public static func buildOptional(_ fields: [HTTPField]?) -> [HTTPField] { fields ?? [] }
-    /// An `if`, or a case of a `switch`.
-    public static func buildEither(first fields: [HTTPField]) -> [HTTPField] { fields }
-    /// An `else`, or another case of a `switch`.
-    public static func buildEither(second fields: [HTTPField]) -> [HTTPField] { fields }
-    /// A `for` loop.
-    public static func buildArray(_ fields: [[HTTPField]]) -> [HTTPField] { fields.flatMap { $0 } }
-    /// An `if #available`.
-    public static func buildLimitedAvailability(_ fields: [HTTPField]) -> [HTTPField] { fields }
-    /// The headers.
-    public static func buildFinalResult(_ fields: [HTTPField]) -> HTTPHeaders { HTTPHeaders(fields) }
-}
-
-/// Builds a query of parameters, conditions and loops.
-///
-/// Parameters are written `Item("page", value: "2")`; values of your own that are ``Query/ItemConvertible`` may stand
-/// beside them. A call without a value, such as one that logs, is allowed.
-@resultBuilder
-public enum QueryBuilder {
-    /// A parameter, or a value that is one.
-    public static func buildExpression(_ item: some Query.ItemConvertible) -> [Query.Item] { [item.queryItem] }
-    /// Another query.
-    public static func buildExpression(_ query: Query) -> [Query.Item] { Array(query) }
-    /// A call without a value.
-    public static func buildExpression(_ nothing: Void) -> [Query.Item] { [] }
-    /// One statement behind the other.
-    public static func buildBlock(_ items: [Query.Item]...) -> [Query.Item] { items.flatMap { $0 } }
-    /// An `if` without an `else`.
-    public static func buildOptional(_ items: [Query.Item]?) -> [Query.Item] { items ?? [] }
-    /// An `if`, or a case of a `switch`.
-    public static func buildEither(first items: [Query.Item]) -> [Query.Item] { items }
-    /// An `else`, or another case of a `switch`.
-    public static func buildEither(second items: [Query.Item]) -> [Query.Item] { items }
-    /// A `for` loop.
-    public static func buildArray(_ items: [[Query.Item]]) -> [Query.Item] { items.flatMap { $0 } }
-    /// An `if #available`.
-    public static func buildLimitedAvailability(_ items: [Query.Item]) -> [Query.Item] { items }
-    /// The query.
-    public static func buildFinalResult(_ items: [Query.Item]) -> Query { Query(items) }
-}
-
-/// Builds the content of a request: one value, of which there may be a choice, or nothing.
-///
-/// Two values don't compile. A call without a value, such as one that logs, is allowed.
-@resultBuilder
-public enum BodyBuilder {
-    /// The result of a builder.
-    public struct Content: Sendable {
-        let body: @Sendable ((@Sendable () -> JSONEncoder)?) -> HTTPBody
-
-        static let none = Content { _ in .none }
-
-        init(_ body: @escaping @Sendable ((@Sendable () -> JSONEncoder)?) -> HTTPBody) {
-            self.body = body
-        }
-    }
-
-    /// JSON as a literal; `nil` is no content, and `HTTPBody.json(nil)` sends a null.
-    public static func buildExpression(_ value: JSONValue) -> Content {
-        value == .null ? .none : Content { encoder in encoder.map { .json(value, encoder: $0()) } ?? .json(value) }
-    }
-
-    /// A JSON object as a literal, with values of any mixture of `Encodable` types.
+extension HTTPHeaders {
+    /// Builds headers of fields, conditions and loops.
     ///
-    /// - Parameters:
-    ///   - fields: The literal; of members of the same name, the last one counts. A literal within it is a
-    ///     `Dictionary`, whose keys have to differ, unless it says `as JSONValue.Fields`.
-    ///   - encoder: The encoder; without it, that of the builder.
-    /// - Returns: The content.
-    public static func buildExpression(_ fields: JSONValue.Fields, encoder: JSONEncoder? = nil) -> Content {
-        Content { .json(fields, encoder: encoder ?? $0?()) }
+    /// Fields in capitals, `Accept(.json)`, have a line each, and so have values of your own that are
+    /// ``HTTPField/Convertible``. Members, `.accept(.json)`, may stand only where nothing precedes them, since Swift
+    /// takes a dot at the beginning of a line for a part of the line above. Elsewhere write `HTTPField.accept(.json)`,
+    /// or a semicolon between two. A call without a value, such as one that logs, is allowed.
+    @resultBuilder
+    public enum Builder {
+        /// A field.
+        public static func buildExpression(_ field: HTTPField) -> [HTTPField] { [field] }
+        /// A value that is a field.
+        public static func buildExpression(_ field: some HTTPField.Convertible) -> [HTTPField] { [field.field] }
+        /// Other headers.
+        public static func buildExpression(_ headers: HTTPHeaders) -> [HTTPField] { Array(headers) }
+        /// A call without a value.
+        public static func buildExpression(_ nothing: Void) -> [HTTPField] { [] }
+        /// One statement behind the other.
+        public static func buildBlock(_ fields: [HTTPField]...) -> [HTTPField] { fields.flatMap { $0 } }
+        /// An `if` without an `else`.
+        public static func buildOptional(_ fields: [HTTPField]?) -> [HTTPField] { fields ?? [] }
+        /// An `if`, or a case of a `switch`.
+        public static func buildEither(first fields: [HTTPField]) -> [HTTPField] { fields }
+        /// An `else`, or another case of a `switch`.
+        public static func buildEither(second fields: [HTTPField]) -> [HTTPField] { fields }
+        /// A `for` loop.
+        public static func buildArray(_ fields: [[HTTPField]]) -> [HTTPField] { fields.flatMap { $0 } }
+        /// An `if #available`.
+        public static func buildLimitedAvailability(_ fields: [HTTPField]) -> [HTTPField] { fields }
+        /// The headers.
+        public static func buildFinalResult(_ fields: [HTTPField]) -> HTTPHeaders { HTTPHeaders(fields) }
     }
+}
 
-    /// A value, to be sent as JSON.
-    @_disfavoredOverload
-    public static func buildExpression(_ value: some Encodable & Sendable) -> Content {
-        Content { encoder in .json(value, encoder: encoder?()) }
+extension Query {
+    /// Builds a query of parameters, conditions and loops.
+    ///
+    /// Parameters are written `Item("page", value: "2")`; values of your own that are ``Query/ItemConvertible`` may
+    /// stand beside them. A call without a value, such as one that logs, is allowed.
+    @resultBuilder
+    public enum Builder {
+        /// A parameter, or a value that is one.
+        public static func buildExpression(_ item: some Query.ItemConvertible) -> [Query.Item] { [item.queryItem] }
+        /// Another query.
+        public static func buildExpression(_ query: Query) -> [Query.Item] { Array(query) }
+        /// A call without a value.
+        public static func buildExpression(_ nothing: Void) -> [Query.Item] { [] }
+        /// One statement behind the other.
+        public static func buildBlock(_ items: [Query.Item]...) -> [Query.Item] { items.flatMap { $0 } }
+        /// An `if` without an `else`.
+        public static func buildOptional(_ items: [Query.Item]?) -> [Query.Item] { items ?? [] }
+        /// An `if`, or a case of a `switch`.
+        public static func buildEither(first items: [Query.Item]) -> [Query.Item] { items }
+        /// An `else`, or another case of a `switch`.
+        public static func buildEither(second items: [Query.Item]) -> [Query.Item] { items }
+        /// A `for` loop.
+        public static func buildArray(_ items: [[Query.Item]]) -> [Query.Item] { items.flatMap { $0 } }
+        /// An `if #available`.
+        public static func buildLimitedAvailability(_ items: [Query.Item]) -> [Query.Item] { items }
+        /// The query.
+        public static func buildFinalResult(_ items: [Query.Item]) -> Query { Query(items) }
     }
+}
 
-    /// A value, to be sent as JSON, or nothing.
-    @_disfavoredOverload
-    public static func buildExpression(_ value: (some Encodable & Sendable)?) -> Content {
-        value.map { buildExpression($0) } ?? .none
+extension HTTPBody {
+    /// Builds the content of a request: one value, of which there may be a choice, or nothing.
+    ///
+    /// Two values don't compile. A call without a value, such as one that logs, is allowed.
+    @resultBuilder
+    public enum Builder {
+        /// The result of a builder.
+        public struct Content: Sendable {
+            let body: @Sendable ((@Sendable () -> JSONEncoder)?) -> HTTPBody
+
+            static let none = Content { _ in .none }
+
+            init(_ body: @escaping @Sendable ((@Sendable () -> JSONEncoder)?) -> HTTPBody) {
+                self.body = body
+            }
+        }
+
+        /// JSON as a literal; `nil` is no content, and `HTTPBody.json(nil)` sends a null.
+        public static func buildExpression(_ value: JSONValue) -> Content {
+            value == .null ? .none : Content { encoder in encoder.map { .json(value, encoder: $0()) } ?? .json(value) }
+        }
+
+        /// A JSON object as a literal, with values of any mixture of `Encodable` types.
+        ///
+        /// - Parameters:
+        ///   - fields: The literal; of members of the same name, the last one counts. A literal within it is a
+        ///     `Dictionary`, whose keys have to differ, unless it says `as JSONValue.Fields`.
+        ///   - encoder: The encoder; without it, that of the builder.
+        /// - Returns: The content.
+        public static func buildExpression(_ fields: JSONValue.Fields, encoder: JSONEncoder? = nil) -> Content {
+            Content { .json(fields, encoder: encoder ?? $0?()) }
+        }
+
+        /// A value, to be sent as JSON.
+        @_disfavoredOverload
+        public static func buildExpression(_ value: some Encodable & Sendable) -> Content {
+            Content { encoder in .json(value, encoder: encoder?()) }
+        }
+
+        /// A value, to be sent as JSON, or nothing.
+        @_disfavoredOverload
+        public static func buildExpression(_ value: (some Encodable & Sendable)?) -> Content {
+            value.map { buildExpression($0) } ?? .none
+        }
+
+        /// Data, to be sent unchanged.
+        public static func buildExpression(_ data: Data) -> Content { Content { _ in .data(data) } }
+        /// Data, to be sent unchanged, or nothing.
+        @_disfavoredOverload
+        public static func buildExpression(_ data: Data?) -> Content { data.map { buildExpression($0) } ?? .none }
+        /// Content of any kind.
+        public static func buildExpression(_ body: HTTPBody) -> Content { Content { _ in body } }
+        /// A call without a value.
+        public static func buildExpression(_ nothing: Void) {}
+
+        /// Nothing.
+        public static func buildBlock() -> Content { .none }
+        /// The first statement.
+        public static func buildPartialBlock(first content: Content) -> Content { content }
+        /// A first statement without a value.
+        public static func buildPartialBlock(first nothing: Void) {}
+        /// A value behind statements without values.
+        public static func buildPartialBlock(accumulated nothing: Void, next content: Content) -> Content { content }
+        /// A statement without a value behind a value.
+        public static func buildPartialBlock(accumulated content: Content, next nothing: Void) -> Content { content }
+        /// A statement without a value behind another.
+        public static func buildPartialBlock(accumulated nothing: Void, next other: Void) {}
+
+        /// Two contents, which is an error.
+        @available(*, unavailable, message: "a request has one content; put the values into one")
+        public static func buildPartialBlock(accumulated content: Content, next other: Content) -> Content { content }
+
+        /// An `if` without an `else`.
+        public static func buildOptional(_ content: Content?) -> Content { content ?? .none }
+        /// An `if`, or a case of a `switch`.
+        public static func buildEither(first content: Content) -> Content { content }
+        /// An `else`, or another case of a `switch`.
+        public static func buildEither(second content: Content) -> Content { content }
+        /// An `if #available`.
+        public static func buildLimitedAvailability(_ content: Content) -> Content { content }
+        /// No content, for a builder whose statements have no values.
+        public static func buildFinalResult(_ nothing: Void) -> Content { .none }
+        /// The content.
+        public static func buildFinalResult(_ content: Content) -> Content { content }
     }
-
-    /// Data, to be sent unchanged.
-    public static func buildExpression(_ data: Data) -> Content { Content { _ in .data(data) } }
-    /// Data, to be sent unchanged, or nothing.
-    @_disfavoredOverload
-    public static func buildExpression(_ data: Data?) -> Content { data.map { buildExpression($0) } ?? .none }
-    /// Content of any kind.
-    public static func buildExpression(_ body: HTTPBody) -> Content { Content { _ in body } }
-    /// A call without a value.
-    public static func buildExpression(_ nothing: Void) {}
-
-    /// Nothing.
-    public static func buildBlock() -> Content { .none }
-    /// The first statement.
-    public static func buildPartialBlock(first content: Content) -> Content { content }
-    /// A first statement without a value.
-    public static func buildPartialBlock(first nothing: Void) {}
-    /// A value behind statements without values.
-    public static func buildPartialBlock(accumulated nothing: Void, next content: Content) -> Content { content }
-    /// A statement without a value behind a value.
-    public static func buildPartialBlock(accumulated content: Content, next nothing: Void) -> Content { content }
-    /// A statement without a value behind another.
-    public static func buildPartialBlock(accumulated nothing: Void, next other: Void) {}
-
-    /// Two contents, which is an error.
-    @available(*, unavailable, message: "a request has one content; put the values into one")
-    public static func buildPartialBlock(accumulated content: Content, next other: Content) -> Content { content }
-
-    /// An `if` without an `else`.
-    public static func buildOptional(_ content: Content?) -> Content { content ?? .none }
-    /// An `if`, or a case of a `switch`.
-    public static func buildEither(first content: Content) -> Content { content }
-    /// An `else`, or another case of a `switch`.
-    public static func buildEither(second content: Content) -> Content { content }
-    /// An `if #available`.
-    public static func buildLimitedAvailability(_ content: Content) -> Content { content }
-    /// No content, for a builder whose statements have no values.
-    public static func buildFinalResult(_ nothing: Void) -> Content { .none }
-    /// The content.
-    public static func buildFinalResult(_ content: Content) -> Content { content }
 }
 
 // The words of the builders, in capitals so that a block of them reads as a list of headers or parameters. Each makes a
@@ -231,7 +237,7 @@ public func Header(_ name: String, value: String) -> HTTPField { HTTPField(HTTPF
 public func Item(_ name: String, value: (any Query.ValueConvertible)?) -> Query.Item { Query.Item(name, value: value) }
 
 extension HTTPField {
-    /// A value that makes a header field: a type of your own for a ``HeadersBuilder``.
+    /// A value that makes a header field: a type of your own for a ``HTTPHeaders/Builder``.
     ///
     /// ```swift
     /// struct TraceID: HTTPField.Convertible {
