@@ -59,13 +59,13 @@ private final class UpgradedPeer: Sendable {
     let transfer: WatchedTransfer
     /// Opens with the first message.
     let answered = Gate()
-    let source: UpgradeSource
+    let source: TransportRequest.UpgradeSource
     private let state: Locked<State>
 
     init(_ transfer: WatchedTransfer) {
         let state = Locked(State())
         (self.transfer, self.state) = (transfer, state)
-        source = UpgradeSource { buffer in state.withLock { $0.machine.take(into: buffer) } }
+        source = TransportRequest.UpgradeSource { buffer in state.withLock { $0.machine.take(into: buffer) } }
     }
 
     var messages: [WebSocket.Message] { state.withLock { $0.messages } }

@@ -71,7 +71,7 @@ public struct TransportRequest: Sendable {
     ///
     /// Such a request is a GET without content over HTTP/1.1, on a connection of its own. If the response isn't a 101,
     /// no bytes are taken from the source. Only for a transport with the capability ``TransportCapabilities/upgrades``.
-    public var upgrade: UpgradeSource?
+    public var upgrade: TransportRequest.UpgradeSource?
     /// Further settings of a caller's `URLRequest`, for a `URLSession`.
     var template: URLRequest?
     /// The control that pauses the transfer.

@@ -28,14 +28,14 @@ final class SocketCore: TransferHandle {
     /// Pauses and cancels the connection.
     let flow = FlowControl()
     /// The bytes for the transport.
-    let source: UpgradeSource
+    let source: TransportRequest.UpgradeSource
     private let settings: Settings
     private let state: Locked<SocketState>
 
     init(_ settings: Settings) {
         let state = Locked(SocketState(settings))
         (self.settings, self.state) = (settings, state)
-        source = UpgradeSource { buffer in
+        source = TransportRequest.UpgradeSource { buffer in
             let (count, due) = state.withLock { ($0.take(into: buffer), $0.takeDue()) }
             for action in due { action() }
             return count

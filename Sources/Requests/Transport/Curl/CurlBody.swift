@@ -54,7 +54,7 @@ struct CurlBody {
     }
 
     /// Makes a body of the bytes that are sent once the connection is upgraded.
-    init(_ upgrade: UpgradeSource, whenReadable: @escaping @Sendable () -> Void) {
+    init(_ upgrade: TransportRequest.UpgradeSource, whenReadable: @escaping @Sendable () -> Void) {
         (source, length) = (.upgrade(CurlUpgrade(upgrade, whenReadable)), nil)
     }
 

@@ -18,10 +18,10 @@ struct CurlUpgrade {
         case waiting, open, over
     }
 
-    private let source: UpgradeSource
+    private let source: TransportRequest.UpgradeSource
     private let phase = Locked(Phase.waiting)
 
-    init(_ source: UpgradeSource, _ whenReadable: @escaping @Sendable () -> Void) {
+    init(_ source: TransportRequest.UpgradeSource, _ whenReadable: @escaping @Sendable () -> Void) {
         self.source = source
         source.whenReadable(whenReadable)
     }
