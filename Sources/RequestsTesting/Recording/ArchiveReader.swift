@@ -11,17 +11,17 @@ struct ArchiveReader {
     private let request: JSONValue
     private let response: JSONValue
 
-    init(_ entry: JSONValue, index: Int) throws(ArchiveError) {
+    init(_ entry: JSONValue, index: Int) throws(HTTPArchive.Error) {
         (self.entry, self.index) = (entry, index)
         guard let request = entry["request"] else {
-            throw ArchiveError(entry: index, field: "request", reason: "is missing")
+            throw HTTPArchive.Error(entry: index, field: "request", reason: "is missing")
         }
         self.request = request
         // Proxies omit it if there was no response.
         response = entry["response"] ?? ["status": 0]
     }
 
-    func exchange() throws(ArchiveError) -> Exchange {
+    func exchange() throws(HTTPArchive.Error) -> Exchange {
         let start = entry["startedDateTime"]?.text.flatMap(Date.init(timestamp:)) ?? Date(timeIntervalSince1970: 0)
         var exchange = Exchange(request: try readRequest(), metrics: Metrics(start: start))
         // Browsers omit large content and content in files, and write its size.
@@ -34,7 +34,7 @@ struct ArchiveReader {
 
     // MARK: Request
 
-    private func readRequest() throws(ArchiveError) -> ReceivedRequest {
+    private func readRequest() throws(HTTPArchive.Error) -> ReceivedRequest {
         let method = try text(request["method"], "request.method")
         guard method.isToken else { throw fault("request.method", "isn't a method") }
         let address = try text(request["url"], "request.url")
@@ -43,7 +43,7 @@ struct ArchiveReader {
         return ReceivedRequest(url: url, method: HTTPMethod(method), headers: headers, body: try requestBody(headers))
     }
 
-    private func requestBody(_ headers: HTTPHeaders) throws(ArchiveError) -> Data {
+    private func requestBody(_ headers: HTTPHeaders) throws(HTTPArchive.Error) -> Data {
         guard let content = request["postData"], content != .null else { return Data() }
         if case .string(let text)? = content["text"], !text.isEmpty {
             let encoding = content["_encoding"] ?? content["encoding"]
@@ -57,7 +57,7 @@ struct ArchiveReader {
 
     // MARK: Response
 
-    private func readResponse() throws(ArchiveError) -> Exchange.Response? {
+    private func readResponse() throws(HTTPArchive.Error) -> Exchange.Response? {
         guard let status = response["status"] else { throw fault("response.status", "is missing") }
         guard case .integer(let code) = status, (0...999).contains(code) else {
             throw fault("response.status", "isn't a status")
@@ -106,13 +106,13 @@ struct ArchiveReader {
         return headers
     }
 
-    /// - Throws: ``ArchiveError`` if base64 is invalid.
+    /// - Throws: ``HTTPArchive/Error`` if base64 is invalid.
     private func decode(
         _ text: String,
         _ encoding: JSONValue?,
         _ type: String?,
         _ field: String
-    ) throws(ArchiveError) -> Data {
+    ) throws(HTTPArchive.Error) -> Data {
         if case .string(let name)? = encoding, name.equalsIgnoringASCIICase("base64") {
             guard let data = Data(base64Encoded: text, options: .ignoreUnknownCharacters) else {
                 throw fault(field, "isn't base64")
@@ -133,17 +133,17 @@ struct ArchiveReader {
         min(max(0, size), 1 << 53)
     }
 
-    private func text(_ value: JSONValue?, _ field: String) throws(ArchiveError) -> String {
+    private func text(_ value: JSONValue?, _ field: String) throws(HTTPArchive.Error) -> String {
         guard let value else { throw fault(field, "is missing") }
         guard let text = value.text else { throw fault(field, "isn't a text") }
         return text
     }
 
-    private func fault(_ field: String, _ reason: String) -> ArchiveError {
+    private func fault(_ field: String, _ reason: String) -> HTTPArchive.Error {
         let address = request["url"]?.text.map(Redaction.address)
         let words = [request["method"]?.text?.shortened(to: 16), address?.shortened(to: 128)].compactMap { $0 }
         let label = words.joined(separator: " ")
-        return ArchiveError(entry: index, request: label.isEmpty ? nil : label, field: field, reason: reason)
+        return HTTPArchive.Error(entry: index, request: label.isEmpty ? nil : label, field: field, reason: reason)
     }
 }
 
@@ -168,25 +168,27 @@ extension RequestError.Code {
     ]
 }
 
-/// The error of an archive that can't be read, or of an entry that can't be replayed: the entry, the field and the
-/// reason.
-public struct ArchiveError: ExplainedError, DescribedError, Sendable, Hashable {
-    /// The index of the entry, counted from 0; `nil` if the error is about the whole file.
-    public let entry: Int?
-    /// The method and the address of the entry, as far as known, without secrets.
-    public let request: String?
-    /// The field, such as `response.status`.
-    public let field: String
-    /// The fault of the field, such as `is missing`.
-    public let reason: String
+extension HTTPArchive {
+    /// The error of an archive that can't be read, or of an entry that can't be replayed: the entry, the field and the
+    /// reason.
+    public struct Error: ExplainedError, DescribedError, Sendable, Hashable {
+        /// The index of the entry, counted from 0; `nil` if the error is about the whole file.
+        public let entry: Int?
+        /// The method and the address of the entry, as far as known, without secrets.
+        public let request: String?
+        /// The field, such as `response.status`.
+        public let field: String
+        /// The fault of the field, such as `is missing`.
+        public let reason: String
 
-    init(entry: Int? = nil, request: String? = nil, field: String, reason: String) {
-        (self.entry, self.request, self.field, self.reason) = (entry, request, field, reason)
-    }
+        init(entry: Int? = nil, request: String? = nil, field: String, reason: String) {
+            (self.entry, self.request, self.field, self.reason) = (entry, request, field, reason)
+        }
 
-    /// The error in a sentence, such as `entry 3 (GET https://example.com/): response.status is missing`.
-    public var description: String {
-        let place = entry.map { "entry \($0)\(request.map { " (\($0))" } ?? ""): " } ?? ""
-        return "\(place)\(field) \(reason)"
+        /// The error in a sentence, such as `entry 3 (GET https://example.com/): response.status is missing`.
+        public var description: String {
+            let place = entry.map { "entry \($0)\(request.map { " (\($0))" } ?? ""): " } ?? ""
+            return "\(place)\(field) \(reason)"
+        }
     }
 }

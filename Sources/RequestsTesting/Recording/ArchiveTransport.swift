@@ -41,7 +41,7 @@ public final class ArchiveTransport: HTTPTransport {
     ///   - network: The transport that sends them then; by default the best one of the platform.
     ///   - matchingBodies: Whether the content of a request must match the recorded one too; `false` by default.
     ///   - ignored: The parts of an address that may differ from the recorded one; none by default.
-    /// - Throws: ``ArchiveError``, or the error of reading the file.
+    /// - Throws: ``HTTPArchive/Error``, or the error of reading the file.
     public init(
         _ file: URL,
         mode: Mode = .automatic,

@@ -35,31 +35,31 @@ public struct HTTPArchive: Sendable {
     /// Methods, addresses and the status of responses are required. Everything else that is missing counts as unknown,
     /// and nonstandard members are ignored. An entry of status 0, as browsers write it, has no response.
     ///
-    /// - Throws: ``ArchiveError``, which names the entry and the field. Omitted content isn't an error here, but of the
-    ///   request that it would be replayed for.
+    /// - Throws: ``HTTPArchive/Error``, which names the entry and the field. Omitted content isn't an error here, but
+    ///   of the request that it would be replayed for.
     /// - Complexity: O(n).
-    public init(data: Data) throws(ArchiveError) {
+    public init(data: Data) throws(HTTPArchive.Error) {
         // Programs on Windows write a byte order mark.
         let data = data.starts(with: [0xEF, 0xBB, 0xBF]) ? data.dropFirst(3) : data
         let root: JSONValue
         do {
             root = try JSONDecoder().decode(JSONValue.self, from: Data(data))
         } catch {
-            throw ArchiveError(field: "the file", reason: "isn't JSON")
+            throw HTTPArchive.Error(field: "the file", reason: "isn't JSON")
         }
         try self.init(json: root)
     }
 
     /// Reads an archive from a file.
     ///
-    /// - Throws: ``ArchiveError``, or the error of reading the file.
+    /// - Throws: ``HTTPArchive/Error``, or the error of reading the file.
     public init(contentsOf file: URL) throws {
         try self.init(data: try Data(contentsOf: file))
     }
 
-    init(json root: JSONValue) throws(ArchiveError) {
+    init(json root: JSONValue) throws(HTTPArchive.Error) {
         guard case .array(let entries)? = root["log"]?["entries"] else {
-            throw ArchiveError(field: "log.entries", reason: root["log"] == nil ? "is missing" : "isn't a list")
+            throw HTTPArchive.Error(field: "log.entries", reason: root["log"] == nil ? "is missing" : "isn't a list")
         }
         exchanges = []
         exchanges.reserveCapacity(entries.count)

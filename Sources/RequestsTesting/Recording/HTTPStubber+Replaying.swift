@@ -15,7 +15,7 @@ extension HTTPStubber {
     ///
     /// The recorded connection isn't replayed: content arrives decoded, whole and at once, with its actual length. An
     /// exchange that failed fails again, after the recorded part of its response. A request fails with an
-    /// ``ArchiveError`` if the file lacks its content.
+    /// ``HTTPArchive/Error`` if the file lacks its content.
     ///
     /// - Parameters:
     ///   - archive: The archive to replay.
@@ -66,7 +66,7 @@ extension StubResponse {
             return
         }
         guard response.isComplete || exchange.error != nil || !exchange.isContentWanted else {
-            let error = ArchiveError(
+            let error = HTTPArchive.Error(
                 entry: entry,
                 request: "\(exchange.request)",
                 field: "response.content.text",

@@ -46,7 +46,7 @@ import Testing
         ),
     ])
     func missingRequiredMemberIsNamed(text: String, description: String) {
-        let error = #expect(throws: ArchiveError.self) { try read(text) }
+        let error = #expect(throws: HTTPArchive.Error.self) { try read(text) }
 
         #expect(error?.description == description)
     }

@@ -62,7 +62,7 @@ import Testing
         var readable = 0
         for _ in 0..<Scale.fuzz() {
             let json: JSONValue = ["log": ["entries": [entry(&random)]]]
-            do throws(ArchiveError) {
+            do throws(HTTPArchive.Error) {
                 let archive = try HTTPArchive(json: json)
                 readable += 1
                 #expect(archive.exchanges.count == 1)
