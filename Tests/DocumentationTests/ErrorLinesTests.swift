@@ -68,7 +68,7 @@ import Testing
         ),
         error(.dependencyCycle, .waiting, "the operation would wait for itself"),
         error(.conditionFailed, .building, nil, nil, Consent.missing),
-        RequestError(InvalidRequest(.url, "is relative, and there is no base URL", excerpt: "todos/1")),
+        RequestError(InvalidValue(.url, "is relative, and there is no base URL", excerpt: "todos/1")),
         error(
             .encoding,
             .building,

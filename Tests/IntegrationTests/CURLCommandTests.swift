@@ -144,7 +144,7 @@ extension OverLoopback {
                 body: .stream(HTTPBody.Stream(InputStream(data: Data())))
             )
 
-            #expect(throws: InvalidRequest.self) { try request.cURL() }
+            #expect(throws: InvalidValue.self) { try request.cURL() }
         }
     }
 }

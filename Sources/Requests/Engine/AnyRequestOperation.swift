@@ -240,7 +240,7 @@ extension AnyRequestOperation {
             // Thrown by a caller's code: this operation isn't cancelled.
             let reason = "a task was cancelled that the request needs"
             wrapped = RequestError(.other, phase: failure.phase, reason: reason, underlying: failure.error)
-        case is InvalidRequest, is DecodingError:
+        case is InvalidValue, is DecodingError:
             wrapped = RequestError(failure.error)
         default:
             guard wraps else { return failure.error }

@@ -100,7 +100,7 @@ extension HTTPRequest {
     ///   - baseURL: The URL to append the path to; its own path and query are kept.
     ///   - method: The method.
     public init(path: String, relativeTo baseURL: URL, method: HTTPMethod = .get) {
-        do throws(InvalidRequest) {
+        do throws(InvalidValue) {
             self.init(.url(try URL.joined(base: baseURL, reference: path)), method: method)
         } catch {
             self.init(.invalid(error), method: method)
@@ -128,7 +128,7 @@ extension HTTPRequest {
             let kept = query ?? reference.splitAtQuery.query ?? ""
             return address = .reference(kept.isEmpty ? text : "\(text)?\(kept)")
         }
-        do throws(InvalidRequest) {
+        do throws(InvalidValue) {
             let encoded = try text.percentEncodedPath()
             changeComponents { components in
                 components.percentEncodedPath = encoded.hasPrefix("/") ? encoded : "/" + encoded
@@ -179,7 +179,7 @@ extension HTTPRequest {
 
     private mutating func refuse(_ reason: String, excerpt: String) {
         if case .invalid = address { return }
-        address = .invalid(InvalidRequest(.url, reason, excerpt: excerpt))
+        address = .invalid(InvalidValue(.url, reason, excerpt: excerpt))
     }
 
     private mutating func changeComponents(_ change: (inout URLComponents) -> Void) {
@@ -187,7 +187,7 @@ extension HTTPRequest {
         var components = URLComponents(url: url, resolvingAgainstBaseURL: true) ?? URLComponents()
         change(&components)
         guard let url = components.url else {
-            return address = .invalid(InvalidRequest(.url, "isn't an address", excerpt: url.redactedDescription))
+            return address = .invalid(InvalidValue(.url, "isn't an address", excerpt: url.redactedDescription))
         }
         address = Address(url)
     }
@@ -198,10 +198,10 @@ extension HTTPRequest {
     /// An absolute address is kept. It inherits the query only if it has the origin of the base, or if there is no
     /// base.
     ///
-    /// - Throws: ``InvalidRequest`` for an address that is invalid, that climbs out of the base, or that is relative
+    /// - Throws: ``InvalidValue`` for an address that is invalid, that climbs out of the base, or that is relative
     ///   without a base.
     /// - Complexity: O(n) in the length of the address.
-    mutating func resolve(baseURL: URL?, inheriting inherited: Query) throws(InvalidRequest) {
+    mutating func resolve(baseURL: URL?, inheriting inherited: Query) throws(InvalidValue) {
         switch address {
         case .invalid(let error):
             throw error
@@ -215,7 +215,7 @@ extension HTTPRequest {
                 let start = reference.drop { $0 == "/" }.prefix(8).lowercased()
                 let isSegment = start.hasPrefix("http%3a") || start.hasPrefix("https%3a")
                 let fix = isSegment ? ": a text is one segment; interpolate a URL, or `\\(raw:)`, for an address" : ""
-                throw InvalidRequest(.url, "is relative, and there is no base URL\(fix)", excerpt: reference)
+                throw InvalidValue(.url, "is relative, and there is no base URL\(fix)", excerpt: reference)
             }
             let base = inherited.isEmpty ? baseURL : try URL.joined(base: baseURL, query: inherited)
             address = .url(try URL.joined(base: base, reference: reference, query: query))
@@ -251,12 +251,12 @@ extension HTTPRequest {
     ///   - target: The link or parameter of the other page.
     ///   - baseURL: The URL that a relative address is appended to.
     ///   - secrets: The names of header fields whose values are secrets, besides those that are known to be.
-    /// - Throws: ``InvalidRequest`` for content that would go to another origin, and for an invalid address.
+    /// - Throws: ``InvalidValue`` for content that would go to another origin, and for an invalid address.
     mutating func turn(
         to target: PageTarget,
         baseURL: URL?,
         secrets: Set<HTTPField.Name>
-    ) throws(InvalidRequest) {
+    ) throws(InvalidValue) {
         switch target {
         case .query(let item):
             fields.guide = .parameter(item)
@@ -271,7 +271,7 @@ extension HTTPRequest {
             follow(components?.url ?? url, .origin)
         case .link(let url, isForeign: true):
             guard body.isEmpty else {
-                throw InvalidRequest(.body, "isn't sent to another origin, where the next page is")
+                throw InvalidValue(.body, "isn't sent to another origin, where the next page is")
             }
             headers.markSecrets(secrets)
             headers.removeSecrets()
@@ -328,12 +328,12 @@ extension Address {
             // `https://api.example.com{+path}` with `@evil.example` would take the credentials of the request there.
             guard template.keepsAuthority else {
                 let reason = "lets a variable change its host: end the host before the variable, or use a base URL"
-                self = .invalid(InvalidRequest(.url, reason, excerpt: template.description))
+                self = .invalid(InvalidValue(.url, reason, excerpt: template.description))
                 return
             }
             self = .absolute(text)
         } catch {
-            self = .invalid(InvalidRequest(.url, "can't be made of its template: \(error)"))
+            self = .invalid(InvalidValue(.url, "can't be made of its template: \(error)"))
         }
     }
 }

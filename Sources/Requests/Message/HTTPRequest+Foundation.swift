@@ -24,9 +24,9 @@ extension HTTPRequest {
     /// Stored properties stay over redirects and retries, and are restored in
     /// ``RequestConvertible/toURLRequest(baseURL:)`` and in the closure of `modifyingURLRequest`.
     ///
-    /// - Throws: ``InvalidRequest`` if the request has no URL. Everything else is checked when the request is sent.
-    public init(_ request: URLRequest) throws(InvalidRequest) {
-        guard let url = request.url else { throw InvalidRequest(.url, "is missing") }
+    /// - Throws: ``InvalidValue`` if the request has no URL. Everything else is checked when the request is sent.
+    public init(_ request: URLRequest) throws(InvalidValue) {
+        guard let url = request.url else { throw InvalidValue(.url, "is missing") }
         self.init(url: url.baseURL == nil ? url : url.absoluteURL, method: HTTPMethod(request.httpMethod ?? "GET"))
         if let fields = request.allHTTPHeaderFields, !fields.isEmpty {
             headers = HTTPHeaders(fields)
@@ -52,7 +52,7 @@ extension URLRequest {
     /// be sent once only is handed over, and can't be sent by the request any more. The order of the headers is lost,
     /// since Foundation has none, and repeated fields are joined.
     ///
-    /// - Throws: Any error that the encoding of the body throws, and ``InvalidRequest`` for a file that can't be read.
+    /// - Throws: Any error that the encoding of the body throws, and ``InvalidValue`` for a file that can't be read.
     public init(_ request: HTTPRequest) throws {
         var request = request
         let implied = request.applyHeaders(of: [])
@@ -62,7 +62,7 @@ extension URLRequest {
         case .none, .data: break
         case .file(let url):
             guard FileManager.default.isReadableFile(atPath: url.path) else {
-                throw InvalidRequest(.body, "isn't a file that can be read", excerpt: url.lastPathComponent)
+                throw InvalidValue(.body, "isn't a file that can be read", excerpt: url.lastPathComponent)
             }
             httpBodyStream = try request.body.content.open()
             declare(length: try? url.sizeOfFile())

@@ -117,14 +117,14 @@ extension MediaType: HTTPField.Value {
     /// Common errors of servers in the parameters are accepted, as browsers do: blanks anywhere, a parameter without a
     /// value, a missing quote at the end. Of a repeated parameter, the first counts.
     ///
-    /// - Throws: ``InvalidRequest`` if type or subtype isn't a token, the text has a control character, or it is a
+    /// - Throws: ``InvalidValue`` if type or subtype isn't a token, the text has a control character, or it is a
     ///   list.
     /// - Complexity: O(n) in the length of the text, and in the number of parameters squared, of which 64 are read.
-    public init(parsing text: String) throws(InvalidRequest) {
-        guard text.isFieldValue else { throw InvalidRequest(.mediaType, "has a control character", excerpt: text) }
+    public init(parsing text: String) throws(InvalidValue) {
+        guard text.isFieldValue else { throw InvalidValue(.mediaType, "has a control character", excerpt: text) }
         // `text/html;q=0, */*` would be a type whose weight is “0, */*”.
         guard !text.utf8.contains(UInt8(ascii: ",")) || FieldScanner.elements(of: text).count == 1 else {
-            throw InvalidRequest(.mediaType, "is a list of several types", excerpt: text)
+            throw InvalidValue(.mediaType, "is a list of several types", excerpt: text)
         }
         var scanner = FieldScanner(text)
         scanner.skipBlanks()
@@ -133,7 +133,7 @@ extension MediaType: HTTPField.Value {
         let subtype = scanner.token()
         scanner.skipBlanks()
         guard !type.isEmpty, hasSlash, !subtype.isEmpty, scanner.isAtEnd || scanner.next == UInt8(ascii: ";") else {
-            throw InvalidRequest(.mediaType, "isn't a type and a subtype", excerpt: text)
+            throw InvalidValue(.mediaType, "isn't a type and a subtype", excerpt: text)
         }
         self.init(type, subtype)
         parameters = scanner.parameters().withoutRepetitions
@@ -148,10 +148,10 @@ extension MediaType: HTTPField.Value {
     /// A request checks its `Content-Type` and `Accept` fields that were made from types in this way. If you use
     /// ``rawValue`` elsewhere, call this before.
     ///
-    /// - Throws: ``InvalidRequest`` that names the invalid piece.
-    public func validated() throws(InvalidRequest) -> MediaType {
+    /// - Throws: ``InvalidValue`` that names the invalid piece.
+    public func validated() throws(InvalidValue) -> MediaType {
         guard type.isToken, subtype.isToken else {
-            throw InvalidRequest(.mediaType, "isn't a type and a subtype", excerpt: "\(type)/\(subtype)")
+            throw InvalidValue(.mediaType, "isn't a type and a subtype", excerpt: "\(type)/\(subtype)")
         }
         if let flaw = parameters.flaw(.mediaType) { throw flaw }
         return self

@@ -22,7 +22,7 @@ struct CURLCommand {
     ///   - request: A request that is ready to be sent.
     ///   - redacts: Whether the values of secrets are left out.
     ///   - isOneLine: Whether the command is one line of visible characters, whatever the content is; for a log.
-    /// - Throws: ``InvalidRequest`` for a body that is a stream.
+    /// - Throws: ``InvalidValue`` for a body that is a stream.
     init(_ request: HTTPRequest, redacts: Bool, isOneLine: Bool = false) throws {
         self.request = request
         self.redacts = redacts
@@ -73,7 +73,7 @@ struct CURLCommand {
             options.append("--header 'Expect:'")
         case .stream:
             guard let form = request.body.source as? MultipartForm else {
-                throw InvalidRequest(.body, "is a stream, which a command can't contain")
+                throw InvalidValue(.body, "is a stream, which a command can't contain")
             }
             let pieces = try form.pieces()
             guard !redacts || !request.headers.isEncoded && !Self.nameSecrets(pieces) else { return add(Self.redacted) }

@@ -97,7 +97,7 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
     ///   - maxConcurrentRequests: The maximum number of concurrent requests; by default the system decides.
     ///   - transport: The transport; `nil`, the default, is the platform's best.
     ///   - configure: Changes the environment; does nothing by default.
-    /// - Throws: ``InvalidRequest`` if the text isn't such an address; any error that `configure` throws.
+    /// - Throws: ``InvalidValue`` if the text isn't such an address; any error that `configure` throws.
     public convenience init(
         baseURL: String,
         maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,
@@ -392,7 +392,7 @@ extension HTTPClient {
     ///   - revealsSecrets: Whether credentials and the like are shown; see
     ///     ``RequestConvertible/cURL(baseURL:revealingSecrets:)``.
     /// - Returns: The command, of several lines.
-    /// - Throws: ``InvalidRequest`` for a request that can't be sent and for a body that is a stream; any error that
+    /// - Throws: ``InvalidValue`` for a request that can't be sent and for a body that is a stream; any error that
     ///   the body or the authentication throws.
     public func cURL(
         _ request: some RequestConvertible,

@@ -149,7 +149,7 @@ private struct EventConnector {
         if let lastEventID, !lastEventID.isEmpty {
             // Without it, the server would start from the beginning, and the events would come twice.
             guard lastEventID.isFieldValue, lastEventID.utf8.count <= Self.longestEventID else {
-                let flaw = InvalidRequest(.headerValue, "of Last-Event-ID is too long, or has a control character")
+                let flaw = InvalidValue(.headerValue, "of Last-Event-ID is too long, or has a control character")
                 throw RequestError(.invalidRequest, phase: .building, underlying: flaw)
             }
             fields.add(HTTPField(.lastEventID, lastEventID))

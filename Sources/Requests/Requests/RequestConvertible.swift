@@ -83,7 +83,7 @@ extension RequestConvertible {
     /// - Parameter baseURL: The URL that a relative address is appended to; `nil`, the default, requires an absolute
     ///   one.
     /// - Returns: The result.
-    /// - Throws: ``InvalidRequest`` for a request that can't be sent and for a file that can't be read; any error that
+    /// - Throws: ``InvalidValue`` for a request that can't be sent and for a file that can't be read; any error that
     ///   the body or the authentication throws.
     public func toURLRequest(baseURL: URL? = nil) throws -> URLRequest {
         try URLRequest(prepared(baseURL: baseURL))
@@ -151,7 +151,7 @@ extension HTTPRequest: RequestConvertible, ModifiableRequest {
 extension RequestConvertible {
     /// The request as it would be sent now: address, fields, credentials and content.
     ///
-    /// - Throws: ``InvalidRequest``, and any error that the body or the authentication throws.
+    /// - Throws: ``InvalidValue``, and any error that the body or the authentication throws.
     func prepared(baseURL: URL?) throws -> HTTPRequest {
         var environment = RequestEnvironment()
         environment.baseURL = baseURL
@@ -160,7 +160,7 @@ extension RequestConvertible {
 
     /// The request as it would be sent in an environment, but for what interceptors and cookies add.
     ///
-    /// - Throws: ``InvalidRequest``, and any error that the body or the authentication throws.
+    /// - Throws: ``InvalidValue``, and any error that the body or the authentication throws.
     func prepared(in environment: RequestEnvironment) throws -> HTTPRequest {
         let options = resolvedOptions
         var request = changedHTTP
@@ -213,7 +213,7 @@ extension RequestConvertible {
     ///     `<redacted>`, and so are query parameters, and members of forms and JSON, that are secrets by their name.
     ///     Other content that names one is replaced as a whole.
     /// - Returns: The command, of several lines.
-    /// - Throws: ``InvalidRequest`` for a request that can't be sent and for a body that is a stream; any error that
+    /// - Throws: ``InvalidValue`` for a request that can't be sent and for a body that is a stream; any error that
     ///   the body or the authentication throws.
     public func cURL(baseURL: URL? = nil, revealingSecrets revealsSecrets: Bool = false) throws -> String {
         try CURLCommand(prepared(baseURL: baseURL), redacts: !revealsSecrets).text

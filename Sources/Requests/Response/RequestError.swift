@@ -86,7 +86,7 @@ public struct RequestError: Error, Sendable {
         switch error {
         case let error as RequestError: self = error
         case let error as URLError: self.init(Code(error), phase: .sending, underlying: error)
-        case is InvalidRequest: self.init(.invalidRequest, phase: .building, underlying: error)
+        case is InvalidValue: self.init(.invalidRequest, phase: .building, underlying: error)
         case is HTTPBody.Stream.AlreadyRead: self.init(.bodyNotReplayable, phase: .building, underlying: error)
         case let error as FileError: self.init(Code(error), phase: .receiving, underlying: error)
         case let error as RequestError.OversizedElement:

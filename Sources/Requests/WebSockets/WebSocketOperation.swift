@@ -46,11 +46,11 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
         var request = try await super.makeRequest()
         if request.url.overHTTP != request.url { request.url = request.url.overHTTP }
         guard request.method == .get, request.body.isEmpty else {
-            throw InvalidRequest(.method, "of a WebSocket is GET, without content", excerpt: request.method.rawValue)
+            throw InvalidValue(.method, "of a WebSocket is GET, without content", excerpt: request.method.rawValue)
         }
         let protocols = self.request?.protocols ?? []
         guard protocols.allSatisfy(\.isToken) else {
-            throw InvalidRequest(.headerValue, "of \(WebSocketHandshake.protocolName) isn't a list of tokens")
+            throw InvalidValue(.headerValue, "of \(WebSocketHandshake.protocolName) isn't a list of tokens")
         }
         if !protocols.isEmpty { request.headers[WebSocketHandshake.protocolName] = protocols.joined(separator: ", ") }
         return request

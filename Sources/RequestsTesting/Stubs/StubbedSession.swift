@@ -31,8 +31,8 @@ struct StubbedSession: Sendable {
 
     /// Returns the request as the session would send it, for the stubber.
     ///
-    /// - Throws: `InvalidRequest` if there is no address.
-    func request(_ request: URLRequest) throws(InvalidRequest) -> TransportRequest {
+    /// - Throws: `InvalidValue` if there is no address.
+    func request(_ request: URLRequest) throws(InvalidValue) -> TransportRequest {
         var sent = try HTTPRequest(request)
         if sendsCookies, request.httpShouldHandleCookies, !sent.headers.contains(.cookie),
             let field = cookies?.field(for: sent.url)

@@ -134,7 +134,7 @@ import Testing
             var foundations = URLRequest(url: home)
             foundations.headers = [field]
 
-            #expect(throws: InvalidRequest.self) { try HTTPRequest(foundations).toURLRequest() }
+            #expect(throws: InvalidValue.self) { try HTTPRequest(foundations).toURLRequest() }
         }
     }
 

@@ -187,8 +187,8 @@ import Testing
     @Test func aFileThatIsNotThereIsAnError() {
         let missing = HTTPBody.file(URL(filePath: "/no/such/file"))
 
-        #expect(throws: InvalidRequest.self) { try Post<Data>("a").body(missing).toURLRequest(baseURL: server) }
-        #expect(throws: InvalidRequest.self) { try URLRequest(HTTPRequest(url: server, body: missing)) }
+        #expect(throws: InvalidValue.self) { try Post<Data>("a").body(missing).toURLRequest(baseURL: server) }
+        #expect(throws: InvalidValue.self) { try URLRequest(HTTPRequest(url: server, body: missing)) }
     }
 
     @Test func aBodyThatIsNotEncodedYetIsEncodedWithItsType() throws {

@@ -41,7 +41,7 @@ import Testing
         "text/html;q=0, */*", "text/html; a=\"b\", text/plain",
     ])
     func invalidTypeIsRefused(_ text: String) {
-        #expect(throws: InvalidRequest.self) { try MediaType(parsing: text) }
+        #expect(throws: InvalidValue.self) { try MediaType(parsing: text) }
         #expect(!MediaType(stringLiteral: text).isValid)
     }
 
@@ -60,9 +60,9 @@ import Testing
         ] as [(MediaType, String)]
     )
     func badPiecesAreRefusedAndNamed(type: MediaType, named: String) {
-        let error = #expect(throws: InvalidRequest.self) { try type.validated() }
+        let error = #expect(throws: InvalidValue.self) { try type.validated() }
 
-        #expect(error?.piece == .mediaType)
+        #expect(error?.kind == .mediaType)
         #expect(error.map { "\($0)".contains(named) && "\($0)".count < 200 && !"\($0)".contains("\n") } == true)
     }
 

@@ -52,7 +52,7 @@ import Testing
         let error = await Probe(request(body), on: queue).run(on: queue).ended().first?.error
 
         #expect(error?.code == .invalidRequest && error?.phase == .building && transport.requests.isEmpty)
-        #expect((error?.underlying as? InvalidRequest)?.piece == .headerValue)
+        #expect((error?.underlying as? InvalidValue)?.kind == .headerValue)
     }
 
     @Test func eachAttemptEncodesTheBody() async {

@@ -51,7 +51,7 @@ import Testing
         )
         #expect(built.http.headers[.contentType] == "application/json")
         for bad in [request.headers { Header("a b\r\n", value: "v") }, request.headers { Accept("a\r\nb") }] {
-            #expect(throws: InvalidRequest.self) { try bad.toURLRequest(baseURL: server) }
+            #expect(throws: InvalidValue.self) { try bad.toURLRequest(baseURL: server) }
         }
     }
 
@@ -116,10 +116,10 @@ import Testing
         let urls = ["https://a%3Ab:pw@api.example.com/", "https://a%3Ab@api.example.com/"]
 
         for url in urls.compactMap(URL.init(string:)) {
-            #expect(throws: InvalidRequest.self) { try HTTPRequest(url: url).toURLRequest() }
-            #expect(throws: InvalidRequest.self) { try request.toURLRequest(baseURL: url) }
+            #expect(throws: InvalidValue.self) { try HTTPRequest(url: url).toURLRequest() }
+            #expect(throws: InvalidValue.self) { try request.toURLRequest(baseURL: url) }
         }
-        #expect(throws: InvalidRequest.self) {
+        #expect(throws: InvalidValue.self) {
             try request.authenticated(with: .basicAuth(username: "a:b", password: "pw")).toURLRequest(baseURL: server)
         }
     }
@@ -130,7 +130,7 @@ import Testing
         for text in [
             "", "api.example.com", "ftp://a.example", "https://", "mailto:ada@example.com", "https://a.example:99999",
         ] {
-            #expect(throws: InvalidRequest.self) { try HTTPClient(baseURL: text) }
+            #expect(throws: InvalidValue.self) { try HTTPClient(baseURL: text) }
         }
         let client = try HTTPClient(baseURL: "https://api.example.com/v1") { $0.retry = .default }
         #expect(client.baseURL?.absoluteString == "https://api.example.com/v1")

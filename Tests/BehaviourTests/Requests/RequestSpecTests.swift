@@ -61,8 +61,8 @@ import Testing
         #expect(request.url?.absoluteString == "https://api.example.com/v1/users?key=k")
         #expect(request.httpMethod == "PATCH" && request.httpBody == Data(#"{"name":"Eve"}"#.utf8))
         #expect(request.value(forHTTPHeaderField: "Content-Type") == "application/json")
-        #expect(throws: InvalidRequest.self) { try Motto().toURLRequest() }
-        #expect(throws: InvalidRequest.self) {
+        #expect(throws: InvalidValue.self) { try Motto().toURLRequest() }
+        #expect(throws: InvalidValue.self) {
             try Motto().http.settingHeader(HTTPField("X", "a\r\nb")).toURLRequest(baseURL: server)
         }
     }

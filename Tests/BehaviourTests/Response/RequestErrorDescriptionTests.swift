@@ -68,7 +68,7 @@ import Testing
 
     /// Errors of the library, which give their reason in every context.
     private static let own: [any Error & CustomStringConvertible] = [
-        InvalidValue(.pin, "isn't in Base64", excerpt: "x"), InvalidRequest(.url, "is missing"),
+        InvalidValue(.pin, "isn't in Base64", excerpt: "x"), InvalidValue(.url, "is missing"),
         FileError(.damaged, URL(filePath: "/a/jar"), "it has no beginning"),
         InvalidValue(.cookie, "is too long", excerpt: "a"),
         FileError(.diskFull, URL(filePath: "/a/film"), "No space left"),

@@ -58,7 +58,7 @@ private struct HushedError: LocalizedError, CustomStringConvertible {
     @Test func everyKnownErrorHasItsCode() {
         let errors: [(any Error, RequestError.Code)] = [
             (RequestError(.offline, phase: .sending), .offline), (URLError(.timedOut), .timedOut),
-            (InvalidRequest(.url, "is missing"), .invalidRequest),
+            (InvalidValue(.url, "is missing"), .invalidRequest),
             (DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "")), .decoding),
             (CancellationError(), .cancelled), (SampleError(), .other),
         ]

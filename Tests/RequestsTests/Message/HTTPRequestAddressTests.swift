@@ -61,8 +61,8 @@ import Testing
     func templateWhoseVariableCouldChangeTheHostIsRefused(_ template: String) throws {
         for value in ["@evil.com/", ".evil.com", "x"] {
             let request = HTTPRequest(URI: try URITemplate(template), variables: ["p": .init(value)])
-            let error = #expect(throws: InvalidRequest.self) { try resolved(request) }
-            #expect(error?.piece == .url && error?.reason.contains("end the host before the variable") == true)
+            let error = #expect(throws: InvalidValue.self) { try resolved(request) }
+            #expect(error?.kind == .url && error?.reason.contains("end the host before the variable") == true)
         }
     }
 
@@ -96,10 +96,10 @@ import Testing
     }
 
     @Test func templateThatCannotBeExpandedIsAnErrorWhenTheRequestIsBuilt() {
-        #expect(throws: InvalidRequest.self) {
+        #expect(throws: InvalidValue.self) {
             try resolved(HTTPRequest(URI: "/posts/{postId", variables: ["postId": 1]))
         }
-        #expect(throws: InvalidRequest.self) {
+        #expect(throws: InvalidValue.self) {
             try resolved(HTTPRequest(URI: "{+path}", variables: ["path": "../admin"]))
         }
     }
@@ -126,7 +126,7 @@ import Testing
         }
 
         #expect(try resolved(request) == "https://example.com/x%20y/%2F")
-        #expect(throws: InvalidRequest.self) {
+        #expect(throws: InvalidValue.self) {
             try resolved(
                 HTTPRequest {
                     $0.url = URL(string: "https://example.com")!
@@ -173,7 +173,7 @@ import Testing
             var request = HTTPRequest("https://example.com/a")
             refuse(&request)
             request.path = "b"
-            #expect(throws: InvalidRequest.self) { try resolved(request) }
+            #expect(throws: InvalidValue.self) { try resolved(request) }
         }
     }
 
@@ -185,7 +185,7 @@ import Testing
 
     @Test(arguments: ["https://", "http://a b/", "https://exa mple.com", "http://[::1"])
     func invalidAddressIsAnErrorWhenTheRequestIsBuilt(_ text: String) {
-        #expect(throws: InvalidRequest.self) {
+        #expect(throws: InvalidValue.self) {
             var request = HTTPRequest("\(raw: text)")
             try request.resolve(baseURL: nil, inheriting: [])
             try request.validate()
@@ -198,7 +198,7 @@ import Testing
 
         request.scheme = scheme
 
-        #expect(throws: InvalidRequest.self) { try request.toURLRequest() }
+        #expect(throws: InvalidValue.self) { try request.toURLRequest() }
     }
 
     @Test(arguments: [-1, Int.min, 65_536, Int.max])
@@ -207,7 +207,7 @@ import Testing
 
         request.port = port
 
-        #expect(throws: InvalidRequest.self) { try request.toURLRequest() }
+        #expect(throws: InvalidValue.self) { try request.toURLRequest() }
     }
 
     @Test(arguments: [Double.infinity, -.infinity, .nan, -1, .greatestFiniteMagnitude])

@@ -8,9 +8,9 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded) struct HTTPRequestValidationTests {
-    private func failure(_ request: HTTPRequest) -> InvalidRequest? {
+    private func failure(_ request: HTTPRequest) -> InvalidValue? {
         var request = request
-        do throws(InvalidRequest) {
+        do throws(InvalidValue) {
             try request.validate()
             return nil
         } catch {
@@ -24,13 +24,13 @@ import Testing
         ("a/b", false), ("CONNECT", false), ("connect", true),
     ])
     func methodIsAToken(_ method: String, isFine: Bool) {
-        #expect(failure(HTTPRequest(url: home, method: HTTPMethod(method)))?.piece == (isFine ? nil : .method))
+        #expect(failure(HTTPRequest(url: home, method: HTTPMethod(method)))?.kind == (isFine ? nil : .method))
     }
 
     @Test(arguments: ["", "X A", "X\r\nB", "X:", "X\0", "Ä", "X\t", "(X)"]) func aHeaderNameIsAToken(_ name: String) {
         let request = HTTPRequest(url: home, headers: [HTTPField(HTTPField.Name(name), "v")])
 
-        #expect(failure(request)?.piece == .headerName)
+        #expect(failure(request)?.kind == .headerName)
     }
 
     @Test(arguments: ["a\r\nX-Evil: 1", "a\nb", "a\rb", "a\0b", "a\u{1}", "a\u{7F}"])
@@ -39,7 +39,7 @@ import Testing
     ) {
         let error = failure(HTTPRequest(url: home, headers: [.authorization: "secret" + value]))
 
-        #expect(error?.piece == .headerValue)
+        #expect(error?.kind == .headerValue)
         #expect(error.map { !"\($0)".contains("secret") } == true)
     }
 
@@ -49,7 +49,7 @@ import Testing
         ("a@b", false), ("a\\b", false), ("a#b", false), ("a?b", false), ("grün", false),
     ])
     func hostFieldIsAHostAndAPort(_ value: String, isFine: Bool) {
-        #expect(failure(HTTPRequest(url: home, headers: [.host: value]))?.piece == (isFine ? nil : .headerValue))
+        #expect(failure(HTTPRequest(url: home, headers: [.host: value]))?.kind == (isFine ? nil : .headerValue))
     }
 
     @Test(arguments: ["", "a b", "a\tb", "grün", "\u{80}"]) func anyOtherValueIsFine(_ value: String) {
@@ -64,7 +64,7 @@ import Testing
     func addressIsOfTheWeb(_ address: String, isFine: Bool) throws {
         let url = try #require(URL(string: address))
 
-        #expect(failure(HTTPRequest(url: url))?.piece == (isFine ? nil : .url))
+        #expect(failure(HTTPRequest(url: url))?.kind == (isFine ? nil : .url))
     }
 
     @Test func credentialsMoveFromTheAddressToTheirField() throws {
@@ -107,7 +107,7 @@ import Testing
     /// RFC 9110, 9.3.8.
     @Test func traceWithContentIsRefused() {
         let body = HTTPBody.data(Data("body".utf8))
-        #expect(failure(HTTPRequest(url: home, method: .trace, body: body))?.piece == .body)
+        #expect(failure(HTTPRequest(url: home, method: .trace, body: body))?.kind == .body)
         #expect(failure(HTTPRequest(url: home, method: .trace)) == nil)
     }
 
@@ -115,7 +115,7 @@ import Testing
         let headers: HTTPHeaders = [.contentLength: "4", "content-length": "5"]
         let request = HTTPRequest(url: home, method: .post, headers: headers, body: .data(Data("body".utf8)))
 
-        #expect(failure(request)?.piece == .headerValue)
+        #expect(failure(request)?.kind == .headerValue)
     }
 
     @Test func aStreamTakesTheLengthThatIsDeclared() throws {
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test(arguments: ["chunked", "identity", ""]) func theTransportAloneFramesTheBody(_ coding: String) {
-        #expect(failure(HTTPRequest(url: home, headers: ["transfer-encoding": coding]))?.piece == .headerName)
+        #expect(failure(HTTPRequest(url: home, headers: ["transfer-encoding": coding]))?.kind == .headerName)
     }
 
     @Test(

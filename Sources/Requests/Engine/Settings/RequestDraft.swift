@@ -18,7 +18,7 @@ struct RequestDraft {
 
     /// Adds the inherited settings to a request.
     ///
-    /// - Throws: ``InvalidRequest`` for an invalid address; any error that the encoding of the query throws.
+    /// - Throws: ``InvalidValue`` for an invalid address; any error that the encoding of the query throws.
     @inline(never)
     init(_ request: HTTPRequest, for turn: Try) throws {
         var request = request
@@ -53,7 +53,7 @@ struct RequestDraft {
 
     /// Makes the request ready to be sent.
     ///
-    /// - Throws: Any error that the encoding of the body throws; ``InvalidRequest`` for a request that can't be sent.
+    /// - Throws: Any error that the encoding of the body throws; ``InvalidValue`` for a request that can't be sent.
     @inline(never)
     consuming func finish() throws -> HTTPRequest {
         // Interceptors may have set a path, added to the query, or set a field whose value is a secret here.
@@ -79,7 +79,7 @@ extension HTTPRequest {
     ///
     /// It returns the fields that came from the body, for ``resolveBody(implied:)``.
     ///
-    /// - Throws: ``InvalidRequest`` for an invalid address, and for an intended base URL that is `nil`; any error that
+    /// - Throws: ``InvalidValue`` for an invalid address, and for an intended base URL that is `nil`; any error that
     ///   the encoding of the query throws.
     mutating func inherit(
         _ environment: RequestEnvironment,
@@ -87,7 +87,7 @@ extension HTTPRequest {
     ) throws -> HTTPHeaders {
         guard !environment.lacksBaseURL else {
             let reason = "isn't sent, since the base URL of the client was given as nil"
-            throw InvalidRequest(.url, reason, excerpt: url.redactedDescription)
+            throw InvalidValue(.url, reason, excerpt: url.redactedDescription)
         }
         // A caller that sends the target of a redirect again has chosen the address.
         hasLeftOrigin = fields.guide == .otherOrigin

@@ -232,7 +232,7 @@ extension HTTPBody.Content {
         case .stream(let stream): return try stream.open()
         case .file(let url):
             guard let stream = InputStream(url: url) else {
-                throw InvalidRequest(.body, "isn't a file that can be read", excerpt: url.lastPathComponent)
+                throw InvalidValue(.body, "isn't a file that can be read", excerpt: url.lastPathComponent)
             }
             return stream
         }
@@ -314,7 +314,7 @@ extension HTTPBody {
         HTTPBody(headers: [.contentType: type.naming(encoding).rawValue], source: text) {
             _ = try type.validated()
             guard let data = text.data(using: encoding) else {
-                throw InvalidRequest(.body, "can't be written in the encoding", excerpt: encoding.charset ?? "")
+                throw InvalidValue(.body, "can't be written in the encoding", excerpt: encoding.charset ?? "")
             }
             return .data(data)
         }

@@ -293,17 +293,17 @@ extension HTTPBody {
     ///     `Dictionary`, whose keys have to differ.
     ///   - options: The writing options; sorted keys by default.
     /// - Returns: The body.
-    /// - Throws: ``InvalidRequest`` if the object can't be written as JSON, or is nested deeper than 512 levels.
+    /// - Throws: ``InvalidValue`` if the object can't be written as JSON, or is nested deeper than 512 levels.
     public static func jsonObject(
         _ object: Any,
         options: JSONSerialization.WritingOptions = [.sortedKeys]
     ) throws -> HTTPBody {
         // On some platforms, an object that `JSONSerialization` rejects ends the process, as does one that is nested
         // too deeply.
-        guard isShallow(object) else { throw InvalidRequest(.body, "is nested too deeply for JSON") }
+        guard isShallow(object) else { throw InvalidValue(.body, "is nested too deeply for JSON") }
         let isFragment = options.contains(.fragmentsAllowed)
         guard JSONSerialization.isValidJSONObject(isFragment ? [object] : object) else {
-            throw InvalidRequest(.body, "can't be written as JSON", excerpt: "\(type(of: object))")
+            throw InvalidValue(.body, "can't be written as JSON", excerpt: "\(type(of: object))")
         }
         return HTTPBody(
             .data(try JSONSerialization.data(withJSONObject: object, options: options)),

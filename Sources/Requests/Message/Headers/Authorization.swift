@@ -90,10 +90,10 @@ public struct Authorization: Sendable, Hashable {
 extension Authorization: HTTPField.Value, DescribedMirror {
     /// The credentials themselves, if they can be sent.
     ///
-    /// - Throws: ``InvalidRequest``, which doesn't show them.
-    public func validated() throws(InvalidRequest) -> Authorization {
+    /// - Throws: ``InvalidValue``, which doesn't show them.
+    public func validated() throws(InvalidValue) -> Authorization {
         let reason = reason ?? (rawValue.isFieldValue ? nil : "has a control character")
-        if let reason { throw InvalidRequest(.headerValue, "of Authorization \(reason)") }
+        if let reason { throw InvalidValue(.headerValue, "of Authorization \(reason)") }
         return self
     }
 

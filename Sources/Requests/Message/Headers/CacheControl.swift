@@ -72,11 +72,11 @@ extension CacheControl: HTTPField.Value {
 
     /// The value itself, if names are tokens and arguments have no control character.
     ///
-    /// - Throws: ``InvalidRequest`` that names the invalid directive.
-    public func validated() throws(InvalidRequest) -> CacheControl {
+    /// - Throws: ``InvalidValue`` that names the invalid directive.
+    public func validated() throws(InvalidValue) -> CacheControl {
         for directive in directives where !directive.name.isToken || directive.argument?.isFieldValue == false {
             let reason = "of Cache-Control has an invalid directive"
-            throw InvalidRequest(.headerValue, reason, excerpt: directive.description)
+            throw InvalidValue(.headerValue, reason, excerpt: directive.description)
         }
         return self
     }

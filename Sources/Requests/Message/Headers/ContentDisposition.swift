@@ -59,16 +59,16 @@ public struct ContentDisposition: Sendable, Hashable, CustomStringConvertible {
 extension ContentDisposition: HTTPField.Value {
     /// The disposition itself, if it can be sent.
     ///
-    /// - Throws: ``InvalidRequest`` if the type or the name of a parameter isn't a token, or the file name or a value
+    /// - Throws: ``InvalidValue`` if the type or the name of a parameter isn't a token, or the file name or a value
     ///   has a control character.
-    public func validated() throws(InvalidRequest) -> ContentDisposition {
+    public func validated() throws(InvalidValue) -> ContentDisposition {
         guard type.isToken else {
-            throw InvalidRequest(.headerValue, "of Content-Disposition has an invalid type", excerpt: type)
+            throw InvalidValue(.headerValue, "of Content-Disposition has an invalid type", excerpt: type)
         }
         if let flaw = parameters.flaw(.headerValue, "of Content-Disposition ") { throw flaw }
         guard fileName?.isFieldValue != false else {
             let reason = "of Content-Disposition has a control character in the file name"
-            throw InvalidRequest(.headerValue, reason, excerpt: fileName ?? "")
+            throw InvalidValue(.headerValue, reason, excerpt: fileName ?? "")
         }
         return self
     }

@@ -26,7 +26,7 @@ extension HTTPField {
     ///
     /// Only a strong tag guarantees equal bytes; a weak one is refused when the request is built.
     public static func ifRange(_ tag: HTTPField.EntityTag) -> HTTPField {
-        let flaw = tag.isWeak ? InvalidRequest(.headerValue, "of If-Range is a weak tag") : tag.flaw
+        let flaw = tag.isWeak ? InvalidValue(.headerValue, "of If-Range is a weak tag") : tag.flaw
         return HTTPField(.ifRange, tag.rawValue, flaw: flaw)
     }
 
@@ -52,7 +52,7 @@ extension HTTPField {
     public static func acceptRanges(_ unit: String = "bytes") -> HTTPField { HTTPField(.acceptRanges, unit) }
 
     private static func range(from position: Int64, _ bytes: String) -> HTTPField {
-        let flaw = position < 0 ? InvalidRequest(.headerValue, "of Range is negative", excerpt: bytes) : nil
+        let flaw = position < 0 ? InvalidValue(.headerValue, "of Range is negative", excerpt: bytes) : nil
         return HTTPField(.range, "bytes=" + bytes, flaw: flaw)
     }
 
@@ -98,7 +98,7 @@ extension HTTPField {
     /// A preference may be a whole list with weights, as configurations have it; then no weight is added.
     private static func preference(_ name: Name, _ values: [String]) -> HTTPField {
         let invalid = values.first { $0.isEmpty || !(ASCIISet.token + ";,= ").containsAll($0) }
-        let flaw = invalid.map { InvalidRequest(.headerValue, "of \(name) has an invalid character", excerpt: $0) }
+        let flaw = invalid.map { InvalidValue(.headerValue, "of \(name) has an invalid character", excerpt: $0) }
         return HTTPField(name, weighted(values), flaw: flaw)
     }
 

@@ -69,10 +69,10 @@ extension HTTPField.ContentRange: HTTPField.Value {
 
     /// The range itself, if it can be sent.
     ///
-    /// - Throws: ``InvalidRequest`` if a position is negative or outside the whole.
-    public func validated() throws(InvalidRequest) -> HTTPField.ContentRange {
+    /// - Throws: ``InvalidValue`` if a position is negative or outside the whole.
+    public func validated() throws(InvalidValue) -> HTTPField.ContentRange {
         guard isConsistent else {
-            throw InvalidRequest(.headerValue, "of Content-Range contradicts itself", excerpt: rawValue)
+            throw InvalidValue(.headerValue, "of Content-Range contradicts itself", excerpt: rawValue)
         }
         return self
     }

@@ -61,9 +61,9 @@ extension HTTPField.EntityTag: HTTPField.Value {
 
     /// The tag itself, if it can be sent: it has no quote, blank or control character.
     ///
-    /// - Throws: ``InvalidRequest``.
-    public func validated() throws(InvalidRequest) -> HTTPField.EntityTag {
-        guard isValid else { throw InvalidRequest(.headerValue, "isn't a valid entity tag", excerpt: value) }
+    /// - Throws: ``InvalidValue``.
+    public func validated() throws(InvalidValue) -> HTTPField.EntityTag {
+        guard isValid else { throw InvalidValue(.headerValue, "isn't a valid entity tag", excerpt: value) }
         return self
     }
 

@@ -23,7 +23,7 @@ public struct HTTPField: Sendable, Hashable, DescribedMirror {
     /// The value, as it stands on the line.
     public var value: String { didSet { flaws = [] } }
     // At most one, in an array since an inline error would enlarge every field, and almost no field has one.
-    private var flaws: [InvalidRequest] = []
+    private var flaws: [InvalidValue] = []
 
     /// Makes a field.
     public init(_ name: Name, _ value: String) {
@@ -54,13 +54,13 @@ public struct HTTPField: Sendable, Hashable, DescribedMirror {
     }
 
     /// Makes a field of a value, which is left out if it has an error.
-    init(_ name: Name, _ value: String, flaw: InvalidRequest?) {
+    init(_ name: Name, _ value: String, flaw: InvalidValue?) {
         self.init(name, flaw == nil ? value : "")
         flaws = flaw.map { [$0] } ?? []
     }
 
     /// The error of the typed value that the field was made of.
-    var flaw: InvalidRequest? { flaws.first }
+    var flaw: InvalidValue? { flaws.first }
 
     /// The name and the value, without a secret value and without secrets in addresses.
     public var description: String {
@@ -203,15 +203,15 @@ extension [HTTPField.Parameter] {
     ///   - piece: The piece of the request that the parameters belong to.
     ///   - prefix: The beginning of the error's reason, such as `of Content-Disposition `.
     /// - Returns: The error, or `nil` if nothing is wrong.
-    func flaw(_ piece: InvalidRequest.Piece, _ prefix: String = "") -> InvalidRequest? {
+    func flaw(_ piece: InvalidValue.Kind, _ prefix: String = "") -> InvalidValue? {
         for parameter in self {
             guard parameter.name.isToken else {
                 let reason = prefix + "has an invalid parameter name"
-                return InvalidRequest(piece, reason, excerpt: parameter.name)
+                return InvalidValue(piece, reason, excerpt: parameter.name)
             }
             guard parameter.value.isFieldValue else {
                 let reason = prefix + "has a control character in \(parameter.name.shortened())"
-                return InvalidRequest(piece, reason, excerpt: parameter.value)
+                return InvalidValue(piece, reason, excerpt: parameter.value)
             }
         }
         return nil
@@ -237,15 +237,15 @@ extension HTTPField {
 
         /// The value itself, if it can be sent; by default if ``rawValue`` has no control character.
         ///
-        /// - Throws: ``InvalidRequest`` that names the invalid piece.
-        func validated() throws(InvalidRequest) -> Self
+        /// - Throws: ``InvalidValue`` that names the invalid piece.
+        func validated() throws(InvalidValue) -> Self
     }
 }
 
 extension HTTPField.Value {
     /// The error of the value; `nil` if it can be sent.
-    var flaw: InvalidRequest? {
-        do throws(InvalidRequest) {
+    var flaw: InvalidValue? {
+        do throws(InvalidValue) {
             _ = try validated()
             return nil
         } catch {
@@ -255,9 +255,9 @@ extension HTTPField.Value {
 
     /// The value itself, if ``rawValue`` has no control character.
     ///
-    /// - Throws: ``InvalidRequest`` if it has one.
-    public func validated() throws(InvalidRequest) -> Self {
-        guard rawValue.isFieldValue else { throw InvalidRequest(.headerValue, "has a control character") }
+    /// - Throws: ``InvalidValue`` if it has one.
+    public func validated() throws(InvalidValue) -> Self {
+        guard rawValue.isFieldValue else { throw InvalidValue(.headerValue, "has a control character") }
         return self
     }
 }

@@ -76,12 +76,12 @@ extension SetCookie: HTTPField.Value, DescribedMirror {
 
     /// The cookie itself, if it can be sent.
     ///
-    /// - Throws: ``InvalidRequest`` if the name isn't a token, or a piece contains a semicolon or a control character.
-    public func validated() throws(InvalidRequest) -> SetCookie {
+    /// - Throws: ``InvalidValue`` if the name isn't a token, or a piece contains a semicolon or a control character.
+    public func validated() throws(InvalidValue) -> SetCookie {
         _ = try cookie.validated()
         for attribute in [domain, path].compactMap(\.self) {
             guard attribute.isFieldValue, !attribute.utf8.contains(UInt8(ascii: ";")) else {
-                throw InvalidRequest(.headerValue, "of Set-Cookie has an invalid domain or path", excerpt: attribute)
+                throw InvalidValue(.headerValue, "of Set-Cookie has an invalid domain or path", excerpt: attribute)
             }
         }
         return self
@@ -221,14 +221,14 @@ extension Cookie: HTTPField.Value, DescribedMirror {
 
     /// The cookie itself, if it can be sent.
     ///
-    /// - Throws: ``InvalidRequest`` if there is a name that isn't a token, or a value without a name that contains an
+    /// - Throws: ``InvalidValue`` if there is a name that isn't a token, or a value without a name that contains an
     ///   equals sign, or the value has a semicolon or a control character, or a blank at either end.
-    public func validated() throws(InvalidRequest) -> Cookie {
+    public func validated() throws(InvalidValue) -> Cookie {
         guard name.isToken || name.isEmpty && !value.isEmpty && !value.utf8.contains(UInt8(ascii: "=")) else {
-            throw InvalidRequest(.headerValue, "of Cookie has an invalid name", excerpt: name)
+            throw InvalidValue(.headerValue, "of Cookie has an invalid name", excerpt: name)
         }
         guard value.isFieldValue, !value.utf8.contains(UInt8(ascii: ";")), value == value.trimmedOfBlanks else {
-            throw InvalidRequest(.headerValue, "of Cookie has a character that isn't allowed in a value", excerpt: name)
+            throw InvalidValue(.headerValue, "of Cookie has a character that isn't allowed in a value", excerpt: name)
         }
         return self
     }

@@ -160,8 +160,8 @@ extension MultipartForm {
 extension MultipartForm.Part {
     /// The header as it is sent, up to the empty line.
     ///
-    /// - Throws: ``InvalidRequest`` if a piece of it would break out of its place.
-    func header(isFormData: Bool) throws(InvalidRequest) -> String {
+    /// - Throws: ``InvalidValue`` if a piece of it would break out of its place.
+    func header(isFormData: Bool) throws(InvalidValue) -> String {
         var fields: HTTPHeaders = []
         if let disposition = try disposition(isFormData: isFormData) {
             fields.add(disposition, for: .contentDisposition)
@@ -177,9 +177,9 @@ extension MultipartForm.Part {
         return lines + "\r\n"
     }
 
-    private func disposition(isFormData: Bool) throws(InvalidRequest) -> String? {
+    private func disposition(isFormData: Bool) throws(InvalidValue) -> String? {
         guard name != nil || !isFormData || headers.contains(.contentDisposition) else {
-            throw InvalidRequest(.partName, "is missing")
+            throw InvalidValue(.partName, "is missing")
         }
         guard name != nil || fileName != nil else { return nil }
         var value = name == nil ? "attachment" : "form-data"
@@ -193,8 +193,8 @@ extension String {
     /// The name of a field or a file as browsers send it: in UTF-8, with characters that would end it percent-encoded
     /// (WHATWG HTML, 4.10.21.8).
     ///
-    /// - Throws: ``InvalidRequest`` if there is a control character that can't be escaped.
-    fileprivate func escapedForDisposition(_ piece: InvalidRequest.Piece) throws(InvalidRequest) -> String {
+    /// - Throws: ``InvalidValue`` if there is a control character that can't be escaped.
+    fileprivate func escapedForDisposition(_ piece: InvalidValue.Kind) throws(InvalidValue) -> String {
         var escaped: [UInt8] = []
         escaped.reserveCapacity(utf8.count)
         for byte in utf8 {
@@ -203,7 +203,7 @@ extension String {
             case UInt8(ascii: "\r"): escaped += "%0D".utf8
             case UInt8(ascii: "\n"): escaped += "%0A".utf8
             case _ where ASCIISet.fieldValue.contains(byte): escaped.append(byte)
-            default: throw InvalidRequest(piece, "has a control character", excerpt: self)
+            default: throw InvalidValue(piece, "has a control character", excerpt: self)
             }
         }
         return String(decoding: escaped, as: UTF8.self)
@@ -222,7 +222,7 @@ extension MultipartForm {
 
     /// The form as it is sent.
     ///
-    /// - Throws: ``InvalidRequest`` if a piece of it can't be sent; any error that the encoding of a part throws.
+    /// - Throws: ``InvalidValue`` if a piece of it can't be sent; any error that the encoding of a part throws.
     /// - Complexity: O(n) in the bytes that are in memory; of a file, only the length is read.
     func content() throws -> HTTPBody.Content {
         let message = try message()
@@ -238,7 +238,7 @@ extension MultipartForm {
 
     /// The form, ready to be written.
     ///
-    /// - Throws: ``InvalidRequest`` if a piece of it can't be sent; any error that the encoding of a part throws.
+    /// - Throws: ``InvalidValue`` if a piece of it can't be sent; any error that the encoding of a part throws.
     func message() throws -> MultipartMessage {
         try validateType()
         try validateBoundary()
@@ -252,32 +252,32 @@ extension MultipartForm {
 
     /// The sections of the form as it is sent: bytes and files; without reading any of it.
     ///
-    /// - Throws: ``InvalidRequest`` if a piece of it can't be sent, or if a part is a stream; any error that the
+    /// - Throws: ``InvalidValue`` if a piece of it can't be sent, or if a part is a stream; any error that the
     ///   encoding of a part throws.
     func pieces() throws -> [HTTPBody.Content] {
         try message().sections.map { section in
-            if case .stream = section.content { throw InvalidRequest(.body, "has a part that is a stream") }
+            if case .stream = section.content { throw InvalidValue(.body, "has a part that is a stream") }
             return section.content
         }
     }
 
-    private func validateType() throws(InvalidRequest) {
+    private func validateType() throws(InvalidValue) {
         guard try type.validated().type.equalsIgnoringASCIICase("multipart"), type.subtype != "*" else {
-            throw InvalidRequest(.mediaType, "of a multipart form must be of type multipart", excerpt: type.rawValue)
+            throw InvalidValue(.mediaType, "of a multipart form must be of type multipart", excerpt: type.rawValue)
         }
         // The boundary of the form would silently replace that of the type.
         guard type[parameter: "boundary"] == nil else {
-            throw InvalidRequest(.boundary, "is that of the form, and can't be set by its type", excerpt: type.rawValue)
+            throw InvalidValue(.boundary, "is that of the form, and can't be set by its type", excerpt: type.rawValue)
         }
     }
 
     /// RFC 2046, 5.1.1.
-    private func validateBoundary() throws(InvalidRequest) {
+    private func validateBoundary() throws(InvalidValue) {
         guard (1...70).contains(boundary.utf8.count) else {
-            throw InvalidRequest(.boundary, "must have 1 to 70 characters", excerpt: boundary)
+            throw InvalidValue(.boundary, "must have 1 to 70 characters", excerpt: boundary)
         }
         guard ASCIISet.boundary.containsAll(boundary), boundary.utf8.last != UInt8(ascii: " ") else {
-            throw InvalidRequest(.boundary, "has a character that isn't allowed in a boundary", excerpt: boundary)
+            throw InvalidValue(.boundary, "has a character that isn't allowed in a boundary", excerpt: boundary)
         }
     }
 }
@@ -289,14 +289,14 @@ extension ASCIISet {
 
 extension URL {
     /// The present byte count of the file.
-    func sizeOfFile() throws(InvalidRequest) -> Int64 {
+    func sizeOfFile() throws(InvalidValue) -> Int64 {
         // `URL` caches its resource values, and would return the old size of a file that has changed.
         let attributes =
             isFileURL ? try? FileManager.default.attributesOfItem(atPath: resolvingSymlinksInPath().path) : nil
         guard let attributes, attributes[.type] as? FileAttributeType == .typeRegular,
             let size = attributes[.size] as? NSNumber, FileManager.default.isReadableFile(atPath: path)
         else {
-            throw InvalidRequest(.body, "isn't a file that can be read", excerpt: lastPathComponent)
+            throw InvalidValue(.body, "isn't a file that can be read", excerpt: lastPathComponent)
         }
         return size.int64Value
     }

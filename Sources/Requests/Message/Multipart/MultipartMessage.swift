@@ -16,12 +16,12 @@ struct MultipartMessage: Sendable {
 
     /// Makes a message of parts: the headers, each with the empty line behind it, and the contents.
     ///
-    /// - Throws: ``InvalidRequest`` for a file that can't be read.
+    /// - Throws: ``InvalidValue`` for a file that can't be read.
     init(
         _ parts: [(header: String, content: HTTPBody.Content)],
         boundary: String,
         preamble: String?
-    ) throws(InvalidRequest) {
+    ) throws(InvalidValue) {
         // The line break before a boundary belongs to the boundary; the first boundary needs none.
         var text = preamble.map { "\($0)\r\n" } ?? ""
         for (index, part) in parts.enumerated() {
@@ -44,13 +44,13 @@ struct MultipartMessage: Sendable {
 
     /// The length of the whole message; `nil` if that of a part isn't known.
     ///
-    /// - Throws: ``InvalidRequest`` if the length overflows.
-    func length() throws(InvalidRequest) -> Int64? {
+    /// - Throws: ``InvalidValue`` if the length overflows.
+    func length() throws(InvalidValue) -> Int64? {
         var total: Int64 = 0
         for section in sections {
             guard let length = section.length else { return nil }
             let (sum, overflows) = total.addingReportingOverflow(length)
-            guard !overflows else { throw InvalidRequest(.body, "is longer than 2^63 bytes") }
+            guard !overflows else { throw InvalidValue(.body, "is longer than 2^63 bytes") }
             total = sum
         }
         return total

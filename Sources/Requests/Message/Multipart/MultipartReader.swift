@@ -78,12 +78,12 @@ final class MultipartReader {
         let count = part.stream.read(start, maxLength: Int(min(Int64(min(room.count, Self.maximumReadSize)), limit)))
         guard count >= 0 else {
             throw part.stream.streamError
-                ?? InvalidRequest(.body, "has a part that can't be read", excerpt: part.name)
+                ?? InvalidValue(.body, "has a part that can't be read", excerpt: part.name)
         }
         if let left = part.left {
             guard count == 0 ? left == 0 : count <= left else {
                 let reason = "has a part whose length isn't the announced one"
-                throw InvalidRequest(.body, reason, excerpt: part.name)
+                throw InvalidValue(.body, reason, excerpt: part.name)
             }
             source?.left = left - Int64(count)
         }

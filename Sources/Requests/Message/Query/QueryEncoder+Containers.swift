@@ -8,7 +8,7 @@ extension QueryEncoder {
     final class Session {
         let options: QueryEncoder
         /// The error of a method that can't throw.
-        private(set) var failure: InvalidRequest?
+        private(set) var failure: InvalidValue?
 
         init(options: QueryEncoder) {
             self.options = options
@@ -19,8 +19,8 @@ extension QueryEncoder {
         }
     }
 
-    static func failure(_ reason: String, at path: [any CodingKey]) -> InvalidRequest {
-        InvalidRequest(.query, reason, excerpt: path.prefix(16).map(\.stringValue).joined(separator: "."))
+    static func failure(_ reason: String, at path: [any CodingKey]) -> InvalidValue {
+        InvalidValue(.query, reason, excerpt: path.prefix(16).map(\.stringValue).joined(separator: "."))
     }
 
     /// The encoder of one value, and its container for a single value, which writes to a node.

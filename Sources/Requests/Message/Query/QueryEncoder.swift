@@ -51,7 +51,7 @@ public struct QueryEncoder: Sendable {
 
     /// Writes a value whose properties, or keys, are the names of the query.
     ///
-    /// - Throws: ``InvalidRequest`` for a value that has no names at its top level, such as a number or a list; for one
+    /// - Throws: ``InvalidValue`` for a value that has no names at its top level, such as a number or a list; for one
     ///   that is nested more than 128 deep; for a number or a date that can't be written. Also any error that the value
     ///   itself throws. An empty value isn't an error, nor is an empty list, which writes nothing.
     /// - Complexity: O(n) in the size of the query.
@@ -60,7 +60,7 @@ public struct QueryEncoder: Sendable {
         let session = Session(options: self)
         let root = Node()
         try NodeEncoder(session: session, node: root).encode(value)
-        guard root.content == .object else { throw InvalidRequest(.query, "has no names at its top level") }
+        guard root.content == .object else { throw InvalidValue(.query, "has no names at its top level") }
         var items: [Query.Item] = []
         appendChildren(of: root, to: &items) { $0 }
         return Query(items, spaces: spaces)
@@ -73,7 +73,7 @@ public struct QueryEncoder: Sendable {
     /// that contains itself must not be in it: off Apple platforms Foundation follows such a cycle without end before
     /// the depth can be checked.
     ///
-    /// - Throws: ``InvalidRequest`` for a value of another kind, and in the cases of the other method.
+    /// - Throws: ``InvalidValue`` for a value of another kind, and in the cases of the other method.
     /// - Complexity: O(n log n) in the size of the query.
     @_disfavoredOverload
     public func encode(_ dictionary: [String: Any?]) throws -> Query {
@@ -85,7 +85,7 @@ public struct QueryEncoder: Sendable {
     /// They keep their order, and a name may be repeated: this method takes literals. A dictionary within one is a
     /// `Dictionary`, whose keys have to differ.
     ///
-    /// - Throws: ``InvalidRequest`` as for a dictionary.
+    /// - Throws: ``InvalidValue`` as for a dictionary.
     /// - Complexity: O(n log n) in the size of the query.
     public func encode(_ fields: KeyValuePairs<String, Any?>) throws -> Query {
         try encode(pairs: fields.lazy.map { ($0.key, $0.value) })

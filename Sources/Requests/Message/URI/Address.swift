@@ -10,7 +10,7 @@ enum Address: Sendable {
     /// A path, and a query if it has one, to be appended to a base; escaped characters stay escaped.
     case reference(String)
     /// No address: the text or path that it was made of is invalid.
-    case invalid(InvalidRequest)
+    case invalid(InvalidValue)
 
     /// Takes an address; one without a scheme is appended to a base.
     init(_ url: URL) {
@@ -28,7 +28,7 @@ enum Address: Sendable {
 
     /// An absolute address.
     static func absolute(_ text: String) -> Address {
-        URL(string: text).map(Address.url) ?? .invalid(InvalidRequest(.url, "isn't an address", excerpt: text))
+        URL(string: text).map(Address.url) ?? .invalid(InvalidValue(.url, "isn't an address", excerpt: text))
     }
 
     /// The address of a path.

@@ -33,9 +33,9 @@ public struct RequestPath: Sendable, Hashable {
     /// The address as it is written, escaped if necessary.
     let text: String
     /// The error of the path.
-    let failure: InvalidRequest?
+    let failure: InvalidValue?
 
-    init(_ text: String, failure: InvalidRequest? = nil) {
+    init(_ text: String, failure: InvalidValue? = nil) {
         self.text = text
         self.failure = failure
     }
@@ -45,14 +45,14 @@ public struct RequestPath: Sendable, Hashable {
         guard !segments.isEmpty, failure == nil else { return self }
         guard !text.utf8.contains(where: "?#".utf8.contains) else {
             let reason = "has a query before a segment: write the query behind, or add it with `query`"
-            return RequestPath("", failure: InvalidRequest(.url, reason, excerpt: text))
+            return RequestPath("", failure: InvalidValue(.url, reason, excerpt: text))
         }
-        do throws(InvalidRequest) {
+        do throws(InvalidValue) {
             // One slash between the path and the first segment, whether or not the path ends with one.
             var path = text.utf8.last == UInt8(ascii: "/") ? String(text.dropLast()) : text
             for segment in segments {
                 let piece = try segment.queryValue.percentEncodedPathSegment()
-                guard !piece.isEmpty else { throw InvalidRequest.emptySegment(of: text) }
+                guard !piece.isEmpty else { throw InvalidValue.emptySegment(of: text) }
                 path += "/" + piece
             }
             return RequestPath(path)
@@ -75,7 +75,7 @@ extension RequestPath: ExpressibleByStringInterpolation {
 
     /// Makes a path of a literal with values.
     public init(stringInterpolation: StringInterpolation) {
-        do throws(InvalidRequest) {
+        do throws(InvalidValue) {
             self.init(try stringInterpolation.assembled())
         } catch {
             self.init("", failure: error)
@@ -148,20 +148,20 @@ extension RequestPath: ExpressibleByStringInterpolation {
             values.append(start..<text.utf8.count)
         }
 
-        fileprivate func assembled() throws(InvalidRequest) -> String {
+        fileprivate func assembled() throws(InvalidValue) -> String {
             guard !values.isEmpty else { return text }
             let bytes = Array(text.utf8)
             let root = AddressParts(text)?.root.utf8.count ?? 0
             let end = bytes[root...].firstIndex(where: "?#".utf8.contains) ?? bytes.count
             for value in values where root > 0 && value.lowerBound <= root && !bytes.isLabel(value) {
                 let fix = "make the host the base URL, or write `\\(raw:)` for a whole one"
-                throw InvalidRequest(.url, "has a value in its host that isn't one label: \(fix)", excerpt: text)
+                throw InvalidValue(.url, "has a value in its host that isn't one label: \(fix)", excerpt: text)
             }
             for value in values where root <= value.lowerBound && value.upperBound <= end {
                 let isBegun = value.lowerBound == 0 || bytes[value.lowerBound - 1] == UInt8(ascii: "/")
                 let isEnded = value.upperBound == end || bytes[value.upperBound] == UInt8(ascii: "/")
                 // Of several values that make up a segment, each is as empty as all of them.
-                guard !value.isEmpty || !isBegun || !isEnded else { throw InvalidRequest.emptySegment(of: text) }
+                guard !value.isEmpty || !isBegun || !isEnded else { throw InvalidValue.emptySegment(of: text) }
             }
             for segment in bytes[root..<end].split(separator: UInt8(ascii: "/"))
             where values.contains(where: { $0.overlaps(segment.indices) }) {
@@ -171,7 +171,7 @@ extension RequestPath: ExpressibleByStringInterpolation {
                 guard !decoded.elementsEqual(".".utf8), !pieces.contains(where: { $0.elementsEqual("..".utf8) }) else {
                     let value = String(decoding: decoded, as: UTF8.self).shortened()
                     let reason = "has the value “\(value)” for a segment, which would change the path"
-                    throw InvalidRequest(.url, reason, excerpt: text)
+                    throw InvalidValue(.url, reason, excerpt: text)
                 }
             }
             return text
@@ -179,12 +179,12 @@ extension RequestPath: ExpressibleByStringInterpolation {
     }
 }
 
-extension InvalidRequest {
+extension InvalidValue {
     /// The error for a path with an empty value as a segment.
-    fileprivate static func emptySegment(of text: String) -> InvalidRequest {
+    fileprivate static func emptySegment(of text: String) -> InvalidValue {
         let reason = "has an empty value for a segment, which would change the path"
         let fix = "check the value first, or write `\\(raw:)` if the segment may be empty"
-        return InvalidRequest(.url, "\(reason): \(fix)", excerpt: text)
+        return InvalidValue(.url, "\(reason): \(fix)", excerpt: text)
     }
 }
 
@@ -213,25 +213,25 @@ extension String {
     /// Everything but unreserved characters is escaped, so that neither a `/` nor a `?` nor a `%2F` in it can change
     /// the structure of the address.
     ///
-    /// - Throws: ``InvalidRequest`` for `.` and `..`, which change the path even where they are escaped (RFC 3986,
+    /// - Throws: ``InvalidValue`` for `.` and `..`, which change the path even where they are escaped (RFC 3986,
     ///   6.2.2.2). An empty text isn't an error.
     /// - Complexity: O(n).
-    package func percentEncodedPathSegment() throws(InvalidRequest) -> String {
+    package func percentEncodedPathSegment() throws(InvalidValue) -> String {
         guard self != ".", self != ".." else {
-            throw InvalidRequest(.url, "can't be a segment of a path, since it leads to another one", excerpt: self)
+            throw InvalidValue(.url, "can't be a segment of a path, since it leads to another one", excerpt: self)
         }
         return ASCIISet.unreserved.encode(self)
     }
 
     /// The text as a path of several segments: its slashes and each `%XX` stay, all that would end the path is escaped.
     ///
-    /// - Throws: ``InvalidRequest`` for a `..`, escaped or not, also between escaped slashes or backslashes, which some
+    /// - Throws: ``InvalidValue`` for a `..`, escaped or not, also between escaped slashes or backslashes, which some
     ///   servers take for slashes: it would climb out of the base address. A `.` is no error.
     /// - Complexity: O(n).
-    package func percentEncodedPath() throws(InvalidRequest) -> String {
+    package func percentEncodedPath() throws(InvalidValue) -> String {
         let mayClimb = utf8.contains { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") }
         guard !mayClimb || !Array(utf8).climbs else {
-            throw InvalidRequest(.url, "has a path that climbs with “..”", excerpt: self)
+            throw InvalidValue(.url, "has a path that climbs with “..”", excerpt: self)
         }
         return ASCIISet.path.encode(self, keepsTriplets: true)
     }

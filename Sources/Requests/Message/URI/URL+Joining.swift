@@ -16,14 +16,14 @@ extension URL {
     ///   - reference: A path, and a query behind a `?`; escaped characters stay escaped.
     ///   - query: Parameters to add to both queries.
     /// - Returns: The address, absolute.
-    /// - Throws: ``InvalidRequest`` for a base without a host and for a path that climbs with `..`.
+    /// - Throws: ``InvalidValue`` for a base without a host and for a path that climbs with `..`.
     /// - Complexity: O(n) in the length of the address.
-    package static func joined(base: URL, reference: String = "", query: Query = []) throws(InvalidRequest) -> URL {
+    package static func joined(base: URL, reference: String = "", query: Query = []) throws(InvalidValue) -> URL {
         let (ownPath, ownQuery) = reference.splitAtQuery
         let encodedPath = try ownPath.percentEncodedPath()
         guard let parts = AddressParts(base.absoluteString), let host = base.host(percentEncoded: true), !host.isEmpty
         else {
-            throw InvalidRequest(.url, "has no host", excerpt: base.redactedDescription)
+            throw InvalidValue(.url, "has no host", excerpt: base.redactedDescription)
         }
         var address = String(parts.root)
         let path = encodedPath.utf8.drop { $0 == UInt8(ascii: "/") }
@@ -36,7 +36,7 @@ extension URL {
         if !joinedQuery.isEmpty { address += "?" + joinedQuery }
         // The second condition isn't known to ever fail; if it does, the credentials stay here.
         guard let url = URL(string: address), Origin(url) == Origin(base) else {
-            throw InvalidRequest(.url, "can't be joined to its base", excerpt: encodedPath)
+            throw InvalidValue(.url, "can't be joined to its base", excerpt: encodedPath)
         }
         return url
     }

@@ -31,8 +31,8 @@ struct CurlBody {
     ///
     /// Nothing is opened yet: the request may have to wait, beside thousands of others.
     ///
-    /// - Throws: ``InvalidRequest`` if a file can't be read.
-    init?(_ body: HTTPBody, whenReadable: @autoclosure () -> @Sendable () -> Void) throws(InvalidRequest) {
+    /// - Throws: ``InvalidValue`` if a file can't be read.
+    init?(_ body: HTTPBody, whenReadable: @autoclosure () -> @Sendable () -> Void) throws(InvalidValue) {
         switch body.content {
         case .none:
             return nil
@@ -64,7 +64,7 @@ struct CurlBody {
     }
 
     /// The size of a file that can be read, and isn't a pipe or a device: opening one may block.
-    static func sizeOfFile(_ url: URL) throws(InvalidRequest) -> Int64 {
+    static func sizeOfFile(_ url: URL) throws(InvalidValue) -> Int64 {
         var status = stat()
         guard url.isFileURL, stat(url.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             access(url.path, R_OK) == 0
@@ -72,8 +72,8 @@ struct CurlBody {
         return Int64(status.st_size)
     }
 
-    private static func unreadable(_ url: URL) -> InvalidRequest {
-        InvalidRequest(.body, "isn't a file that can be read", excerpt: url.lastPathComponent)
+    private static func unreadable(_ url: URL) -> InvalidValue {
+        InvalidValue(.body, "isn't a file that can be read", excerpt: url.lastPathComponent)
     }
 
     /// The number of bytes read so far.

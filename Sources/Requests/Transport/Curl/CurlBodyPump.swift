@@ -26,8 +26,8 @@ final class CurlBodyPump: Sendable {
     }
 
     /// The error of content that isn't as long as announced, or whose stream gives no reason.
-    static var wrongLength: InvalidRequest {
-        InvalidRequest(.body, "isn't as long as announced, or can't be read")
+    static var wrongLength: InvalidValue {
+        InvalidValue(.body, "isn't as long as announced, or can't be read")
     }
 
     /// Returns a pump that reads the same content from its beginning, or `nil` if the stream can't be read again.

@@ -21,7 +21,7 @@ struct CurlOptions: ~Copyable {
     ///   - destination: The destination of the request.
     ///   - connectTimeout: The maximum time for making a connection, including the look-up.
     ///   - decodesContent: Whether the transport decodes content.
-    /// - Throws: A ``RequestError`` if libcurl doesn't support a requirement for the connection; ``InvalidRequest`` if
+    /// - Throws: A ``RequestError`` if libcurl doesn't support a requirement for the connection; ``InvalidValue`` if
     ///   a field isn't one line, or a file can't be read.
     init(
         _ request: TransportRequest,
@@ -30,7 +30,7 @@ struct CurlOptions: ~Copyable {
         decodesContent: Bool
     ) throws {
         guard request.method.rawValue.isToken else {
-            throw InvalidRequest(.method, "isn't valid", excerpt: request.method.rawValue)
+            throw InvalidValue(.method, "isn't valid", excerpt: request.method.rawValue)
         }
         let trust = try CurlTrustCache.shared.trust(for: request)
         let content = try Self.content(of: request.body)
@@ -65,7 +65,7 @@ struct CurlOptions: ~Copyable {
     /// The maximum size of a file that is read at once: any other is opened when the request has its turn.
     private static let largestFile = 16 * 1024
 
-    private static func content(of body: HTTPBody) throws(InvalidRequest) -> UnsafeMutableRawBufferPointer? {
+    private static func content(of body: HTTPBody) throws(InvalidValue) -> UnsafeMutableRawBufferPointer? {
         let data: Data
         switch body.content {
         case .data(let whole) where whole.count <= largestPiece: data = whole
@@ -315,8 +315,8 @@ extension CurlOptions {
         ///   - request: The request.
         ///   - decodesContent: Whether the transport decodes content.
         ///   - isPosted: Whether the content is sent in one piece.
-        /// - Throws: ``InvalidRequest`` for a field that isn't one line: another transport may have added it.
-        init(of request: TransportRequest, decodesContent: Bool, isPosted: Bool) throws(InvalidRequest) {
+        /// - Throws: ``InvalidValue`` for a field that isn't one line: another transport may have added it.
+        init(of request: TransportRequest, decodesContent: Bool, isPosted: Bool) throws(InvalidValue) {
             var (hasType, hasCodings, hasRange) = (false, false, false)
             for field in request.headers {
                 switch field.name {
@@ -335,7 +335,7 @@ extension CurlOptions {
                 if isForProxy, proxyLines == nil { proxyLines = ccurl_lines_new(count, size) }
                 guard Self.append(field, to: isForProxy ? proxyLines : lines) else {
                     free()
-                    throw InvalidRequest(.headerName, "or its value isn't valid", excerpt: field.name.rawValue)
+                    throw InvalidValue(.headerName, "or its value isn't valid", excerpt: field.name.rawValue)
                 }
             }
             // A part of encoded content can't be decoded.

@@ -251,7 +251,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         if isComplete { reportSentContent() }
         let result = CurlOptions.result(code, of: handle)
         guard var event = state.end(result, isCut: decoder?.mayEnd == false) else { return }
-        if state.stopped == .bodyFailed, let bodyError, !(bodyError is InvalidRequest) {
+        if state.stopped == .bodyFailed, let bodyError, !(bodyError is InvalidValue) {
             event = .end(RequestError(bodyError))
         }
         var measured = ccurl_easy_metrics(easy)

@@ -198,9 +198,9 @@ extension TransportRequest {
     #endif
 
     /// The library has checked its own fields; those of a session's configuration are checked here for the first time.
-    fileprivate func validateSessionHeaders() throws(InvalidRequest) {
+    fileprivate func validateSessionHeaders() throws(InvalidValue) {
         for field in headers where !field.name.rawValue.isToken || !field.hasValidValue {
-            throw InvalidRequest(.headerName, "or its value isn't valid", excerpt: field.name.rawValue)
+            throw InvalidValue(.headerName, "or its value isn't valid", excerpt: field.name.rawValue)
         }
     }
 }
@@ -210,7 +210,7 @@ extension URL {
     fileprivate func checkIsReadableFile() throws {
         let isFile = try? resourceValues(forKeys: [.isRegularFileKey]).isRegularFile
         guard isFile == true, FileManager.default.isReadableFile(atPath: path) else {
-            throw InvalidRequest(.body, "isn't a file that can be read", excerpt: lastPathComponent)
+            throw InvalidValue(.body, "isn't a file that can be read", excerpt: lastPathComponent)
         }
     }
 }

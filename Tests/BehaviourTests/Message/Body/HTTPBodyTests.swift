@@ -125,12 +125,12 @@ extension HTTPBody {
     @Test func valueThatCannotBeEncodedIsAnError() throws {
         #expect(throws: EncodingError.self) { try HTTPBody.json(Recipe(eggs: .infinity)).resolved() }
         #expect(throws: EncodingError.self) { try HTTPBody.json(["a": .double(.nan)]).resolved() }
-        #expect(throws: InvalidRequest.self) { try HTTPBody.text("grün", encoding: .ascii).resolved() }
+        #expect(throws: InvalidValue.self) { try HTTPBody.text("grün", encoding: .ascii).resolved() }
         for body in [
             HTTPBody.data(Data(), type: "a\r\nb: c"), .text("", type: "text/\"html"),
             .file(URL(fileURLWithPath: "/a"), type: ""),
         ] {
-            #expect(throws: InvalidRequest.self) { try body.resolved() }
+            #expect(throws: InvalidValue.self) { try body.resolved() }
         }
     }
 
@@ -151,16 +151,16 @@ extension HTTPBody {
         #expect(try body.text() == #"{"a":["x",null,2.5,true],"b":1}"#)
         #expect(body.headers[.contentType] == "application/json")
         #expect(try HTTPBody.jsonObject("a", options: .fragmentsAllowed).text() == #""a""#)
-        #expect(throws: InvalidRequest.self) { try HTTPBody.jsonObject("a") }
-        #expect(throws: InvalidRequest.self) { try HTTPBody.jsonObject(["a": Double.nan]) }
-        #expect(throws: InvalidRequest.self) { try HTTPBody.jsonObject(["a": Date()]) }
-        #expect(throws: InvalidRequest.self) { try HTTPBody.jsonObject([1: "a"]) }
+        #expect(throws: InvalidValue.self) { try HTTPBody.jsonObject("a") }
+        #expect(throws: InvalidValue.self) { try HTTPBody.jsonObject(["a": Double.nan]) }
+        #expect(throws: InvalidValue.self) { try HTTPBody.jsonObject(["a": Date()]) }
+        #expect(throws: InvalidValue.self) { try HTTPBody.jsonObject([1: "a"]) }
     }
 
     @Test func anObjectThatIsNestedTooDeeplyIsRefused() throws {
         var nested: Any = [Any]()
         for _ in 0..<2000 { nested = [nested] }
 
-        #expect(throws: InvalidRequest.self) { try HTTPBody.jsonObject(nested) }
+        #expect(throws: InvalidValue.self) { try HTTPBody.jsonObject(nested) }
     }
 }

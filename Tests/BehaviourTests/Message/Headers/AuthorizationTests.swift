@@ -34,9 +34,9 @@ import Testing
         ] as [Authorization]
     )
     func badCredentialsAreRefusedWithoutBeingShown(_ authorization: Authorization) {
-        let error = #expect(throws: InvalidRequest.self) { try authorization.validated() }
+        let error = #expect(throws: InvalidValue.self) { try authorization.validated() }
 
-        #expect(error?.piece == .headerValue)
+        #expect(error?.kind == .headerValue)
         #expect(error.map { "\($0)".contains("secret") } == false)
     }
 

@@ -68,6 +68,6 @@ import Testing
         .init("no-cache", "a\n"), .init("a,b"),
     ])
     func badDirectivesAreRefused(_ directive: CacheControl.Directive) {
-        #expect(throws: InvalidRequest.self) { try CacheControl([.noStore, directive]).validated() }
+        #expect(throws: InvalidValue.self) { try CacheControl([.noStore, directive]).validated() }
     }
 }

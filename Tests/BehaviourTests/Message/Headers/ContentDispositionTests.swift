@@ -78,6 +78,6 @@ import Testing
         ] as [ContentDisposition]
     )
     func badPiecesAreRefused(_ disposition: ContentDisposition) {
-        #expect(throws: InvalidRequest.self) { try disposition.validated() }
+        #expect(throws: InvalidValue.self) { try disposition.validated() }
     }
 }

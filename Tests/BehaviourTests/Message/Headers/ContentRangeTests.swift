@@ -50,7 +50,7 @@ import Testing
         ]
     )
     func badRangesAreRefused(_ range: HTTPField.ContentRange) {
-        #expect(throws: InvalidRequest.self) { try range.validated() }
+        #expect(throws: InvalidValue.self) { try range.validated() }
     }
 
     @Test func fieldsAreMade() {

@@ -46,6 +46,6 @@ import Testing
     }
 
     @Test(arguments: ["a\"b", "a b", "a\r\nX-Evil: 1", "\0"]) func badTagsAreRefused(_ value: String) {
-        #expect(throws: InvalidRequest.self) { try HTTPField.EntityTag(value).validated() }
+        #expect(throws: InvalidValue.self) { try HTTPField.EntityTag(value).validated() }
     }
 }

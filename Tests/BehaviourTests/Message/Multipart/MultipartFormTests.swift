@@ -7,16 +7,16 @@ import RequestsTestSupport
 import Testing
 
 @Suite(.bounded) struct MultipartFormTests {
-    private func failure(_ build: (inout MultipartForm) -> Void) -> InvalidRequest? {
+    private func failure(_ build: (inout MultipartForm) -> Void) -> InvalidValue? {
         failure(HTTPBody.multipart(boundary: "b", build))
     }
 
-    private func failure(_ body: HTTPBody) -> InvalidRequest? {
+    private func failure(_ body: HTTPBody) -> InvalidValue? {
         do {
             _ = try body.resolved()
             return nil
         } catch {
-            return error as? InvalidRequest
+            return error as? InvalidValue
         }
     }
 
@@ -114,29 +114,29 @@ import Testing
     }
 
     @Test(arguments: ["a\0b", "\u{1}", "\u{7F}", "\u{1B}[1m"]) func otherControlCharactersAreRefused(_ text: String) {
-        #expect(failure { $0.add("", for: text) }?.piece == .partName)
-        #expect(failure { $0.add(.text(""), for: "a", fileName: text) }?.piece == .fileName)
+        #expect(failure { $0.add("", for: text) }?.kind == .partName)
+        #expect(failure { $0.add(.text(""), for: "a", fileName: text) }?.kind == .fileName)
     }
 
     @Test func headersOfAPartStayInTheirPlace() {
         for value in ["a\r\nX-Evil: 1", "a\nb", "a\0", "\r\n--b--"] {
-            #expect(failure { $0.add("", for: "a", headers: ["X-A": value]) }?.piece == .headerValue)
-            #expect(failure { $0.add(.data(Data()), for: "a", headers: [.contentType: value]) }?.piece == .headerValue)
+            #expect(failure { $0.add("", for: "a", headers: ["X-A": value]) }?.kind == .headerValue)
+            #expect(failure { $0.add(.data(Data()), for: "a", headers: [.contentType: value]) }?.kind == .headerValue)
             #expect(failure { $0.add(.data(Data(), type: MediaType("text", value)), for: "a") } != nil)
         }
         for name in ["", "a b", "a\r\nb", "a:", "ä"] {
             let headers: HTTPHeaders = [HTTPField(HTTPField.Name(name), "1")]
-            #expect(failure { $0.add("", for: "a", headers: headers) }?.piece == .headerName)
+            #expect(failure { $0.add("", for: "a", headers: headers) }?.kind == .headerName)
         }
-        #expect(failure { $0.append(.init(.text("a"))) }?.piece == .partName)
+        #expect(failure { $0.append(.init(.text("a"))) }?.kind == .partName)
     }
 
     @Test func typesThatAreNotMultipartAreRefused() {
         for type in [MediaType.json, "multipart/*", "multipart", "multipart/x\r\ny"] {
-            #expect(failure(.multipart(MultipartForm(type: type)))?.piece == .mediaType)
+            #expect(failure(.multipart(MultipartForm(type: type)))?.kind == .mediaType)
         }
         let twice = MediaType.multipartFormData.parameter("Boundary", "x")
-        #expect(failure(.multipart(MultipartForm(type: twice)))?.piece == .boundary)
+        #expect(failure(.multipart(MultipartForm(type: twice)))?.kind == .boundary)
     }
 
     @Test(arguments: [
@@ -145,7 +145,7 @@ import Testing
         ("a;b", false), ("a\0", false),
     ])
     func aBoundaryIsMadeOfCertainCharacters(boundary: String, isFine: Bool) {
-        #expect(failure(.multipart(MultipartForm(boundary: boundary)))?.piece == (isFine ? nil : .boundary))
+        #expect(failure(.multipart(MultipartForm(boundary: boundary)))?.kind == (isFine ? nil : .boundary))
     }
 
     @Test func theBoundaryIsRandomAndStaysWithTheForm() throws {
@@ -167,7 +167,7 @@ import Testing
     }
 
     @Test func typedFieldOfAPartThatCannotBeSentIsRefused() {
-        #expect(failure { $0.add("v", for: "a", headers: [.contentType("nonsense")]) }?.piece == .mediaType)
+        #expect(failure { $0.add("v", for: "a", headers: [.contentType("nonsense")]) }?.kind == .mediaType)
         #expect(failure { $0.add("v", for: "a", headers: [.contentType(.html)]) } == nil)
     }
 
@@ -176,7 +176,7 @@ import Testing
         for url in [
             folder.appendingPathComponent("nowhere"), folder, try #require(URL(string: "https://example.com/a")),
         ] {
-            #expect(failure { $0.add(.file(url), for: "a") }?.piece == .body)
+            #expect(failure { $0.add(.file(url), for: "a") }?.kind == .body)
         }
     }
 
@@ -207,7 +207,7 @@ import Testing
         #expect(try length(5_000_000_000) == empty + 5_000_000_000)
         #expect(try length(1, nil) == nil)
         #expect(try length(1, -1) == nil)
-        #expect(throws: InvalidRequest.self) { try length(.max) }
-        #expect(throws: InvalidRequest.self) { try length(.max, .max) }
+        #expect(throws: InvalidValue.self) { try length(.max) }
+        #expect(throws: InvalidValue.self) { try length(.max, .max) }
     }
 }

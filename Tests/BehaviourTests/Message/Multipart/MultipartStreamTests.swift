@@ -106,9 +106,9 @@ import Testing
         let stream = try stream(body)
         try Data(content.utf8).write(to: file.url)
 
-        let error = #expect(throws: InvalidRequest.self) { try stream.readAll() }
+        let error = #expect(throws: InvalidValue.self) { try stream.readAll() }
 
-        #expect(error?.piece == .body && error?.excerpt == "changes.txt")
+        #expect(error?.kind == .body && error?.excerpt == "changes.txt")
         #expect(stream.streamStatus == .closed)
     }
 

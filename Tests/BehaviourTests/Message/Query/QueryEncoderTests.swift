@@ -138,7 +138,7 @@ import Testing
 
     @Test(arguments: [1e300, -1e300, .infinity, .nan, 253_402_300_800, -62_167_219_201] as [TimeInterval])
     func datesBeyondTheCalendarAreErrors(_ time: TimeInterval) {
-        #expect(throws: InvalidRequest.self) { try text(["d": Date(timeIntervalSince1970: time)]) }
+        #expect(throws: InvalidValue.self) { try text(["d": Date(timeIntervalSince1970: time)]) }
         #expect((try? text(["d": Date(timeIntervalSince1970: time)]) { $0.dates = .millisecondsSince1970 }) != "d=")
     }
 
@@ -232,8 +232,8 @@ import Testing
     }
 
     @Test(arguments: [Double.infinity, -.infinity, .nan]) func nonFiniteNumbersAreErrors(_ number: Double) throws {
-        #expect(throws: InvalidRequest.self) { try text(["a": ["b": number]]) }
-        #expect(throws: InvalidRequest.self) { try QueryEncoder().encode(["a": number as Any]) }
+        #expect(throws: InvalidValue.self) { try text(["a": ["b": number]]) }
+        #expect(throws: InvalidValue.self) { try QueryEncoder().encode(["a": number as Any]) }
     }
 
     @Test func presetWritesWhatPHPReads() throws {
@@ -246,17 +246,17 @@ import Testing
     }
 
     @Test func valueWithoutNamesIsAnError() {
-        #expect(throws: InvalidRequest.self) { try text(1) }
-        #expect(throws: InvalidRequest.self) { try text("a") }
-        #expect(throws: InvalidRequest.self) { try text([1, 2]) }
-        #expect(throws: InvalidRequest.self) { try text(Page?.none) }
-        #expect(throws: InvalidRequest.self) { try QueryEncoder().encode(["a": { 1 }]) }
+        #expect(throws: InvalidValue.self) { try text(1) }
+        #expect(throws: InvalidValue.self) { try text("a") }
+        #expect(throws: InvalidValue.self) { try text([1, 2]) }
+        #expect(throws: InvalidValue.self) { try text(Page?.none) }
+        #expect(throws: InvalidValue.self) { try QueryEncoder().encode(["a": { 1 }]) }
     }
 
     @Test func errorsNameThePlace() {
-        let error = #expect(throws: InvalidRequest.self) { try text(["outer": ["inner": [1, .nan]]]) }
+        let error = #expect(throws: InvalidValue.self) { try text(["outer": ["inner": [1, .nan]]]) }
 
-        #expect(error?.piece == .query)
+        #expect(error?.kind == .query)
         #expect(error?.excerpt == "outer.inner.1")
     }
 
@@ -318,8 +318,8 @@ import Testing
             }
         }
 
-        #expect(throws: InvalidRequest.self) { try text(Odd()) }
-        #expect(throws: InvalidRequest.self) { try text(["a": Odd()]) }
+        #expect(throws: InvalidValue.self) { try text(Odd()) }
+        #expect(throws: InvalidValue.self) { try text(["a": Odd()]) }
     }
 
     @Test func endlessValuesAreErrors() {
@@ -346,11 +346,11 @@ import Testing
             }
         }
         for kind in [Endless.Kind.keyed, .unkeyed, .single, .nested] {
-            #expect(throws: InvalidRequest.self) { try text(["a": Endless(kind: kind)]) }
+            #expect(throws: InvalidValue.self) { try text(["a": Endless(kind: kind)]) }
         }
         var deep: Any = 1
         for _ in 0..<1000 { deep = [deep] }
-        #expect(throws: InvalidRequest.self) { try QueryEncoder().encode(["a": deep]) }
+        #expect(throws: InvalidValue.self) { try QueryEncoder().encode(["a": deep]) }
     }
 
     @Test func valuesMayBeAsDeepAsTheLimit() throws {

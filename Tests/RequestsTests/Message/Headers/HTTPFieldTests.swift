@@ -117,7 +117,7 @@ import Testing
                 var request = HTTPRequest(url: home, headers: headers)
                 request.headers.merge([Self.factories[index](injection)])
 
-                let error = #expect(throws: InvalidRequest.self) { try request.validate() }
+                let error = #expect(throws: InvalidValue.self) { try request.validate() }
 
                 #expect(error.map { "\($0)".count < 250 && !"\($0)".contains { $0.isNewline } } == true)
             }
@@ -134,7 +134,7 @@ import Testing
     func invalidFieldIsRefused(_ field: HTTPField) {
         var request = HTTPRequest(url: home, headers: [field])
 
-        #expect(throws: InvalidRequest.self) { try request.validate() }
+        #expect(throws: InvalidValue.self) { try request.validate() }
     }
 
     @Test func anotherValueTakesTheErrorAway() throws {

@@ -77,7 +77,7 @@ import Testing
 
         #expect("\(request)" == "GET \(shown)")
         #expect("\(error)" == "timedOut while sending for GET \(shown)")
-        #expect(InvalidRequest(.url, "is wrong", excerpt: address).excerpt == shown)
+        #expect(InvalidValue(.url, "is wrong", excerpt: address).excerpt == shown)
         #expect(Redaction.shownAddress(address).contains("456") == shown.contains("456"))
     }
 

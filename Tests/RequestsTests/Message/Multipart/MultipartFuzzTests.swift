@@ -94,7 +94,7 @@ import Testing
     }
 
     private static func unlessInvalid(_ body: () throws -> Data?) throws -> Data? {
-        do { return try body() } catch is InvalidRequest { return nil }
+        do { return try body() } catch is InvalidValue { return nil }
     }
 }
 

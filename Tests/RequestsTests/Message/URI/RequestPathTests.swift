@@ -41,11 +41,11 @@ import Testing
             "users/\(value)/posts", "\(value)", "https://a.example/x/\(value)", "u/\(value)?q=1",
         ]
         for path in paths {
-            let error = #expect(throws: InvalidRequest.self) { try url(path) }
-            #expect(error?.piece == .url)
+            let error = #expect(throws: InvalidValue.self) { try url(path) }
+            #expect(error?.kind == .url)
         }
-        #expect(throws: InvalidRequest.self) { try url(HTTPRequest("users", value)) }
-        #expect(throws: InvalidRequest.self) { try url(HTTPRequest { $0.path = "users/\(value)" }) }
+        #expect(throws: InvalidValue.self) { try url(HTTPRequest("users", value)) }
+        #expect(throws: InvalidValue.self) { try url(HTTPRequest { $0.path = "users/\(value)" }) }
     }
 
     @Test func valuesThatLeaveASegmentEmptyAreRefused() throws {
@@ -55,12 +55,12 @@ import Testing
             "users/\(id)\(id)", "https://a.example/\(id)", "users/\(id as String?, default: "")",
         ]
         for path in paths {
-            let error = #expect(throws: InvalidRequest.self) { try url(path) }
+            let error = #expect(throws: InvalidValue.self) { try url(path) }
             #expect(error?.reason.contains("raw:") == true, "\(path)")
         }
-        #expect(throws: InvalidRequest.self) { try url(HTTPRequest("users", id)) }
-        #expect(throws: InvalidRequest.self) { try url(HTTPRequest(["users", id])) }
-        #expect(throws: InvalidRequest.self) { try url(HTTPRequest { $0.path = "users/\(id)" }) }
+        #expect(throws: InvalidValue.self) { try url(HTTPRequest("users", id)) }
+        #expect(throws: InvalidValue.self) { try url(HTTPRequest(["users", id])) }
+        #expect(throws: InvalidValue.self) { try url(HTTPRequest { $0.path = "users/\(id)" }) }
 
         let server = "https://api.example.com/v1"
         #expect(try url("users/") == "\(server)/users/")
@@ -72,9 +72,9 @@ import Testing
     @Test func piecesOfOneSegmentDontMeanAnotherPlaceTogether() throws {
         let (dot, none) = (".", "")
 
-        #expect(throws: InvalidRequest.self) { try url("a/\(dot)\(dot)/b") }
-        #expect(throws: InvalidRequest.self) { try url("a/.\(dot)") }
-        #expect(throws: InvalidRequest.self) { try url("a/%2e\(dot)") }
+        #expect(throws: InvalidValue.self) { try url("a/\(dot)\(dot)/b") }
+        #expect(throws: InvalidValue.self) { try url("a/.\(dot)") }
+        #expect(throws: InvalidValue.self) { try url("a/%2e\(dot)") }
         #expect(try url("a/\(none)\(none)b") == "https://api.example.com/v1/a/b")
         #expect(try url("q?d=\(dot)\(dot)") == "https://api.example.com/v1/q?d=..")
     }
@@ -103,7 +103,7 @@ import Testing
         #expect(try url("\(raw: path)") == "https://api.example.com/v1/users/7/posts?page=2")
         #expect(try url("v2/\(raw: "a/b")/c") == "https://api.example.com/v1/v2/a/b/c")
         #expect(try url("\(raw: address)") == "https://other.example/a?b=c")
-        #expect(throws: InvalidRequest.self) { try url("\(raw: "../admin")") }
+        #expect(throws: InvalidValue.self) { try url("\(raw: "../admin")") }
     }
 
     @Test(arguments: ["http://localhost:8080", "http://localhost:8080/"])
@@ -123,13 +123,13 @@ import Testing
                 "https://api.example.com:\(value)", "https://a\(value)\(value)/x",
             ]
             for path in paths {
-                #expect(throws: InvalidRequest.self, "\(value) in \(path)") { try url(path) }
+                #expect(throws: InvalidValue.self, "\(value) in \(path)") { try url(path) }
             }
         }
         #expect(try url("https://\("eu-1").example.com:\(8443)/x") == "https://eu-1.example.com:8443/x")
         #expect(try url("http://\(raw: "127.0.0.1:80")/x") == "http://127.0.0.1:80/x")
         for path: RequestPath in ["https://a.example\("x")", "https://a.example\("")/x", "\("evil.com")://a.example"] {
-            #expect(throws: InvalidRequest.self) { try url(path) }
+            #expect(throws: InvalidValue.self) { try url(path) }
         }
     }
 
@@ -161,7 +161,7 @@ import Testing
         let api = AnonymousRequestProvider(baseURL: URL(string: "https://api.example.com/v1")!)
         #expect(try url(api.get(.text, from: "users/\(id)").http) == "https://api.example.com/v1/users/a%2Fb")
         #expect(try url(api.delete("users/\(id)").http) == "https://api.example.com/v1/users/a%2Fb")
-        #expect(throws: InvalidRequest.self) { try url(api.delete("users/\("..")").http) }
+        #expect(throws: InvalidValue.self) { try url(api.delete("users/\("..")").http) }
     }
 
     /// Likely mistakes, and the words of the error that say what to write instead.
@@ -176,7 +176,7 @@ import Testing
 
         for (path, words) in mistakes {
             let base = words.contains("interpolate") ? nil : "https://api.example.com"
-            let error = #expect(throws: InvalidRequest.self, "\(words)") { try url(path, base: base) }
+            let error = #expect(throws: InvalidValue.self, "\(words)") { try url(path, base: base) }
             #expect(error?.description.contains(words) == true, "\(error?.description ?? "no error")")
         }
     }
