@@ -41,7 +41,6 @@ struct InteropCookieTests {
 
     /// The tests that fail, each with its reason.
     private static let deviations = [
-        "0002": "its time is over", "COMMA0006": "its time is over", "COMMA0007": "its time is over",
         "DISABLED_CHROMIUM0022": "a control character: RFC 6265bis, 5.6 ignores the cookie",
         "DISABLED_CHROMIUM0023": "a control character: RFC 6265bis, 5.6 ignores the cookie",
         "DISABLED_PATH0029": "paths are compared as they are written",
@@ -58,21 +57,27 @@ struct InteropCookieTests {
     @Test func jarPassesTheSuite() throws {
         let file = try #require(CookieSuite.folder).appendingPathComponent("parser.json")
         let base = try #require(URL(string: "http://home.example.org:8888/"))
+        // A time that precedes those at which cookies of the suite expire; the last of them was in 2019.
+        let now = Date(timeIntervalSince1970: 1_300_000_000)
         var count = 0
         for test in try JSONDecoder().decode([Case].self, from: Data(contentsOf: file)) {
-            let jar = CookieJar()
+            let jar = CookieJar { now }
             let origin = try #require(URL(string: "/cookie-parser?\(test.test)", relativeTo: base)?.absoluteURL)
             jar.store(test.received.compactMap { SetCookie(parsing: $0) }, from: origin)
             let target = test.target ?? "/cookie-parser-result?\(test.test)"
             let url = try #require(URL(string: target, relativeTo: base)?.absoluteURL)
 
-            let sent = jar.cookies(for: url).map(\.rawValue)
+            let cookies = jar.cookies(for: url)
 
             let expected = test.sent.map { "\($0.name)=\($0.value)" }
-            if Self.deviations[test.test] == nil, !Self.nameless.contains(test.test) {
-                #expect(sent == expected, "\(test.test): \(test.received)")
+            if Self.nameless.contains(test.test) {
+                let named = cookies.filter { !$0.name.isEmpty }
+                #expect(named.count < cookies.count, "\(test.test) is listed as one without a name, and isn't one")
+                #expect(named.map(\.rawValue) == expected, "\(test.test): \(test.received)")
+            } else if Self.deviations[test.test] == nil {
+                #expect(cookies.map(\.rawValue) == expected, "\(test.test): \(test.received)")
             } else {
-                #expect(sent != expected, "\(test.test) is listed as a deviation, and isn't one")
+                #expect(cookies.map(\.rawValue) != expected, "\(test.test) is listed as a deviation, and isn't one")
             }
             count += 1
         }
