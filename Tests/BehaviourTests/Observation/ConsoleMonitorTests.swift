@@ -98,7 +98,7 @@ import Testing
     @Test func headersAreALineEachWithoutSecrets() {
         let lines = lines(.headers) { operation in
             var request = SampleOperation.request
-            request.headers = [.accept(.json), .bearerToken("hush"), HTTPField("X-Vault-Token", "hush")]
+            request.headers = [.accept(.json), .authorization(.bearer("hush")), HTTPField("X-Vault-Token", "hush")]
             let attempt = operation.begin(1, .initial, request)
             operation.end(attempt, .ok, headers: ["Server": "x", "Set-Cookie": "a=hush"])
         }
@@ -135,7 +135,7 @@ import Testing
     @Test func commandForTheShellIsOneLineWhateverTheContent() {
         let lines = lines(showsCURL: true) { operation in
             var request = HTTPRequest(method: .post, "https://example.com/a?token=hush")
-            request.headers = [.bearerToken("hush"), HTTPField(.userAgent, "a")]
+            request.headers = [.authorization(.bearer("hush")), HTTPField(.userAgent, "a")]
             request.body = .data(Data("a\n#8 succeeded\u{1B}".utf8))
             _ = operation.begin(1, .initial, request)
         }

@@ -128,7 +128,7 @@ private struct Archive: Decodable {
         let timeline = record { operation in
             operation.runThroughEverything()
             var request = SampleOperation.request
-            request.headers = [.bearerToken("hush"), HTTPField("Cookie", "a=hush")]
+            request.headers = [.authorization(.bearer("hush")), HTTPField("Cookie", "a=hush")]
             operation.end(operation.begin(4, .initial, request), .ok, headers: ["Set-Cookie": "a=hush"])
         }
 

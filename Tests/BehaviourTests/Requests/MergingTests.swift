@@ -96,7 +96,7 @@ import Testing
         #expect(
             try await authorization(request) { $0.headers[.authorization] = "Bearer of all" } == basic("ada", "one")
         )
-        #expect(try await authorization(request.settingHeader(.bearerToken("own"))) == "Bearer own")
+        #expect(try await authorization(request.settingHeader(.authorization(.bearer("own")))) == "Bearer own")
         #expect(try await authorization(request.authenticated(with: .bearerToken("own"))) == "Bearer own")
     }
 

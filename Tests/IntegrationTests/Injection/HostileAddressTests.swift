@@ -71,7 +71,7 @@ extension OverLoopback {
             let error = try #require(run.error)
             var texts = [String(describing: error), String(reflecting: error), "\(error.localizedDescription)"]
             texts += error.request.map { ["\($0)", String(reflecting: $0)] } ?? []
-            let request = HTTPRequest(url: url).settingHeader(.bearerToken("s3cret"))
+            let request = HTTPRequest(url: url).settingHeader(.authorization(.bearer("s3cret")))
             texts += ["\(request)", String(reflecting: request), request.identifier, try request.cURL()]
             dump(error, to: &texts[0])
             dump(request, to: &texts[1])

@@ -159,10 +159,10 @@ struct Injection: Sendable, CustomTestStringConvertible {
             .field("credentials") { .authorization(Authorization($0)) },
             .field("scheme of a token") { .authorization(Authorization(scheme: $0, token: "t")) },
             .field("token of a scheme") { .authorization(Authorization(scheme: "S", token: $0)) },
-            .field("bearer") { .bearerToken($0) },
-            .field("oauth") { .oauth($0) },
-            .field("user") { .basicAuth(username: $0, password: "p") },
-            .field("password") { .basicAuth(username: "u", password: $0) },
+            .field("bearer") { .authorization(.bearer($0)) },
+            .field("oauth") { .authorization(.oauth($0)) },
+            .field("user") { .authorization(.basic(username: $0, password: "p")) },
+            .field("password") { .authorization(.basic(username: "u", password: $0)) },
         ]
         + providers.map { name, makeProvider in
             Injection("provider's \(name)") { HTTPRequest("/a").authenticated(with: makeProvider($0)) }

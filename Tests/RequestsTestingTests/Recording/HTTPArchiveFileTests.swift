@@ -105,7 +105,7 @@ import Testing
 
     private var sample: HTTPArchive {
         let url = URL(string: "https://user:hush@example.com/a;jsessionid=hush?q=1&token=hush#part")!
-        let secrets: HTTPHeaders = [.bearerToken("hush"), HTTPField("Cookie", "a=hush")]
+        let secrets: HTTPHeaders = [.authorization(.bearer("hush")), HTTPField("Cookie", "a=hush")]
         var request = ReceivedRequest(url: url, method: .post, headers: secrets)
         request.headers[.contentType] = "application/json"
         request.body = Data(#"{"password":"hush","name":"Ada"}"#.utf8)

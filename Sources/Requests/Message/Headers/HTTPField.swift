@@ -8,7 +8,7 @@ import Foundation
 /// Commonly used fields are made of typed values, and your own are one line each:
 ///
 /// ```swift
-/// let headers: HTTPHeaders = [.accept(.json), .bearerToken("abc"), HTTPField("X-Attempt", 2)]
+/// let headers: HTTPHeaders = [.accept(.json), .authorization(.bearer("abc")), HTTPField("X-Attempt", 2)]
 ///
 /// extension HTTPField {
 ///     static func requestID(_ id: UUID) -> HTTPField { HTTPField("X-Request-ID", id.uuidString) }
@@ -97,17 +97,6 @@ extension HTTPField {
     public static func proxyAuthorization(_ authorization: Authorization) -> HTTPField {
         HTTPField(.proxyAuthorization, authorization)
     }
-
-    /// A bearer token, in `Authorization` (RFC 6750).
-    public static func bearerToken(_ token: String) -> HTTPField { authorization(.bearer(token)) }
-
-    /// A user's name and password, in `Authorization` (RFC 7617).
-    public static func basicAuth(username: String, password: String) -> HTTPField {
-        authorization(.basic(username: username, password: password))
-    }
-
-    /// An OAuth token, in `Authorization`, with the scheme `OAuth`.
-    public static func oauth(_ token: String) -> HTTPField { authorization(.oauth(token)) }
 
     /// The key of the caller, in `X-API-Key`.
     public static func apiKey(_ key: String) -> HTTPField { HTTPField(.apiKey, key) }

@@ -6,7 +6,7 @@ import Foundation
 /// The header fields of a message: ordered, repeatable, looked up without regard to case (RFC 9110, 5.3).
 ///
 /// ```swift
-/// var headers: HTTPHeaders = [.accept(.json), .bearerToken("abc")]
+/// var headers: HTTPHeaders = [.accept(.json), .authorization(.bearer("abc"))]
 /// headers[.userAgent] = "Recipes/2.1"
 /// headers.add("a=1", for: .setCookie)
 /// headers.add("b=2", for: .setCookie)

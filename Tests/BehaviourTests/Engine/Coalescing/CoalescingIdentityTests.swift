@@ -101,7 +101,7 @@ import Testing
             var transport: any HTTPTransport { client.transport }
             var environment: RequestEnvironment {
                 var environment = client.environment
-                environment.headers.set(.bearerToken(user.withLock { $0 }))
+                environment.headers.set(.authorization(.bearer(user.withLock { $0 })))
                 return environment
             }
             func addOperation(_ operation: Operation) { client.addOperation(operation) }

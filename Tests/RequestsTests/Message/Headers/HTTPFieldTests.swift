@@ -64,9 +64,10 @@ import Testing
 
     @Test(
         arguments: [
-            (.bearerToken("abc"), "Authorization: Bearer abc"), (.oauth("abc"), "Authorization: OAuth abc"),
+            (.authorization(.bearer("abc")), "Authorization: Bearer abc"),
+            (.authorization(.oauth("abc")), "Authorization: OAuth abc"),
             (
-                .basicAuth(username: "Aladdin", password: "open sesame"),
+                .authorization(.basic(username: "Aladdin", password: "open sesame")),
                 "Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="
             ),
             (.authorization(Authorization("A b")), "Authorization: A b"),
@@ -98,8 +99,10 @@ import Testing
         { .authorization(Authorization($0)) }, { .authorization(Authorization(scheme: $0, token: "x")) },
         { .authorization(Authorization(scheme: "x", token: $0)) },
         { .proxyAuthorization(Authorization(scheme: "x", token: $0)) },
-        { .bearerToken($0) }, { .oauth($0) }, { .apiKey($0) }, { .userAgent($0) }, { .idempotencyKey($0) },
-        { .basicAuth(username: $0, password: "x") }, { .basicAuth(username: "x", password: $0) },
+        { .authorization(.bearer($0)) }, { .authorization(.oauth($0)) }, { .apiKey($0) }, { .userAgent($0) },
+        { .idempotencyKey($0) },
+        { .authorization(.basic(username: $0, password: "x")) },
+        { .authorization(.basic(username: "x", password: $0)) },
         { .cacheControl(.init($0)) }, { .cacheControl(.init("x", $0)) },
         { .cookie(Cookie($0, "x")) }, { .cookie(Cookie("x", "x"), Cookie("x", $0)) },
         { HTTPField(.setCookie, SetCookie($0, "x")) }, { HTTPField(.setCookie, SetCookie("x", $0)) },
@@ -128,7 +131,8 @@ import Testing
         arguments: [
             .range(-1...5), .range((-1)...), .range(last: -1), .ifRange(HTTPField.EntityTag("a", isWeak: true)),
             .acceptLanguage("d\"e"), .acceptEncoding(""), .contentType("nonsense"), .accept(MediaType("a", "b; q=1")),
-            .bearerToken(""), .basicAuth(username: "a:b", password: "c"), .cookie(Cookie("a", "b; c=d")),
+            .authorization(.bearer("")), .authorization(.basic(username: "a:b", password: "c")),
+            .cookie(Cookie("a", "b; c=d")),
         ] as [HTTPField]
     )
     func invalidFieldIsRefused(_ field: HTTPField) {
