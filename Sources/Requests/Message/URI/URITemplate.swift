@@ -68,29 +68,6 @@ extension URITemplate: ExpressibleByStringLiteral, CustomStringConvertible {
     }
 }
 
-extension URITemplate: Codable {
-    /// Reads a template from a string.
-    ///
-    /// - Throws: `DecodingError.dataCorrupted` for a malformed template, with the text of its error.
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        let text = try container.decode(String.self)
-        do throws(URITemplate.TemplateError) {
-            try self.init(text)
-        } catch {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: error.description)
-        }
-    }
-
-    /// Writes the template as a string.
-    ///
-    /// - Throws: Any error that the encoder throws.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
-    }
-}
-
 // MARK: - Value
 
 extension URITemplate {

@@ -139,17 +139,6 @@ import Testing
         #expect(URITemplate("/plain").variables == [])
     }
 
-    @Test func templatesAreCodedAsStrings() throws {
-        let templates: [URITemplate] = ["/users/{id}", "{+base}{?q}"]
-
-        let data = try JSONEncoder().encode(templates)
-
-        #expect(try JSONDecoder().decode([URITemplate].self, from: data) == templates)
-        #expect(throws: DecodingError.self) {
-            try JSONDecoder().decode([URITemplate].self, from: Data(#"["{a"]"#.utf8))
-        }
-    }
-
     @Test func templatesAreEqualWhenTheyExpandToTheSameBytes() {
         let (composed, decomposed): (URITemplate, URITemplate) = ("\u{E9}", "e\u{301}")
 
