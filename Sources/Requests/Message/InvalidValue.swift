@@ -32,6 +32,8 @@ public struct InvalidValue: DescribedError, Sendable, Hashable {
         public static let partName = Kind(name: "part name")
         /// The file name of a part of a multipart body.
         public static let fileName = Kind(name: "file name")
+        /// A template of an address; the excerpt is the invalid piece, and the reason names its position in bytes.
+        public static let template = Kind(name: "URI template")
         /// A certificate.
         public static let certificate = Kind(name: "certificate")
         /// The pin of a public key.

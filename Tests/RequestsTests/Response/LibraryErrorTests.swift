@@ -11,7 +11,7 @@ import Testing
 @Suite(.bounded) struct LibraryErrorTests {
     @Test(
         arguments: [
-            URITemplate.TemplateError("isn't closed", excerpt: "{a", offset: 3), HTTPBody.Stream.AlreadyRead(),
+            InvalidValue(.template, "isn't closed, at byte 3", excerpt: "{a"), HTTPBody.Stream.AlreadyRead(),
             NegatedConditionHolds(),
         ] as [any Error & CustomStringConvertible]
     )

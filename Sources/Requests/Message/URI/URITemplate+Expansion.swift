@@ -8,10 +8,10 @@ extension URITemplate {
     /// (RFC 6570, 2.3 and 3.2). The output has no control characters, whatever the values contain. Only `{+x}` and
     /// `{#x}` let a value change the structure of the address: don't use them for untrusted values.
     ///
-    /// - Throws: ``URITemplate/TemplateError``, for a malformed template that was a literal, and for a prefix (`{x:3}`)
+    /// - Throws: ``InvalidValue``, for a malformed template that was a literal, and for a prefix (`{x:3}`)
     ///   of a list or of pairs. A variable that the template doesn't have isn't an error, nor is one that has no value.
     /// - Complexity: O(n) in the length of the expansion.
-    public func expand(_ variables: Variables = [:]) throws(URITemplate.TemplateError) -> String {
+    public func expand(_ variables: Variables = [:]) throws(InvalidValue) -> String {
         var output: [UInt8] = []
         for part in try parts.get() {
             switch part {
@@ -27,7 +27,7 @@ extension URITemplate.Expression {
     fileprivate func expand(
         _ values: URITemplate.Variables,
         into output: inout [UInt8]
-    ) throws(URITemplate.TemplateError) {
+    ) throws(InvalidValue) {
         var writer = Writer(kind: kind)
         for variable in variables {
             let value = values[variable.name]
@@ -45,11 +45,7 @@ extension URITemplate.Expression {
                 writer.write(joining: members, as: variable.name, to: &output)
             case (.pairs(let pairs), .explode): for pair in pairs { writer.write(pair, to: &output) }
             case (.list, .prefix), (.pairs, .prefix):
-                throw URITemplate.TemplateError(
-                    "takes a prefix of a list or of pairs",
-                    excerpt: variable.name,
-                    offset: variable.offset
-                )
+                throw InvalidValue(.template, "takes a prefix of a list or of pairs", excerpt: variable.name)
             }
         }
     }

@@ -13,7 +13,7 @@ extension URITemplate {
             bytes = Array(template.utf8)
         }
 
-        mutating func parse() throws(URITemplate.TemplateError) -> [Part] {
+        mutating func parse() throws(InvalidValue) -> [Part] {
             var parts: [Part] = []
             while position < bytes.count {
                 if bytes[position] == UInt8(ascii: "{") {
@@ -25,7 +25,7 @@ extension URITemplate {
             return parts
         }
 
-        private mutating func parseLiteral() throws(URITemplate.TemplateError) -> String {
+        private mutating func parseLiteral() throws(InvalidValue) -> String {
             let start = position
             while let byte = current, byte != UInt8(ascii: "{") {
                 guard mayStandInLiteral(byte) else {
@@ -54,7 +54,7 @@ extension URITemplate {
             }
         }
 
-        private mutating func parseExpression() throws(URITemplate.TemplateError) -> Expression {
+        private mutating func parseExpression() throws(InvalidValue) -> Expression {
             let start = position
             position += 1
             guard let byte = current else { throw error("has a brace that isn't closed", from: start) }
@@ -79,8 +79,8 @@ extension URITemplate {
             }
         }
 
-        private mutating func parseSpecifier(ofExpressionAt start: Int) throws(URITemplate.TemplateError) -> Specifier {
-            let offset = position
+        private mutating func parseSpecifier(ofExpressionAt start: Int) throws(InvalidValue) -> Specifier {
+            let begin = position
             var isNameComplete = false
             let characters = ASCIISet.alphanumerics + "_"
             while let byte = current {
@@ -95,11 +95,11 @@ extension URITemplate {
                 }
             }
             guard isNameComplete else { throw error("has an invalid variable name", from: start) }
-            let name = String(decoding: bytes[offset..<position], as: UTF8.self)
-            return Specifier(name: name, modifier: try parseModifier(ofExpressionAt: start), offset: offset)
+            let name = String(decoding: bytes[begin..<position], as: UTF8.self)
+            return Specifier(name: name, modifier: try parseModifier(ofExpressionAt: start))
         }
 
-        private mutating func parseModifier(ofExpressionAt start: Int) throws(URITemplate.TemplateError) -> Modifier {
+        private mutating func parseModifier(ofExpressionAt start: Int) throws(InvalidValue) -> Modifier {
             switch current {
             case UInt8(ascii: "*"):
                 position += 1
@@ -121,10 +121,10 @@ extension URITemplate {
         private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
 
         /// Makes an error at the present position; the excerpt begins with the piece.
-        private func error(_ reason: String, from start: Int, to end: Int? = nil) -> URITemplate.TemplateError {
+        private func error(_ reason: String, from start: Int, to end: Int? = nil) -> InvalidValue {
             let end = end ?? bytes[start...].firstIndex(of: UInt8(ascii: "}")).map { $0 + 1 } ?? bytes.count
             let excerpt = String(decoding: bytes[start..<end], as: UTF8.self)
-            return URITemplate.TemplateError(reason, excerpt: excerpt, offset: min(position, bytes.count))
+            return InvalidValue(.template, "\(reason), at byte \(min(position, bytes.count))", excerpt: excerpt)
         }
     }
 }
@@ -150,8 +150,6 @@ extension URITemplate {
     struct Specifier: Sendable, Hashable {
         var name: String
         var modifier: Modifier
-        /// The position in the template, in bytes.
-        var offset: Int
     }
 
     /// The text behind the name of a variable (RFC 6570, 2.4).

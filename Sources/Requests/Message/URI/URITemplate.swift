@@ -30,14 +30,13 @@ public struct URITemplate: Sendable, Hashable {
     /// The template as it was written.
     public let description: String
     /// The pieces of the template, or its error.
-    let parts: Result<[Part], URITemplate.TemplateError>
+    let parts: Result<[Part], InvalidValue>
 
     /// Parses a template.
     ///
-    /// - Throws: ``URITemplate/TemplateError``, with the position of the error. A template without variables isn't an
-    ///   error.
+    /// - Throws: ``InvalidValue``, with the position of the error. A template without variables isn't an error.
     /// - Complexity: O(n) in the length of the template.
-    public init(_ template: String) throws(URITemplate.TemplateError) {
+    public init(_ template: String) throws(InvalidValue) {
         self.init(stringLiteral: template)
         _ = try parts.get()
     }
@@ -61,7 +60,7 @@ extension URITemplate: ExpressibleByStringLiteral, CustomStringConvertible {
     /// Makes a template from a literal; a malformed one throws when it is expanded.
     public init(stringLiteral value: String) {
         description = value
-        parts = Result { () throws(URITemplate.TemplateError) in
+        parts = Result { () throws(InvalidValue) in
             var parser = Parser(value)
             return try parser.parse()
         }
@@ -196,31 +195,4 @@ extension URITemplate {
 extension URITemplate.Variables: DescribedMirror {
     /// The names of the variables; their values may be secrets.
     public var description: String { values.keys.sorted().map { $0.shortened() }.joined(separator: ", ") }
-}
-
-extension URITemplate {
-    /// The reason why a text isn't a URI template, or a template can't be expanded.
-    ///
-    /// It names the invalid piece, its position and the reason. A template in a literal can't throw; it throws this
-    /// error when it is expanded.
-    public struct TemplateError: DescribedError, Sendable, Hashable {
-        /// The reason.
-        public let reason: String
-        /// The beginning of the invalid piece, with control characters escaped.
-        public let excerpt: String
-        /// The position of the error, in bytes of UTF-8 from the beginning of the template.
-        public let offset: Int
-
-        /// Makes the error; the excerpt is shortened here.
-        init(_ reason: String, excerpt: String, offset: Int) {
-            self.reason = reason
-            self.excerpt = excerpt.shortened()
-            self.offset = offset
-        }
-
-        /// The error, in a sentence.
-        public var description: String {
-            "the URI template \(reason) at byte \(offset): “\(excerpt)”"
-        }
-    }
 }
