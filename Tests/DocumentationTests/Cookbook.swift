@@ -40,8 +40,8 @@ struct SessionAuthenticator: Authenticator {
 
     func refresh(_ session: Session?, using client: RefreshClient) async throws -> Session {
         guard let session else { throw NotLoggedIn() }
-        let form = HTTPRequest(method: .post, "session/refresh", body: .form(["refresh_token": session.refreshToken]))
-        return try await client.fetch(Session.self, from: form)
+        let request = Post<Session>("session/refresh").body(.form(["refresh_token": session.refreshToken]))
+        return try await client.fetch(request)
     }
 }
 

@@ -51,7 +51,7 @@ import XCTest
         }
 
         func refresh(_ token: String?, using client: RefreshClient) async throws -> String {
-            try await client.fetch(Token.self, from: HTTPRequest(method: .post, "tokens")).access
+            try await client.fetch(Post<Token>("tokens")).access
         }
     }
 

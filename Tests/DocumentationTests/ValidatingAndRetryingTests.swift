@@ -45,8 +45,7 @@ import Testing
 
         func refresh(_ token: Token?, using client: RefreshClient) async throws -> Token {
             guard let token else { throw NotLoggedIn() }
-            let renewal = Post<Token>("tokens").body(.form(["refresh": token.refresh]))
-            return try await client.fetch(Token.self, from: renewal.http)
+            return try await client.fetch(Post<Token>("tokens").body(.form(["refresh": token.refresh])))
         }
     }
 

@@ -13,8 +13,7 @@
 ///     }
 ///     func refresh(_ token: Token?, using client: RefreshClient) async throws -> Token {
 ///         guard let token else { throw NotLoggedIn() }
-///         let form = HTTPRequest(method: .post, "token", body: .form(["refresh_token": token.refresh]))
-///         return try await client.fetch(Token.self, from: form)
+///         return try await client.fetch(Post<Token>("token").body(.form(["refresh_token": token.refresh])))
 ///     }
 /// }
 /// environment.interceptors.append(AuthenticationInterceptor(TokenAuthenticator(), credential: saved))

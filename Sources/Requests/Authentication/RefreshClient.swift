@@ -12,7 +12,7 @@ import Foundation
 /// ```swift
 /// func refresh(_ token: Token?, using client: RefreshClient) async throws -> Token {
 ///     guard let token else { throw NotLoggedIn() }
-///     return try await client.fetch(Token.self, from: HTTPRequest(method: .post, "token", body: .form(token.parameters)))
+///     return try await client.fetch(Post<Token>("token").body(.form(["refresh_token": token.refresh])))
 /// }
 /// ```
 ///
@@ -34,17 +34,6 @@ public struct RefreshClient: Sendable {
     /// - Throws: ``RequestError`` if there is no good response.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
         try await body(request)
-    }
-
-    /// Sends a request, and makes a value of the JSON in its response.
-    ///
-    /// - Parameters:
-    ///   - type: The type of the value, for the decoder of the environment.
-    ///   - request: The request; a relative address is appended to the base URL.
-    /// - Returns: The value.
-    /// - Throws: ``RequestError`` if there is no good response; any error that the decoder throws.
-    public func fetch<Value: Decodable>(_ type: Value.Type, from request: HTTPRequest) async throws -> Value {
-        try await send(request).decodeJSON(type)
     }
 }
 

@@ -230,3 +230,16 @@ extension HTTPResponse {
         try attempts.last.map { try CURLCommand($0.request, redacts: !revealsSecrets).text }
     }
 }
+
+extension RefreshClient {
+    /// Sends a request, and makes its value of the response.
+    ///
+    /// - Parameter request: The request; a relative address is appended to the base URL.
+    /// - Returns: The value.
+    /// - Throws: ``RequestError`` if there is no good response; any error that the decoder throws.
+    public func fetch<R: RequestConvertible>(_ request: R) async throws -> R.Success {
+        var sent = request.http
+        sent.options = request.resolvedOptions
+        return try request.process(await send(sent))
+    }
+}
