@@ -93,6 +93,9 @@ extension MediaType: CustomStringConvertible {
     public var rawValue: String {
         parameters.reduce(subtype.isEmpty ? type : "\(type)/\(subtype)") { "\($0); \($1)" }
     }
+
+    /// The value as it stands in the field.
+    public var description: String { rawValue }
 }
 
 extension MediaType: Hashable {

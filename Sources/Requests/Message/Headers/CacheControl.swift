@@ -47,6 +47,9 @@ public struct CacheControl: Sendable, Hashable, ExpressibleByArrayLiteral, Custo
     public var rawValue: String {
         directives.map(\.description).joined(separator: ", ")
     }
+
+    /// The value as it stands in the field.
+    public var description: String { rawValue }
 }
 
 extension CacheControl: HTTPField.Value {

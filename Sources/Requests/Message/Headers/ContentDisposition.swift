@@ -54,6 +54,9 @@ public struct ContentDisposition: Sendable, Hashable, CustomStringConvertible {
         let plain = String(fileName.map { ASCIISet.plain.containsAll(String($0)) ? $0 : "_" })
         return "\(text); filename=\(plain.quoted); filename*=UTF-8''\(ASCIISet.extendedValue.encode(fileName))"
     }
+
+    /// The value as it stands in the field.
+    public var description: String { rawValue }
 }
 
 extension ContentDisposition: HTTPField.Value {

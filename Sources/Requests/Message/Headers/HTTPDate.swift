@@ -35,6 +35,9 @@ public struct HTTPDate: Sendable, Hashable, Comparable, CustomStringConvertible,
     /// The time in the form that is sent: `Sun, 06 Nov 1994 08:49:37 GMT`.
     public var rawValue: String { CivilTime(secondsSinceEpoch: secondsSinceEpoch).fieldText }
 
+    /// The value as it stands in the field.
+    public var description: String { rawValue }
+
     /// Orders times from earlier to later.
     public static func < (lhs: HTTPDate, rhs: HTTPDate) -> Bool {
         lhs.secondsSinceEpoch < rhs.secondsSinceEpoch

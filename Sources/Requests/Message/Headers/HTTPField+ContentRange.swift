@@ -20,6 +20,9 @@ extension HTTPField {
             let total = total.map(String.init) ?? "*"
             return "bytes \(positions.map { "\($0.lowerBound)-\($0.upperBound)" } ?? "*")/\(total)"
         }
+
+        /// The value as it stands in the field.
+        public var description: String { rawValue }
     }
 }
 

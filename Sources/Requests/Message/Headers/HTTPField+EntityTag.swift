@@ -32,6 +32,9 @@ extension HTTPField {
 
         /// The tag as it stands in a field.
         public var rawValue: String { "\(isWeak ? "W/" : "")\"\(value)\"" }
+
+        /// The value as it stands in the field.
+        public var description: String { rawValue }
     }
 }
 

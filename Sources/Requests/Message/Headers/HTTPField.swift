@@ -250,8 +250,3 @@ extension HTTPField.Value {
         return self
     }
 }
-
-extension HTTPField.Value where Self: CustomStringConvertible {
-    /// The value as it stands in the field.
-    public var description: String { rawValue }
-}
