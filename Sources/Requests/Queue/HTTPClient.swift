@@ -140,7 +140,8 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
     /// ```
     ///
     /// This gives a plain `OperationQueue` an environment: monitors, retries, a base URL. Its width, its suspension and
-    /// its underlying queue stay those of the queue, and requests that are added to the queue itself inherit nothing.
+    /// its underlying queue stay those of the queue, also for WebSockets; and requests that are added to the queue
+    /// itself inherit nothing.
     ///
     /// - Parameters:
     ///   - queue: The queue of the requests; it may have other operations.
@@ -294,7 +295,7 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
         // A queue of the client's own has no operations of others.
         if !lanes.isOwn { (operation as? AsynchronousOperation)?.add(ClientMark.shared) }
         lanes.follower.add(operation)
-        let isSocket = (operation as? AnyRequestOperation)?.isOutsideOfBounds == true
+        let isSocket = lanes.isOwn && (operation as? AnyRequestOperation)?.isOutsideOfBounds == true
         let lane = RunScope.isOnBehalfOfAnother ? lanes.unbounded : isSocket ? lanes.sockets : lanes.bounded
         lane.addOperation(operation)
         operation.remindQueue()
