@@ -59,7 +59,8 @@ extension StubCondition {
             if let fault { return .mismatch("the template \(template) is malformed: \(fault)") }
             var pieces = AddressPieces(request.url)
             if ignoresQuery { pieces.query = nil }
-            let reference = pieces.path + (pieces.query.map { "?\($0)" } ?? "")
+            // As it was sent, which may be no URL.
+            let reference = ignoresQuery ? request.path : request.target
             guard let values = template.extract(from: pieces.text) ?? template.extract(from: reference) else {
                 return .mismatch("the URL \(request.shownAddress) isn't one of the template \(template)")
             }
