@@ -342,9 +342,12 @@ extension RequestOperation {
         let isSmall = row == .manyCategories || row == .dependencies
         let count = Scale.pick(isSmall ? 10 : 100, whole: isSmall ? 100 : 1_000)
         _ = try await time(row, count)
-        // The better of two, as other threads of the process also take time.
-        let few = min(try await time(row, count), try await time(row, count))
-        let many = min(try await time(row, 10 * count), try await time(row, 10 * count))
+        var (few, many) = (Double.infinity, Double.infinity)
+        // The best of some, as other threads of the process also take time.
+        for _ in 0..<6 where !(many / few < 20) {
+            few = min(few, try await time(row, count))
+            many = min(many, try await time(row, 10 * count))
+        }
 
         // Linear time would be 10 times as much, quadratic 100 times.
         #expect(many / few < 35, "\(count): \(few) s, \(10 * count): \(many) s")
