@@ -48,11 +48,11 @@ final class TransferThrottle: OperationObserver {
         self.limiter = limiter
     }
 
-    /// Counts the bytes of a step of the transfer.
     func observe(_ report: OperationReport) {
         if case .transfer(let report, let transfer) = report { note(report, transfer.flow) }
     }
 
+    /// Counts the bytes of a step of the transfer.
     func note(_ report: TransferReport, _ flow: FlowControl) {
         switch report {
         case .arrived(let count): take(count, of: flow)

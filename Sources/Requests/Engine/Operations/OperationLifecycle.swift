@@ -8,7 +8,7 @@
 ///  each of them, on `settle`: ─▶ delivering ─▶ settled ─▶ finishing ─▶ finished
 /// ```
 ///
-/// The steps of a running operation are those of a function (``AnyRequestOperation/run()``), and no states here. The
+/// The steps of a running operation are those of a function (``AnyRequestOperation/run(_:)``), and no states here. The
 /// machine has no effects: an input changes the state and returns the action that its owner has to perform after
 /// unlocking. Three rules shape it:
 ///
