@@ -61,7 +61,7 @@ import Testing
         #expect(trust != .system)
     }
 
-    private static let authority = """
+    static let authority = """
         -----BEGIN CERTIFICATE-----
         MIIBfzCCASWgAwIBAgIUIr0AcPe7v0c5hsz2wwSEhoByXkAwCgYIKoZIzj0EAwIw
         FTETMBEGA1UEAwwKZWMuZXhhbXBsZTAeFw0yNjExMjExMDMzMjdaFw0zNjExMTgx
@@ -74,6 +74,17 @@ import Testing
         806v
         -----END CERTIFICATE-----
         """
+
+    #if os(Linux)
+    @Test func libcurlIsConfigured() async throws {
+        var configuration = CurlTransport.Configuration()
+        configuration.connectTimeout = .seconds(5)
+        configuration.maximumConnectionsPerHost = 32
+        let client = HTTPClient(baseURL: api, transport: CurlTransport(configuration: configuration))
+
+        #expect(try await client.fetch(Get<Recipe>("recipes/1")).name == "Pancakes")
+    }
+    #endif
 
     @Test func everySessionIsATransport() async {
         let queue = OperationQueue()
