@@ -61,7 +61,7 @@ import Testing
         error(.deadlineExceeded, .waiting, "the request may take 30.0 seconds in all"),
         error(
             .dependencyFailed,
-            .waiting,
+            .building,
             nil,
             nil,
             error(.offline, .building, "there has been no network for 5.0 seconds")

@@ -45,6 +45,37 @@ import Testing
         #expect(printed == ["unacceptableStatus", "validating", "Optional(404 Not Found)", "no such recipe", "1"])
     }
 
+    @Test func closuresNameTheTypeOfTheError() async throws {
+        let (client, shown, isShown) = (HTTPClient(baseURL: api), Locked(""), Gate())
+        @Sendable func show(_ text: String) {
+            shown.withLock { $0 = text }
+            isShown.open()
+        }
+
+        Task {
+            do throws(RequestError) {
+                show(try await client.fetch(Get<Recipe>("recipes/0")).name)
+            } catch {
+                show(error.shortDescription)
+            }
+        }
+
+        try await isShown.wait()
+        #expect(shown.withLock { $0 }.hasPrefix("unacceptableStatus"))
+    }
+
+    @Test func failedDependencyHasThePhaseOfTheTable() async throws {
+        let client = HTTPClient(baseURL: api)
+        let failing = client.addRequest(Get<Recipe>("recipes/0"))
+        let request = client.addRequest(after: failing) { Get<Author>("authors/\($0.authorID)") }
+        let group = client.addGroup(after: failing) { [Get<Author>("authors/\($0.authorID)")] }
+
+        let ofRequest = await #expect(throws: RequestError.self) { try await request.value() }
+        let ofGroup = await #expect(throws: RequestError.self) { try await group.value() }
+        #expect(ofRequest?.code == .dependencyFailed && ofRequest?.phase == .building)
+        #expect(ofGroup?.code == .dependencyFailed && ofGroup?.phase == .waiting)
+    }
+
     @Test func requestsMapErrorsToTheirOwn() async {
         await #expect {
             try await OperationQueue().fetch(OrderRequest())

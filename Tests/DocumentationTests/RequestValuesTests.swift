@@ -53,6 +53,17 @@ struct Protobuf: BodyEncoder, BodyDecoder {
         }
     }
 
+    struct GetEntries: RequestSpec {
+        typealias Failure = RequestError  // `fetch` throws this type; by default, any error
+        var request: Get<[Entry]> { Get("entries", decoding: .json(decoder: Self.decoder())) }
+
+        static func decoder() -> JSONDecoder {
+            let decoder = JSONDecoder()
+            decoder.dateDecodingStrategy = .iso8601
+            return decoder
+        }
+    }
+
     enum Screen: HTTPRequest.UserInfo.Key { static let defaultValue = "none" }
 
     struct Preferences: Codable, Equatable, Sendable { var isDark = true }
@@ -72,6 +83,13 @@ struct Protobuf: BodyEncoder, BodyDecoder {
     private var client: HTTPClient { HTTPClient(baseURL: Self.site, transport: transport) }
     private var targets: [String] {
         transport.requests.map { String($0.url.absoluteString.dropFirst("https://example.com/v1".count)) }
+    }
+
+    @Test func typeHasItsDecoderAndItsError() async throws {
+        let client = HTTPClient(transport: InMemoryTransport { _ in .json(#"[{"id": 7}]"#) }) { $0.baseURL = Self.site }
+        func entries() async throws(RequestError) -> [Entry] { try await client.fetch(GetEntries()) }
+
+        #expect(try await entries().map(\.id) == [7])
     }
 
     @Test func pathsAreLiterals() async throws {

@@ -17,6 +17,17 @@ enum DefiningRequests {
         var request: Get<User> { Get("users/\(id)").timeout(10) }
     }
 
+    struct GetEntries: RequestSpec {
+        typealias Failure = RequestError  // `fetch` throws this type; by default, any error
+        var request: Get<[Entry]> { Get("entries", decoding: .json(decoder: Self.decoder())) }
+
+        static func decoder() -> JSONDecoder {
+            let decoder = JSONDecoder()
+            decoder.dateDecodingStrategy = .iso8601
+            return decoder
+        }
+    }
+
     static func addresses(_ name: String, _ exports: URL, _ link: URL) {
         let entries = Get<[Entry]>("users/\(name)/entries?sort=date")  // `name` can't choose another path
         let export = Download("exports/\(name).zip", to: .directory(exports))
