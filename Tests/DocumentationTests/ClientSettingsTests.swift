@@ -20,6 +20,19 @@ import Testing
         #expect(report.options.deadline == .seconds(30) && report.options.retry == .never)
     }
 
+    @Test func clientHasLimiters() {
+        let client = HTTPClient(baseURL: api)
+
+        let limited = client.inheriting {
+            $0.rateLimiter = RateLimiter(10, per: .seconds(1))
+            $0.hostLimiter = HostLimiter(limit: 4)
+            $0.bandwidthLimiter = BandwidthLimiter(bytesPerSecond: 500_000)
+        }
+
+        #expect(limited.environment.rateLimiter != nil && limited.environment.hostLimiter != nil)
+        #expect(limited.environment.bandwidthLimiter?.bytesPerSecond == 500_000)
+    }
+
     /// The page has a line for every property of the environment, and for every modifier of a request, that the dump of
     /// the public interface contains.
     @Test func thePageListsEverySetting() throws {
