@@ -67,6 +67,39 @@ import Testing
         #expect(report.request?.counts == [2, 1] && partial.request?.counts == [2, 1])
     }
 
+    @Test func requestsDependOnSeveralOperations() async throws {
+        let queue = queue
+        let user = queue.addRequest(UserRequest(name: "ada"))
+        let issues = queue.addGroup([IssuesRequest("requests"), IssuesRequest("swift-nio")])
+
+        let summary = queue.addRequest(after: user, issues) { user, issues in
+            ReportRequest(counts: [user.id.count] + issues.map(\.count))
+        }
+        queue.addRequests(UserRequest(name: "ada"), IssuesRequest("requests")) { user, issues in
+            print((try? user.get().id) ?? "-", (try? issues.get().count) ?? 0)
+        }
+
+        try await summary.value()
+        #expect(summary.request?.counts == [3, 2, 1])
+    }
+
+    @Test func requestsDependOnAnArrayOfOperations() async throws {
+        let queue = queue
+
+        let operations = ["requests", "swift-nio"].map { queue.addRequest(IssuesRequest($0)) }
+        queue.addRequest(ReportRequest(counts: []), dependencies: operations)
+
+        let all = queue.addOperationGroup { _ in
+            var counts: [Int] = []
+            for operation in operations { counts.append(try await operation.value().count) }
+            return counts
+        }
+        let total = queue.addRequest(after: all) { ReportRequest(counts: $0) }
+
+        try await total.value()
+        #expect(total.request?.counts == [2, 1])
+    }
+
     @Test func aGraphIsDrawnAsTheArticleShowsIt() async throws {
         let transport = ManualTransport()
         let address = URL(string: "https://example.com")
