@@ -21,6 +21,79 @@ import XCTest
         #expect(stubber.requests.count == 3)
     }
 
+    struct MenuStore {
+        let client: HTTPClient
+
+        func dish() async throws -> String { try await client.fetch(Get<Menu>("menu")).name }
+    }
+
+    @Test func storeReadsTheMenu() async throws {
+        let transport = InMemoryTransport { _ in .json(["name": "Soup"]) }
+        let store = MenuStore(client: HTTPClient(baseURL: api, transport: transport))
+
+        #expect(try await store.dish() == "Soup")
+        #expect(transport.requests.map(\.path) == ["/menu"])
+    }
+
+    @Test func clockIsAdvancedForEachRetry() async throws {
+        let (stubber, clock) = (HTTPStubber(), ManualClock())
+        stubber.stub().respond(
+            with: .status(.serviceUnavailable),
+            .status(.serviceUnavailable),
+            .json(["name": "Soup"])
+        )
+        let client = HTTPClient(baseURL: api, transport: stubber) {
+            $0.clock = clock
+            $0.retry = RetryPolicy(limit: 2, backoff: .constant(.seconds(60)))
+        }
+
+        async let menu = client.fetch(Get<Menu>("menu"))
+        for _ in 1...2 {
+            try await clock.waitForSleepers()
+            clock.advance(by: .seconds(60))
+        }
+        #expect(try await menu.name == "Soup")
+    }
+
+    @Test func conditionsSelectRequests() async throws {
+        let stubber = HTTPStubber()
+
+        let list = StubResponse.json([["name": "Soup"], ["name": "Pie"]])
+        let text = StubResponse.json(#"[{"name": "Soup"}, {"name": "Pie"}]"#)
+
+        stubber.stub(.post, "/login", .formBody(["user": "ada"]), .header(.accept)).respond(with: .noContent)
+        stubber.stub(.get, "/menus", .query(["page": 2])).respond(with: list)
+
+        stubber.stub(.get, "/menus").respond(with: text)
+        let client = HTTPClient(baseURL: api, transport: stubber)
+        try await client.fetch(Post<Void>("login").body(.form(["user": "ada"])).header(.accept, "*/*"))
+        for page in 1...2 {
+            let menus = try await client.fetch(Get<[Menu]>("menus").query(["page": page]))
+            #expect(menus.map(\.name) == ["Soup", "Pie"])
+        }
+        #expect(stubber.stubs.map(\.callCount) == [1, 1, 1])
+    }
+
+    #if os(Linux)
+    @Test func serverHasAScriptForEachSocket() async throws {
+        let server = try MockServer()
+        let chat = StubResponse.webSocket { socket in
+            while let message = socket.receive() {
+                if message.text == "bye" { return }  // closes the socket
+                try socket.send("echo: \(message.text ?? "")")
+            }
+        }
+        server.route(.get, "/rooms/{room}", chat)
+
+        let socket = try await HTTPClient(baseURL: server.url).webSocket("rooms/1")
+        try await socket.send("hello")
+        try await socket.send("bye")
+        var texts: [String] = []
+        for try await message in socket.messages { texts.append(message.text ?? "") }
+        #expect(texts == ["echo: hello"])
+    }
+    #endif
+
     @Test func jitterIsTheSameInEveryRun() async throws {
         let clock = ManualClock()
         let transport = InMemoryTransport { _ in .status(.serviceUnavailable) }
