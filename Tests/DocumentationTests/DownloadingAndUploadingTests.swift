@@ -60,6 +60,34 @@ private let movies = FileManager.default.temporaryDirectory.appending(path: "Mov
         #expect(try await Data(contentsOf: rest.value()) == Kitchen.film)
     }
 
+    @Test func storedTokenResumesTheDownload() async throws {
+        let server = try MockServer()
+        server.route(.get, "/films/7") { request in
+            guard request.headers[.range] != nil else {
+                return .data(Kitchen.film, headers: [.eTag: "\"1\""]).truncated(after: 150_000)
+            }
+            let range: HTTPHeaders = [.eTag: "\"1\"", .contentRange: "bytes 150000-199999/200000"]
+            return .data(Kitchen.film.suffix(50_000), status: .partialContent, headers: range)
+        }
+        let client = HTTPClient(baseURL: server.url)
+        let film = Download("films/7", to: .file(folder.appending(path: "film")))
+        let tokenFile = folder.appending(path: "token")
+        try await interrupt(film, client, tokenFile)
+
+        let token = try Download.ResumeToken(data: Data(contentsOf: tokenFile))
+        let file = try await client.fetch(film.resuming(from: token))
+
+        #expect(try Data(contentsOf: file) == Kitchen.film)
+        #expect(server.requests.map { $0.headers[.range] } == [nil, "bytes=150000-"])
+    }
+
+    private func interrupt(_ film: Download, _ client: HTTPClient, _ tokenFile: URL) async throws {
+        let operation = client.addRequest(film)
+        await #expect(throws: RequestError.self) { try await operation.value() }
+
+        try operation.resumeToken?.data.write(to: tokenFile)
+    }
+
     @Test func progressIsReported() async throws {
         let film = Get<Data>("films", "7").download(to: .file(folder.appending(path: "film")))
         var lines: [String] = []
@@ -126,6 +154,13 @@ private let movies = FileManager.default.temporaryDirectory.appending(path: "Mov
         }
 
         #expect(lines == ["open", "skipped: decoding", "closed"])
+    }
+
+    @Test func eventsComeForAsLongAsTheCallerWants() async throws {
+        let events = client.serverSentEvents(Get<Data>("feed"), reconnection: ServerSentEvent.Reconnection(limit: nil))
+
+        var iterator = events.makeAsyncIterator()
+        #expect(try await iterator.next()?.data == "more")
     }
 
     @Test func eventsComeOverManyConnections() async throws {
