@@ -40,6 +40,8 @@ final class UpgradingTransport: HTTPTransport {
         let isOpen = Locked(false)
         let handle = start(request) { [keep, headers = request.headers] event in
             guard !isOpen.withLock({ $0 }) else { return core.receive(event) }
+            // The transfer, whose receiver this is, has no other owner than the connection.
+            if case .end = event { _ = core.flow.detach() }
             receive(event)
             guard case .head(let head) = event, head.status == .switchingProtocols else { return }
             isOpen.withLock { $0 = true }

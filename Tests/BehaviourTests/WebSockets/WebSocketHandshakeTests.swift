@@ -205,6 +205,24 @@ import Testing
         #expect(error?.response?.status == .temporaryRedirect)
     }
 
+    /// Whatever the answer, the transfer of the handshake is released at its end.
+    @Test(arguments: ["/open", "/closed", "/bad", "/nowhere"])
+    func nothingOfTheHandshakeIsLeft(_ path: String) async throws {
+        let census = Census()
+        server.route(.get, "/open", .webSocket { try $0.echo() })
+        server.route(.get, "/closed", .status(.forbidden))
+        server.route(.get, "/bad", .raw("HTTP/1.1 101 S\r\n\r\n", keepsAlive: true))
+        server.route(.get, "/nowhere", .reset)
+        let transport = CountedTransport(DefaultTransport.shared, census)
+
+        do {
+            let client = HTTPClient(baseURL: server.url, transport: transport)
+            await (try? client.webSocket(HTTPRequest("\(raw: path)")))?.close()
+        }
+
+        await census.extinction()
+    }
+
     @Test func interceptorChangesTheHandshakeAndSeesItsAnswer() async throws {
         let statuses = Recorder<HTTPStatus>()
         let client = HTTPClient(baseURL: server.url) {
@@ -246,5 +264,24 @@ import Testing
         #expect(proxy.requests.first?.target == "rooms.example:80")
         #expect(proxy.requests.last?.target == "/a")
         #endif
+    }
+}
+
+/// A transport whose receivers are counted as long as they are retained.
+private final class CountedTransport: HTTPTransport {
+    private let base: any HTTPTransport
+    private let census: Census
+
+    init(_ base: any HTTPTransport, _ census: Census) {
+        (self.base, self.census) = (base, census)
+    }
+
+    var capabilities: TransportCapabilities { base.capabilities }
+
+    func send(
+        _ request: TransportRequest,
+        receive: @escaping @Sendable (TransferEvent) -> Void
+    ) -> any TransferHandle {
+        base.send(request) { [life = census.life()] event in withExtendedLifetime(life) { receive(event) } }
     }
 }
