@@ -258,6 +258,23 @@ import Testing
         await socket.close()
     }
 
+    @Test(arguments: [true, false]) func slowReaderGetsAllThatCameBeforeTheEnd(isClosed: Bool) async throws {
+        let (count, sent) = (48, Recorder<Int>())
+        let socket = try await socket { socket in
+            for number in 0..<count {
+                try socket.send(.data(Data(count: 100_000)))
+                sent.record(number)
+            }
+            if isClosed { socket.close(code: .goingAway) } else { socket.disconnect() }
+        }
+
+        await sent.first(1)
+        try await quiet { sent.count }
+        #expect(try await socket.next(count).count == count)
+        #expect(await endOfMessages(socket)?.code == (isClosed ? nil : .connectionLost))
+        #expect(socket.closeCode == (isClosed ? .goingAway : .abnormalClosure))
+    }
+
     @Test func emptyMessagesThatAreNotReadMakeThePeerWaitToo() async throws {
         let count = 400_000
         let sent = Gate()
