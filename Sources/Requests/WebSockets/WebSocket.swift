@@ -82,7 +82,8 @@ public final class WebSocket: Sendable {
     /// Closes the socket, and waits for the end of the connection.
     ///
     /// Messages that were sent before still reach the peer. Messages of the peer that come later are dropped. A peer
-    /// that doesn't answer within five seconds is disconnected. May be called repeatedly; the first call counts.
+    /// that hasn't read everything and answered within five seconds is disconnected. May be called repeatedly; the
+    /// first call counts.
     ///
     /// - Parameters:
     ///   - code: The reason; by default ``WebSocket/CloseCode/normalClosure``. A code from 1000 to 1003, 1007 to 1014
