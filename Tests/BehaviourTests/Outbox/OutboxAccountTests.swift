@@ -79,6 +79,23 @@ import Testing
         #expect(failures == 0 && trial.arrivals.count == 2)
     }
 
+    /// The request ends after the change was reported, so its end has to be reported, too.
+    @Test func waitEndsWithTheRequestThatAChangeOfTheAccountCancels() async throws {
+        let trial = OutboxTrial { _ in .never }
+        let outbox = try trial.open { $0.account = "ada" }
+        let events = outbox.events
+        try await outbox.add(SaveNote(note: 1), in: "a")
+        await trial.arrivals.first(1)
+
+        outbox.account = "bob"
+
+        #expect(await !outbox.waitUntilDrained())
+        await outbox.close()
+        var states: [Outbox.Entry.State] = []
+        for await event in events { if case .parked(let entry, _) = event { states.append(entry.state) } }
+        #expect(states == [.parked(.otherAccount)])
+    }
+
     /// The credentials change right after the account, while entries are added and sent.
     @Test func noRequestHasTheCredentialsOfAnotherAccount() async throws {
         let token = Locked("ada")

@@ -64,7 +64,8 @@ extension Outbox {
         case sending(Entry)
         /// An attempt has failed, and there will be another one.
         case failed(Entry, RequestError)
-        /// An entry isn't sent until it is retried: it was refused, it has expired, or it can't be read.
+        /// An entry isn't sent until it is retried: it was refused, it has expired, or it can't be read. Or its request
+        /// was cancelled because the account has changed: it isn't sent until the account is the same again.
         case parked(Entry, RequestError?)
         /// The application retries an entry.
         case retried(Entry)

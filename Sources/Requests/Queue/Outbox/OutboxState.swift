@@ -180,7 +180,7 @@ struct OutboxState: Sendable {
         // A cancellation by a change of the account isn't a failure, even if the account has changed back since.
         if error.code == .cancelled, wasCancelled || !isWanted(id) {
             update(item)
-            return []
+            return isWanted(id) ? [] : [.report(.parked(entry(item), nil))]
         }
         (item.entry.attempts, item.entry.failure) = (item.entry.attempts + 1, error.summary)
         guard end.decision == .retry else { return park(item, end.reason, isPassed: end.decision == .skip, error) }
