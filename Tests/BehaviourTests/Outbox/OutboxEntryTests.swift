@@ -139,6 +139,21 @@ import Testing
         #expect(await outbox.waitUntilDrained())
     }
 
+    @Test func retryOfAnEntryThatIsBeingSentChangesNothing() async throws {
+        let trial = OutboxTrial { _ in .never }
+        let first = try trial.open()
+        let late = trial.date.now + 60
+        let id = try await first.add(SaveNote(note: 1), in: "a", expires: late)
+        await trial.arrivals.first(1)
+
+        try await first.retry(id)
+        #expect(first.states == [.sending] && first.entries.first?.expires == late)
+        await first.close()
+
+        let second = try trial.open { $0.isPaused = true }
+        #expect(second.states == [.pending] && second.entries.first?.expires == late)
+    }
+
     @Test func removedEntryIsCancelledAndItsCategoryGoesOn() async throws {
         let trial = OutboxTrial { $0.text == "1" ? .never : .text("saved") }
         let outbox = try trial.open()

@@ -128,8 +128,8 @@ struct OutboxState: Sendable {
         switch record {
         case .added(let entry, _), .changed(let entry):
             let former = item(entry.id)
-            // A running attempt takes precedence, and records its own end.
-            if let former, sending.contains(former.number) { return [] }
+            // A running attempt takes precedence, also in the journal.
+            if let former, sending.contains(former.number) { return [.note(.changed(former.entry), discarding: nil)] }
             apply(record)
             guard let item = item(entry.id) else { return [] }
             update(item)
