@@ -11,12 +11,12 @@ import Testing
 @Suite(.bounded) struct OutboxScaleTests {
     private static let count = Scale.pick(500, whole: 10_000)
 
-    /// Opens an outbox whose folder has entries of an earlier process, each category with three.
-    private static func fill(_ trial: OutboxTrial) async throws {
+    /// Opens an outbox whose folder has entries of an earlier process, each category with three by default.
+    private static func fill(_ trial: OutboxTrial, perCategory: Int = 3) async throws {
         let outbox = try trial.open { $0.isPaused = true }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for note in 0..<count {
-                group.addTask { try await outbox.add(SaveNote(note: note, text: "soup"), in: "\(note / 3)") }
+                group.addTask { try await outbox.add(SaveNote(note: note, text: "soup"), in: "\(note / perCategory)") }
             }
             try await group.waitForAll()
         }
@@ -60,6 +60,17 @@ import Testing
 
         #expect(outbox.entries.count == Self.count)
         #expect(time < .seconds(1))
+    }
+
+    /// The setter may be called on the main thread.
+    @Test(.tags(.alone)) func changeOfTheAccountTakesAMoment() async throws {
+        let trial = OutboxTrial()
+        try await Self.fill(trial, perCategory: 1)
+        let outbox = try trial.open { $0.isPaused = true }
+
+        let time = ProcessorTime.shortest { outbox.account = "ada" }
+
+        #expect(time < .milliseconds(100))
     }
 
     @Test(.tags(.alone)) func waitingTakesNoTime() async throws {

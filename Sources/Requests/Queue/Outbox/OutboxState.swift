@@ -42,9 +42,8 @@ struct OutboxState: Sendable {
     }
 
     var account: String? {
-        didSet {
-            for line in lines.keys { arrange(line) }
-        }
+        // Turns of lines that had to wait may be gone.
+        didSet { agenda = lines.values.compactMap { $0.first.flatMap { items[$0]?.turn } }.sorted(by: >) }
     }
     var isClosed = false
     /// The entries whose requests were cancelled because the account has changed.
