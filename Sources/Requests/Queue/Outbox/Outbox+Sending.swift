@@ -87,7 +87,7 @@ extension Outbox {
         var alarm: (date: Date, timer: DelayedAction)? = next.map { next in
             let wait = Duration(clampedSeconds: min(next.timeIntervalSince(now), Self.longestWait))
             let timer = DelayedAction(after: wait, on: client.environment.clock) { [weak self] in
-                self?.shared.withLock { $0.alarm = nil }
+                self?.shared.withLock { if $0.alarm?.date == next { $0.alarm = nil } }
                 self?.step(at: next)
             }
             return (next, timer)
