@@ -18,8 +18,8 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
     /// The open socket, for the task that uses it; `nil` if no socket was opened.
     private let opening = OneShot<Opening?>()
     private let user: Task<Void, Never>
-    /// The connection that was upgraded last, and whether its socket was passed to the request.
-    private let upgraded = Locked<(core: SocketCore?, isUsed: Bool)>((nil, false))
+    /// The connection that was upgraded last.
+    private let upgraded = Locked<SocketCore?>(nil)
 
     /// Makes an operation.
     public required init(_ configuration: OperationConfiguration<R>) {
@@ -39,8 +39,6 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
     final override var keepsContentInMemory: Bool { false }
     final override var isOpenEnded: Bool { true }
     final override var isOutsideOfBounds: Bool { true }
-    // Messages of a socket can't be taken back.
-    final override var mayTryAgain: Bool { !upgraded.withLock { $0.isUsed } }
 
     final override func makeRequest() async throws -> HTTPRequest {
         var request = try await super.makeRequest()
@@ -76,8 +74,8 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
         core.open { [self] in if isWanted { advance(.transferEnded) } }
         if plan?.options.deadline == nil { endDeadline() }
         let former = upgraded.withLock { upgraded in
-            defer { if isWanted { upgraded.core = core } }
-            return isWanted ? upgraded.core : core
+            defer { if isWanted { upgraded = core } }
+            return isWanted ? upgraded : core
         }
         former?.cancel(RequestError(.cancelled, phase: .receiving))
         // If the operation got its result in the meantime, there was no connection to close yet.
@@ -88,11 +86,7 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
         _ response: HTTPResponse<ResponseContent>,
         of sent: HTTPRequest
     ) async throws(RunFailure) {
-        let core = upgraded.withLock { upgraded in
-            defer { upgraded.isUsed = upgraded.core != nil }
-            return upgraded.core
-        }
-        guard response.status == .switchingProtocols, let core, let request else {
+        guard response.status == .switchingProtocols, let core = upgraded.withLock({ $0 }), let request else {
             let reason = "the response opens no WebSocket"
             let error = RequestError(.badResponse, phase: .receiving, reason: reason)
             throw RunFailure(error, in: .receiving, response: response.map { $0.data ?? Data() })
@@ -116,7 +110,7 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
     /// Closes the socket, which isn't needed any more; `process` gets the error of the operation.
     private func endUse() {
         let error = failure as? RequestError ?? RequestError(.cancelled, phase: .receiving)
-        upgraded.withLock { $0.core }?.cancel(error)
+        upgraded.withLock { $0 }?.cancel(error)
         user.cancel()
     }
 
