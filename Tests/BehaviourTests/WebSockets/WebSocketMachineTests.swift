@@ -140,6 +140,14 @@ import Testing
         #expect(machine.takeAll() == Data())
     }
 
+    @Test func pongOfAFloodIsNotBehindTheCloseFrame() {
+        var machine = WebSocketMachine(.server)
+        for _ in 0..<40 { _ = machine.receive(Data([0x89, 0x80, 0, 0, 0, 0])) }
+        machine.close(.normalClosure)
+
+        #expect(machine.takeAll().suffix(4) == Data([0x88, 2, 3, 232]))
+    }
+
     /// A peer that sends pings and doesn't read needs no memory here.
     @Test func floodOfPingsIsAnsweredByTheFirstOnesAndTheLast() {
         var (machine, server) = (WebSocketMachine(.client), WebSocketMachine(.server))

@@ -1,0 +1,76 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTestSupport
+import RequestsTesting
+import Testing
+
+/// A peer without a network: a test decides when its bytes arrive, and when it takes those of the client.
+struct ManualPeer {
+    let socket: WebSocket
+    let transfer: ManualTransfer
+    let client: HTTPClient
+    private let source: TransportRequest.UpgradeSource
+
+    init(_ configure: (inout RequestEnvironment) -> Void = { _ in }) async throws {
+        try await self.init(configure) { $0.receive(.head(Self.head(for: $0))) }
+    }
+
+    /// Opens a socket; `answer` reports the head of the handshake's response.
+    init(
+        _ configure: (inout RequestEnvironment) -> Void,
+        _ answer: (ManualTransfer) -> Void
+    ) async throws {
+        let transport = ManualTransport([.concurrentDelivery, .pausing, .upgrades])
+        let client = HTTPClient(baseURL: URL(string: "ws://feed.example"), transport: transport, configure)
+        async let socket = client.webSocket("")
+        transfer = try await transport.awaitTransfer()
+        source = try #require(transfer.request.upgrade)
+        answer(transfer)
+        (self.client, self.socket) = (client, try await socket)
+    }
+
+    /// The head that accepts the handshake of a transfer.
+    static func head(for transfer: ManualTransfer) -> HTTPResponseHead {
+        var headers: HTTPHeaders = [.upgrade: "websocket", .connection: "Upgrade"]
+        let key = transfer.request.headers[WebSocketHandshake.keyName] ?? ""
+        headers[WebSocketHandshake.acceptName] = WebSocketHandshake.accept(for: key)
+        return HTTPResponseHead(status: .switchingProtocols, headers: headers, url: transfer.request.url)
+    }
+
+    /// The operation that runs as long as the socket is open.
+    var operation: AnyRequestOperation {
+        get throws { try #require(client.requestOperations.first) }
+    }
+
+    /// Sends frames, which arrive together.
+    func send(_ frames: WebSocketFrame...) {
+        var bytes: [UInt8] = []
+        for frame in frames { frame.append(to: &bytes) }
+        transfer.receive(.data(Data(bytes)))
+    }
+
+    /// Takes the bytes of the client, as many as there are by default.
+    func take(atMost limit: Int = .max) -> Data {
+        var (taken, buffer) = (Data(), Data(count: 4096))
+        while taken.count < limit {
+            let count = buffer.withUnsafeMutableBytes { bytes in
+                source.take(into: UnsafeMutableRawBufferPointer(rebasing: bytes.prefix(limit - taken.count)))
+            }
+            guard count > 0 else { break }
+            taken += buffer.prefix(count)
+        }
+        return taken
+    }
+
+    /// Takes what the client has sent, as a server understands it.
+    func takeEvents() -> [WebSocketMachine.Event] {
+        var machine = WebSocketMachine(.server)
+        return machine.receive(take())
+    }
+
+    /// Calls a closure when the client has bytes again after all were taken.
+    func whenReadable(_ body: @escaping @Sendable () -> Void) { source.whenReadable(body) }
+}

@@ -1,0 +1,226 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTestSupport
+import RequestsTesting
+import Testing
+
+/// What a socket does when something happens at one certain moment.
+@Suite(.bounded) struct WebSocketOrderTests {
+    private static let emptyMessages: [UInt8] = (0..<10_000).map { $0.isMultiple(of: 2) ? 0x82 : 0 }
+
+    // MARK: Wake-ups
+
+    @Test func bytesThatComeWhileTheTransportLooksAreReported() {
+        let (box, count) = (Locked<TransportRequest.UpgradeSource?>(nil), Locked(0))
+        let source = TransportRequest.UpgradeSource { _ in
+            box.withLock { $0 }?.wake()
+            return 0
+        }
+        box.withLock { $0 = source }
+        source.whenReadable { count.withLock { $0 += 1 } }
+        _ = source.take(into: UnsafeMutableRawBufferPointer(start: nil, count: 0))
+        box.withLock { $0 = nil }
+
+        #expect(count.withLock { $0 } == 1)
+    }
+
+    @Test func pingThatComesWithAnAwaitedMessageIsAnswered() async throws {
+        let (peer, wakes) = (try await ManualPeer(), Recorder<Void>())
+        let reading = Task { try await peer.socket.next(1) }
+        // The task is waiting once its message is returned at once.
+        for _ in 0..<100 { await Task.yield() }
+        peer.whenReadable { wakes.record(()) }
+        #expect(peer.take() == Data())
+
+        peer.send(.text("awaited"), .ping(Data("?".utf8)))
+
+        #expect(try await reading.value == [.text("awaited")])
+        #expect(wakes.count == 1)
+        #expect(peer.takeEvents() == [.pong(Data("?".utf8))])
+    }
+
+    // MARK: Back-pressure
+
+    @Test func emptyMessagesThatAreNotReadPauseThePeer() async throws {
+        let peer = try await ManualPeer()
+
+        peer.transfer.receive(.data(Data(Self.emptyMessages)))
+        #expect(peer.transfer.isPaused)
+        #expect(try await peer.socket.next(4000).count == 4000)
+
+        #expect(!peer.transfer.isPaused)
+    }
+
+    @Test func closeOfAFullSocketLetsThePeerAnswer() async throws {
+        let peer = try await ManualPeer()
+        peer.transfer.receive(.data(Data(Self.emptyMessages)))
+        #expect(peer.transfer.isPaused)
+
+        async let close: Void = peer.socket.close()
+        try await peer.transfer.awaitPause(false)
+        peer.send(.close(1000))
+        peer.transfer.receive(.end(nil))
+        await close
+
+        #expect(peer.socket.closeCode == .normalClosure)
+    }
+
+    @Test func peerThatIsMadeToWaitIsNotGivenUp() async throws {
+        let clock = ManualClock()
+        let peer = try await ManualPeer { ($0.clock, $0.timeout) = (clock, .seconds(30)) }
+        peer.transfer.receive(.data(Data(Self.emptyMessages)))
+
+        for _ in 0..<6 {
+            try await clock.waitForSleepers()
+            clock.advance(by: .seconds(10))
+        }
+        try await clock.waitForSleepers()
+
+        #expect(peer.socket.closeCode == nil && peer.transfer.cancelCount == 0)
+        #expect(try await peer.socket.next(1) == [.data(Data())])
+        peer.transfer.receive(.end(nil))
+    }
+
+    @Test func sendersKeepTheirOrderThoughThereIsRoomForALaterOne() async throws {
+        let peer = try await ManualPeer()
+        try await peer.socket.send(Data(count: 300_000))
+        let second = Task { try await peer.socket.send("second") }
+        for _ in 0..<100 { await Task.yield() }
+        // Less than the maximum waits now, and more than the half of it.
+        var machine = WebSocketMachine(.server)
+        var events = machine.receive(peer.take(atMost: 100_000))
+        let third = Task { try await peer.socket.send("third") }
+        for _ in 0..<100 { await Task.yield() }
+
+        while events.count < 3 {
+            events += machine.receive(peer.take())
+            await Task.yield()
+        }
+        try await second.value
+        try await third.value
+
+        #expect(events == [.message(.data(Data(count: 300_000))), .message(.text("second")), .message(.text("third"))])
+        peer.transfer.receive(.end(nil))
+    }
+
+    // MARK: Ends
+
+    @Test func waitingSenderAndPingFailWhenThePeerCloses() async throws {
+        let peer = try await ManualPeer()
+        try await peer.socket.send(Data(count: 300_000))
+        let waits = [
+            Task { try await peer.socket.send("late") }, Task { try await peer.socket.ping() },
+        ]
+        for _ in 0..<100 { await Task.yield() }
+
+        peer.send(.close(1000))
+        peer.transfer.receive(.end(nil))
+
+        for wait in waits {
+            let error = await #expect(throws: RequestError.self) { try await wait.value }
+            #expect(error?.code == .closed)
+        }
+    }
+
+    @Test func answerToTheLastOfTwoPingsIsEnough() async throws {
+        let peer = try await ManualPeer()
+        let pings = (0..<2).map { _ in Task { try await peer.socket.ping() } }
+        var machine = WebSocketMachine(.server)
+        var payloads: [Data] = []
+        while payloads.count < 2 {
+            for case .ping(let payload) in machine.receive(peer.take()) { payloads.append(payload) }
+            await Task.yield()
+        }
+
+        peer.send(.pong(payloads[1]))
+
+        for ping in pings { try await ping.value }
+        peer.transfer.receive(.end(nil))
+    }
+
+    @Test func cancelLeavesNoMessages() async throws {
+        let peer = try await ManualPeer()
+        peer.send(.text("unread"))
+
+        try peer.operation.cancel()
+
+        let error = await #expect(throws: RequestError.self) { try await peer.socket.next(1) }
+        #expect(error?.code == .cancelled)
+        peer.transfer.receive(.end(nil))
+    }
+
+    /// One that is cancelled has a second.
+    @Test(arguments: [true, false]) func peerThatNeverClosesIsDisconnectedInTime(isCancelled: Bool) async throws {
+        let clock = ManualClock()
+        let peer = try await ManualPeer { $0.clock = clock }
+
+        async let close: Void? = isCancelled ? nil : peer.socket.close()
+        if isCancelled { try peer.operation.cancel() }
+        // The close frame is there once the limit is set.
+        while peer.takeEvents().isEmpty { await Task.yield() }
+        try await clock.waitForSleepers()
+        clock.advance(by: isCancelled ? .seconds(1) : .seconds(5))
+
+        try await peer.transfer.awaitCancel()
+        peer.transfer.receive(.end(RequestError(.cancelled, phase: .receiving)))
+        _ = await close
+        #expect(peer.socket.closeCode == .abnormalClosure)
+    }
+
+    /// The clock of the client is read while the connection is kept, and the operation is cancelled there.
+    @Test(arguments: [2, 4, 5, 6]) func cancelWhileTheConnectionIsKeptClosesIt(read: Int) async throws {
+        let clock = CancellingClock()
+        let transport = ManualTransport([.concurrentDelivery, .pausing, .upgrades])
+        let client = HTTPClient(baseURL: URL(string: "ws://feed.example"), transport: transport) { $0.clock = clock }
+        let socket = Task { try await client.webSocket("") }
+        let transfer = try await transport.awaitTransfer()
+        let operation = try #require(client.requestOperations.first)
+
+        clock.cancel(operation, atRead: read)
+        transfer.receive(.head(ManualPeer.head(for: transfer)))
+        operation.cancel()
+
+        // The limit was set during the cancel: a connection that was forgotten would stay until its timeout.
+        clock.time.advance(by: .seconds(1))
+        try await transfer.awaitCancel()
+        transfer.receive(.end(RequestError(.cancelled, phase: .receiving)))
+        _ = await socket.result
+        try await eventually { operation.isFinished }
+    }
+
+    /// A timer may fire before the socket has stored it.
+    @Test func timeoutIsNoticedHoweverShortItIs() async throws {
+        for _ in 0..<Scale.pick(200, whole: 2000) {
+            let peer = try await ManualPeer { $0.timeout = .nanoseconds(1) }
+            let error = await #expect(throws: RequestError.self) { try await peer.socket.next(1) }
+            #expect(error?.code == .timedOut)
+            peer.transfer.receive(.end(nil))
+        }
+    }
+}
+
+/// A clock that cancels an operation when it is read.
+private final class CancellingClock: Clock {
+    let time = ManualClock()
+    private let plan = Locked<(operation: AnyRequestOperation, rest: Int)?>(nil)
+
+    func cancel(_ operation: AnyRequestOperation, atRead read: Int) { plan.withLock { $0 = (operation, read) } }
+
+    var now: ManualClock.Instant {
+        let due = plan.withLock { plan -> AnyRequestOperation? in
+            plan?.rest -= 1
+            return plan?.rest == 0 ? plan?.operation : nil
+        }
+        due?.cancel()
+        return time.now
+    }
+
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws {
+        try await time.sleep(until: deadline, tolerance: tolerance)
+    }
+}
