@@ -79,6 +79,30 @@ import Testing
         #expect(failures == 0 && trial.arrivals.count == 2)
     }
 
+    /// The account changes between the turn of an entry and the request for it.
+    @Test func accountThatChangesWhileTheRequestIsMadeSendsNothing() async throws {
+        let (trial, present) = (OutboxTrial(), Locked<Outbox?>(nil))
+        let outbox = try trial.open {
+            ($0.account, $0.isPaused) = ("ada", true)
+            $0.register(
+                SaveNote.self,
+                migrating: { content in
+                    present.withLock { $0 }?.account = "bob"
+                    return content
+                }
+            )
+        }
+        try await outbox.add(SaveNote(note: 1), in: "a")
+        present.withLock { $0 = outbox }
+
+        outbox.resume()
+        #expect(await !outbox.waitUntilDrained())
+        present.withLock { $0 = nil }
+
+        #expect(outbox.states == [.parked(.otherAccount)] && trial.arrivals.count == 0)
+        await outbox.close()
+    }
+
     /// The request ends after the change was reported, so its end has to be reported, too.
     @Test func waitEndsWithTheRequestThatAChangeOfTheAccountCancels() async throws {
         let trial = OutboxTrial { _ in .never }
