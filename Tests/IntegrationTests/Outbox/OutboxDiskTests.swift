@@ -1,0 +1,183 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+import Requests
+import RequestsTestSupport
+import RequestsTesting
+import Testing
+
+/// What an outbox has on the disk when it says so, and what a broken disk leaves.
+@Suite(.bounded) struct OutboxDiskTests {
+    private struct Write: RequestSpec, Codable {
+        var number: Int
+        var text = ""
+
+        var request: Post<Void> { Post("writes/\(number)") }
+    }
+
+    private let folder = TemporaryFolder()
+    private let calls: DiskCalls
+    private let client: HTTPClient
+
+    init() {
+        calls = DiskCalls(in: folder.url)
+        client = HTTPClient(
+            baseURL: URL(string: "https://api.example.com"),
+            transport: InMemoryTransport { _ in .status(.noContent) }
+        )
+    }
+
+    private func open() throws -> Outbox {
+        try Outbox(at: folder.url, client: client) {
+            $0.register(Write.self)
+            ($0.connectivity, $0.isPaused) = (Connectivity(), true)
+        }
+    }
+
+    private func photo() throws -> (folder: TemporaryFolder, file: URL) {
+        let folder = TemporaryFolder()
+        try Data("photo".utf8).write(to: folder.file("photo.jpg"))
+        return (folder, folder.file("photo.jpg"))
+    }
+
+    /// Adds writes until the journal is replaced.
+    private func replaceJournal(of outbox: Outbox, _ count: inout Int) async throws {
+        let text = String(repeating: "x", count: 8000)
+        var isReplaced = false
+        while !isReplaced {
+            count += 1
+            try await outbox.add(Write(number: count, text: text))
+            isReplaced = calls.take().contains { if case .rename = $0 { true } else { false } }
+        }
+    }
+
+    // MARK: The order
+
+    @Test func entryIsOnTheDiskWhenItIsAdded() async throws {
+        let outbox = try open()
+        #expect(calls.take().suffix(2) == [.sync("bodies"), .sync("")])
+
+        for number in 0..<3 {
+            try await outbox.add(Write(number: number))
+            #expect(calls.take() == [.sync("journal")] && calls.isSynced("journal"))
+        }
+        try await outbox.remove(outbox.entries[0].id)
+        #expect(calls.take() == [.sync("journal")] && calls.isSynced("journal"))
+    }
+
+    @Test func fileIsOnTheDiskBeforeItsEntryAndRemovedBehindIt() async throws {
+        let (outbox, photo) = (try open(), try photo())
+        _ = calls.take()
+
+        let id = try await outbox.add(Write(number: 1), file: photo.file)
+        let body = "bodies/\(id.uuidString).jpg"
+        #expect(calls.take() == [.sync(body), .sync("bodies"), .sync(""), .sync("journal")])
+        #expect(calls.isSynced(body))
+        outbox.resume()
+        #expect(await outbox.waitUntilDrained())
+        await outbox.close()
+
+        #expect(calls.take() == [.sync("journal"), .unlink(body)])
+    }
+
+    @Test func newJournalIsOnTheDiskBeforeItReplacesTheFormer() async throws {
+        let outbox = try open()
+        _ = calls.take()
+        var (number, all) = (0, [DiskCalls.Call]())
+        while all.count < 2 {
+            number += 1
+            try await outbox.add(Write(number: number, text: String(repeating: "x", count: 8000)))
+            all = calls.take()
+        }
+        let names = all.map { call in
+            switch call {
+            case .sync(let name): name.hasSuffix(".partial") ? "sync new journal" : "sync \(name)"
+            case .rename(let name, let other): name.hasSuffix(".partial") ? "rename to \(other)" : "rename"
+            case .unlink: "unlink new journal"
+            }
+        }
+        #expect(
+            names == [
+                "sync journal", "sync new journal", "rename to journal", "sync bodies", "sync ", "unlink new journal",
+            ]
+        )
+        let entries = outbox.entries
+        await outbox.close()
+        #expect(try open().entries == entries)
+    }
+
+    // MARK: A broken disk
+
+    @Test func failureOfTheSyncIsOneOfAdd() async throws {
+        let outbox = try open()
+        try await outbox.add(Write(number: 1))
+        calls.refuse { $0 == .sync("journal") }
+        await #expect(throws: FileError.self) { try await outbox.add(Write(number: 2)) }
+        calls.refuse { _ in false }
+        try await outbox.add(Write(number: 3))
+
+        let entries = outbox.entries
+        #expect(entries.count == 2)
+        await outbox.close()
+
+        // Not even the bytes of the other are left.
+        let journal = try String(contentsOf: folder.file("journal"), encoding: .utf8)
+        #expect(journal.split(separator: "\n").count == 2)
+        #expect(try open().entries == entries)
+    }
+
+    @Test func fileThatCannotBeSyncedIsNotKept() async throws {
+        let (outbox, photo) = (try open(), try photo())
+        calls.refuse { if case .sync(let name) = $0 { name.hasPrefix("bodies/") } else { false } }
+
+        await #expect(throws: FileError.self) { try await outbox.add(Write(number: 1), file: photo.file) }
+
+        #expect(outbox.isEmpty && folder.files.map(\.lastPathComponent) == ["journal", "lock"])
+    }
+
+    @Test func journalThatCannotBeReplacedGoesOn() async throws {
+        let outbox = try open()
+        calls.refuse { if case .rename = $0 { true } else { false } }
+        var count = 0
+        for _ in 0..<2 { try await replaceJournal(of: outbox, &count) }
+        try await outbox.add(Write(number: 0))
+
+        let entries = outbox.entries
+        await outbox.close()
+
+        #expect(entries.count == count + 1)
+        #expect(folder.files.map(\.lastPathComponent) == ["journal", "lock"])
+        #expect(try open().entries == entries)
+    }
+
+    @Test func damageThatCannotBeSetAsideStaysInTheJournal() async throws {
+        try Data("not a record\n".utf8).write(to: folder.file("journal"))
+        calls.refuse { if case .rename(_, let name) = $0 { name.hasPrefix("damaged") } else { false } }
+        let outbox = try open()
+        #expect(outbox.damage.map(\.file.lastPathComponent) == ["journal"])
+
+        try await outbox.remove(outbox.add(Write(number: 1)))
+        await outbox.close()
+
+        #expect(outbox.isEmpty)
+        #expect(try String(contentsOf: folder.file("journal"), encoding: .utf8).hasPrefix("not a record\n"))
+    }
+
+    /// Under its name there may be either journal after a loss of power, so nothing is promised any more.
+    @Test func journalWhoseNameIsNotOnTheDiskTakesNothing() async throws {
+        let outbox = try open()
+        _ = calls.take()
+        calls.refuse { $0 == .sync("") }
+        var count = 0
+        try await replaceJournal(of: outbox, &count)
+        calls.refuse { _ in false }
+
+        await #expect(throws: FileError.self) { try await outbox.add(Write(number: 0)) }
+        await outbox.close()
+
+        #expect(try open().entries.count == count)
+    }
+}
+#endif
