@@ -178,7 +178,11 @@ final class SessionSocket: NSObject, URLSessionWebSocketDelegate, TransferHandle
         reason: Data?
     ) {
         let code = WebSocket.CloseCode(rawValue: UInt16(clamping: closeCode.rawValue))
-        pass { $0.close(code, reason: String(decoding: reason ?? Data(), as: UTF8.self)) }
+        pass { machine in
+            // The present one has answered a close of the client itself, and closes once only.
+            machine = WebSocketMachine(.server)
+            machine.close(code, reason: String(decoding: reason ?? Data(), as: UTF8.self))
+        }
     }
 
     /// Refuses every redirect: the library follows them itself.
