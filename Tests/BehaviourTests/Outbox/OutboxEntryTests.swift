@@ -126,6 +126,26 @@ import Testing
         #expect(trial.arrivals.elements.prefix(4).map(\.key) == (ids + ids).map(\.uuidString))
     }
 
+    @Test func retriedEntryWaitsForALaterOneThatIsBeingSent() async throws {
+        let (gate, isWell) = (Gate(), Locked(false))
+        let trial = OutboxTrial { arrival in
+            if arrival.text == "2" { return .text("saved").held(by: gate) }
+            return isWell.withLock { $0 } ? .text("saved") : .status(.gone)
+        }
+        let outbox = try trial.open { $0.decide = { _, _ in .skip } }
+        let id = try await outbox.add(SaveNote(note: 1, text: "1"), in: "a")
+        try await outbox.add(SaveNote(note: 1, text: "2"), in: "a")
+        await trial.arrivals.first(2)
+        isWell.withLock { $0 = true }
+
+        try await outbox.retry(id)
+        #expect(outbox.states == [.pending, .sending])
+        gate.open()
+
+        #expect(await outbox.waitUntilDrained())
+        #expect(trial.arrivals.elements.map(\.text) == ["1", "2", "1"])
+    }
+
     @Test func retryEndsTheWait() async throws {
         let isWell = Locked(false)
         let trial = OutboxTrial { _ in isWell.withLock { $0 } ? .text("saved") : .status(.serviceUnavailable) }

@@ -173,6 +173,25 @@ import Testing
         #expect(try trial.folder.names() == ["bodies", "journal", "lock"])
     }
 
+    @Test func shorterJournalHasTheParkedEntriesToo() async throws {
+        let trial = OutboxTrial { $0.text == "bad" ? .status(.unprocessableContent) : .text("saved") }
+        let outbox = try trial.open { $0.decide = { _, entry in entry.category == "a" ? .park : .skip } }
+        for category in ["a", "b"] { try await outbox.add(SaveNote(note: 1, text: "bad"), in: category) }
+        #expect(await !outbox.waitUntilDrained())
+        outbox.pause()
+
+        var length = 0
+        while case let now = try Data(contentsOf: trial.journal).count, now >= length {
+            length = now
+            try await outbox.remove(outbox.add(SaveNote(note: 2, text: String(repeating: "x", count: 8000))))
+        }
+        let entries = outbox.entries
+        await outbox.close()
+
+        let second = try trial.open { $0.isPaused = true }
+        #expect(second.entries == entries && second.states == [.parked(.refused), .parked(.refused)])
+    }
+
     @Test func hiddenFilesOfAnEndedProcessAreRemoved() async throws {
         let trial = OutboxTrial()
         _ = try await Self.journal(of: trial, ["1"])
