@@ -257,6 +257,27 @@ import Testing
         try await eventually { trial.folder.files.map(\.lastPathComponent) == ["journal", "lock", "photo.jpg"] }
     }
 
+    /// It may be all that is left of the entry.
+    @Test func copyOfAFileOfADamagedEntryIsKept() async throws {
+        let trial = OutboxTrial()
+        let photo = trial.folder.file("photo.jpg")
+        try Data("photo".utf8).write(to: photo)
+        let first = try trial.open {
+            $0.register(UploadPhoto.self)
+            $0.isPaused = true
+        }
+        let id = try await first.add(UploadPhoto(name: "a"), file: photo)
+        await first.close()
+        var journal = try Data(contentsOf: trial.journal)
+        journal[journal.count / 2] = 0xFF
+        try journal.write(to: trial.journal)
+
+        let second = try trial.open { $0.register(UploadPhoto.self) }
+
+        #expect(second.isEmpty && second.damage.count == 1)
+        #expect(trial.folder.files.contains { $0.lastPathComponent == "\(id.uuidString).jpg" })
+    }
+
     @Test func fileOutsideIsRefused() async throws {
         let trial = OutboxTrial()
         let photo = trial.folder.file("photo.jpg")
