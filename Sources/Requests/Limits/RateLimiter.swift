@@ -23,7 +23,8 @@ public final class RateLimiter: Sendable {
         var bucket: TokenBucket
         var waiters = Waiters()
         var lastID = 0
-        var lastAsked = Duration.zero
+        /// The time of the last answers: asking for them may take a while.
+        var lastAnswered = Duration.zero
         /// The number of the current sleep until the next token; `nil` without waiters.
         var sleep: Int?
         var sleeps = 0
@@ -32,13 +33,11 @@ public final class RateLimiter: Sendable {
         /// Admits waiters, and begins to sleep for those that remain.
         mutating func proceed(at time: Duration) -> Effect {
             guard !waiters.isAsking else { return Effect() }
-            if time - lastAsked >= RateLimiter.trustDuration { waiters.recheck() }
+            if time - lastAnswered >= RateLimiter.trustDuration { waiters.recheck() }
             var effect = Effect(step: waiters.next(bucket.available(at: time)))
             switch effect.step {
             case .none: break
-            case .ask:
-                lastAsked = time
-                return effect
+            case .ask: return effect
             case .grant(let granted): bucket.take(granted.count)
             }
             if waiters.isEmpty {
@@ -129,7 +128,10 @@ public final class RateLimiter: Sendable {
         case .none: break
         case .ask(let waiters):
             let answers = waiters.mapValues { $0.priority() }
-            self.change { state, _ in state.waiters.update(answers) }
+            self.change { state, time in
+                state.waiters.update(answers)
+                state.lastAnswered = time
+            }
         case .grant(let waiters):
             for waiter in waiters { waiter.granted() }
         }

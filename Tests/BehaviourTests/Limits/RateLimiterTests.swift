@@ -9,6 +9,30 @@ import Testing
 
 /// When a request is sent that has to wait for its turn.
 @Suite(.bounded) struct RateLimiterTests {
+    /// An operation whose priority takes time to find out.
+    final class DeliberateOperation: DataOperation<DeliberateRequest>, @unchecked Sendable {
+        override var queuePriority: Operation.QueuePriority {
+            get {
+                request?.deliberate()
+                return .normal
+            }
+            set {}
+        }
+    }
+
+    struct DeliberateRequest: DataRequest {
+        typealias Success = Data
+        typealias OperationType = DeliberateOperation
+        typealias Failure = RequestError
+
+        let url: URL
+        let deliberate: @Sendable () -> Void
+        var identifier: String { url.path }
+
+        func makeURLRequest(completion: @escaping BuildCompletion) { completion(.success(URLRequest(url: url))) }
+        func processData(_ data: Data) throws -> Data { data }
+    }
+
     private let clock = ManualClock()
 
     private func traffic(_ limiter: RateLimiter) -> LimitedTraffic { LimitedTraffic { $0.rateLimiter = limiter } }
@@ -82,6 +106,36 @@ import Testing
         try await clock.waitForSleepers()
         clock.advance(by: .milliseconds(100))
         #expect(await traffic.sent.first(2) == [1, 2])
+    }
+
+    /// Priorities are trusted for 100 ms, also those that take longer to find out.
+    @Test func slowPrioritiesAreReadOnceATurn() async throws {
+        let traffic = traffic(RateLimiter(1, per: .seconds(1), clock: clock))
+        let count = Locked(0)
+        let isSlow = Locked(false)
+        for id in 1...3 {
+            let request = DeliberateRequest(url: LimitedTraffic.request(id).url) { [clock] in
+                guard isSlow.withLock({ $0 }) else { return }
+                let isEndless = count.withLock { count in
+                    count += 1
+                    return count > 50
+                }
+                if !isEndless { clock.advance(by: .milliseconds(100)) }
+            }
+            traffic.client.makeOperation(for: request).start()
+            if id == 1 { await traffic.sent.first(1) }
+        }
+        try await clock.waitForSleepers()
+
+        isSlow.withLock { $0 = true }
+        clock.advance(by: .seconds(1))
+
+        #expect(await traffic.sent.first(2) == [1, 2])
+        #expect(count.withLock { $0 } == 2)
+        isSlow.withLock { $0 = false }
+        try await clock.waitForSleepers()
+        clock.advance(by: .seconds(1))
+        await traffic.sent.first(3)
     }
 
     /// The transport adds the next request while the limiter lets one go.
