@@ -30,7 +30,8 @@ extension AnyRequestOperation {
                     guard try isWanted() else { return }
                     return try await conclude(try turn.judge(answer, to: request), of: request)
                 } catch {
-                    guard try isWanted() else { return }
+                    // After a result, the transfers are cancelled before the task.
+                    guard hasNoResult, try isWanted() else { return }
                     turn = try await turn.next(after: error, to: sent)
                 }
             }
@@ -44,7 +45,7 @@ extension AnyRequestOperation {
     /// - Throws: A cancellation, if a caller's code has cancelled the task of the run itself.
     private func isWanted() throws(RunFailure) -> Bool {
         guard Task.isCancelled else { return true }
-        guard core.withLock({ $0.lifecycle.isRunning }) else { return false }
+        guard hasNoResult else { return false }
         throw RunFailure(RequestError(.cancelled, phase: phase), in: phase)
     }
 
@@ -61,7 +62,12 @@ extension AnyRequestOperation {
         }
     }
 
+    private var hasNoResult: Bool { core.withLock { $0.lifecycle.isRunning } }
+
     // MARK: Transfers
+
+    /// Whether neither this run has a result, nor any that waits for it.
+    final var mayStillSend: Bool { hasNoResult && outer?.mayStillSend ?? true }
 
     /// Records that a transfer begins; returns the facts that it needs, or `nil` if there is a result, and nothing is
     /// to be sent.

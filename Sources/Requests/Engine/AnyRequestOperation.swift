@@ -128,6 +128,9 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
     /// The priority of the request: its own, or the highest of those that share its transfer.
     var urgency: Int { queuePriority.rawValue }
 
+    /// The operation that waits for this one, and whose end is its end; nearly always `nil`.
+    var outer: AnyRequestOperation? { nil }
+
     /// Whether the content is collected in memory, up to the limit, and may come from a cache or be shared.
     var keepsContentInMemory: Bool { true }
 

@@ -75,14 +75,18 @@ struct RunState: Sendable {
         let transfers: [Transfer]
         let failed: Transfer?
 
-        func carryOut() {
-            waiter?.resume(returning: nil)
-            task?.cancel()
-            // Transfers of tasks that an interceptor has left behind aren't part of this task.
+        /// Cancels the transfers, also those of tasks that an interceptor has left behind.
+        func stopTransfers() {
             for transfer in transfers { transfer.cancel() }
             // The error owns the content now. Later content would be no complete answer, so the cancellation comes
             // first.
             failed?.forgetContent()
+        }
+
+        /// Cancels the task, which calls the handlers that interceptors have for that.
+        func stopTask() {
+            waiter?.resume(returning: nil)
+            task?.cancel()
         }
     }
 }

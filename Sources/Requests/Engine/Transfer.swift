@@ -117,12 +117,11 @@ final class Transfer: Sendable {
             }
             report(.began(number: begun.number), to: begun.observers)
         }
-        // The features that were just notified may have cancelled it. Without features, no code of the caller has run
-        // since `begin` found that there is no result.
-        let isWanted =
-            begun.observers.isEmpty
-            || owner.operation.core.withLock { $0.lifecycle.isRunning } && state.withLock { $0.stop == nil }
-        guard isWanted else { return refuse(waiter, hasBegun: true) }
+        // The features that were just notified may have ended the run, or one that waits for it.
+        let mayBeOver = !begun.observers.isEmpty || owner.operation.outer != nil
+        guard !mayBeOver || owner.operation.mayStillSend && state.withLock({ $0.stop == nil }) else {
+            return refuse(waiter, hasBegun: true)
+        }
         // Runs that share an answer are notified one after the other, and continue in parallel.
         let sink = EventSink(self, waiter, isConcurrent: transport.capabilities.contains(.concurrentDelivery))
         flow.attach(transport.send(outgoing(for: owner)) { sink.receive($0) })

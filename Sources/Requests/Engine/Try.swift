@@ -332,7 +332,9 @@ extension Try: InterceptedRun {
     func recordAnswer(to request: HTTPRequest) { operation.record { $0.answer(request) } }
 
     func exchange(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
-        try await WireOperation(nested: request, in: operation.settings).exchange()
+        // Others may wait for a refresh.
+        let outer = RunScope.current?.isRefresh == true ? nil : operation
+        return try await WireOperation(nested: request, in: operation.settings, for: outer).exchange()
     }
 
     func detach(_ request: HTTPRequest, completion: @escaping DetachedWork.Completion) -> Bool {

@@ -65,6 +65,9 @@ final class RunScope: Sendable {
         self.init(Author(keeper), within: outer, depth: depth, keeper: ObjectIdentifier(keeper))
     }
 
+    /// Whether the work is a refresh, which several runs wait for.
+    var isRefresh: Bool { keeper != nil }
+
     /// Makes a scope for work of the same author that no run waits for, with the same depth.
     func detached() -> RunScope {
         RunScope(author, within: nil, depth: depth)

@@ -77,4 +77,49 @@ import Testing
         for _ in 0..<10 { _ = try? await client.fetch(Self.request("fast")) }
         #expect(!sent.elements.contains("/slow"), "nothing is sent behind the end")
     }
+
+    enum End: CaseIterable {
+        case cancel, deadline
+    }
+
+    enum Awaited: CaseIterable {
+        case completion, finish
+    }
+
+    /// Waits for the cancellation of its task, and then, on the thread that cancels it, for a gate.
+    private struct Parting: Interceptor {
+        let gate: Gate
+        let entered = Recorder<Void>()
+        let partings = Recorder<Bool>()
+
+        func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+            try await withTaskCancellationHandler {
+                entered.record(())
+                try await Gate().wait()
+            } onCancel: {
+                partings.record((try? gate.wait(timeout: .seconds(5))) != nil)
+            }
+        }
+    }
+
+    @Test(arguments: End.allCases, Awaited.allCases)
+    func cancellationHandlerMayWaitForTheEndOfItsOperation(end: End, awaited: Awaited) async {
+        let parting = Parting(gate: Gate())
+        let client = HTTPClient(transport: InMemoryTransport { _ in .status(.ok) }) { $0.interceptors = [parting] }
+        var options = RequestOptions()
+        if end == .deadline { options.deadline = .milliseconds(50) }
+        let operation = client.makeOperation(for: Self.request("slow", options))
+        let watcher = BlockOperation { if awaited == .finish { parting.gate.open() } }
+        watcher.addDependency(operation)
+        let queue = OperationQueue()
+        queue.addOperation(watcher)
+        if awaited == .completion { operation.addCompletion(on: .global()) { _ in parting.gate.open() } }
+        client.addOperation(operation)
+        await parting.entered.first(1)
+
+        if end == .cancel { DispatchQueue.global().async { operation.cancel() } }
+
+        #expect(await parting.partings.first(1) == [true])
+        await watcher.end()
+    }
 }

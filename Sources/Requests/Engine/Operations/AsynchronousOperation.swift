@@ -210,10 +210,17 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
             for observer in observers { observer.observe(.settled(outcome)) }
         }
         // Before the completions: when one is called, the run sends nothing any more.
-        settlement.run.carryOut()
+        settlement.run.stopTransfers()
         if let result { settlement.completions.call(with: result) }
         for observer in observers { observer.observe(.delivered) }
         didDeliver()
+        endDelivery(of: result)
+        // Last: the handlers of interceptors for the cancellation of their task may block, and wait for the end.
+        settlement.run.stopTask()
+    }
+
+    /// Calls the completions that have come in the meantime, and finishes unless something else has to come first.
+    private func endDelivery(of result: OperationCore.AnyResult?) {
         while true {
             switch core.withLock({ $0.endDelivery() }) {
             case .call(let late): if let result { late.call(with: result) }
@@ -228,9 +235,10 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     /// Does what follows from the settlement of an operation that is being deallocated, without retaining it.
     final func abandon(_ settlement: OperationCore.Settlement) {
         for observer in settlement.observers { observer.observe(.settled(.cancelled)) }
-        settlement.run.carryOut()
+        settlement.run.stopTransfers()
         if let result = settlement.result { settlement.completions.call(with: result) }
         for observer in settlement.observers { observer.observe(.delivered) }
+        settlement.run.stopTask()
     }
 
     private func announceEnd() {
