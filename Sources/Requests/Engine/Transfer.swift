@@ -117,14 +117,17 @@ final class Transfer: Sendable {
             }
             report(.began(number: begun.number), to: begun.observers)
         }
-        // The features that were just notified may have ended the run, or one that waits for it.
+        // Runs that share an answer are notified one after the other, and continue in parallel.
+        let isConcurrent = transport.capabilities.contains(.concurrentDelivery)
+        let outgoing = outgoing(for: owner)
+        // The last moment: since it began, the transfer may have been cancelled, by the end of its run or of its task.
+        // The features that were just notified may also have ended the run just now, or one that waits for it.
         let mayBeOver = !begun.observers.isEmpty || owner.operation.outer != nil
-        guard !mayBeOver || owner.operation.mayStillSend && state.withLock({ $0.stop == nil }) else {
+        guard state.withLock({ $0.stop == nil }), !mayBeOver || owner.operation.mayStillSend else {
             return refuse(waiter, hasBegun: true)
         }
-        // Runs that share an answer are notified one after the other, and continue in parallel.
-        let sink = EventSink(self, waiter, isConcurrent: transport.capabilities.contains(.concurrentDelivery))
-        flow.attach(transport.send(outgoing(for: owner)) { sink.receive($0) })
+        let sink = EventSink(self, waiter, isConcurrent: isConcurrent)
+        flow.attach(transport.send(outgoing) { sink.receive($0) })
     }
 
     /// Ends a transfer that wasn't sent; one that has begun is reported as ended.

@@ -52,4 +52,60 @@ import Testing
 
         #expect(transport.requests.isEmpty)
     }
+
+    /// A transport that runs code of the test each time that its capabilities are read.
+    private final class AskedTransport: HTTPTransport {
+        private let wasAsked: @Sendable () -> Void
+        private let willSend: @Sendable () -> Void
+
+        init(wasAsked: @escaping @Sendable () -> Void, willSend: @escaping @Sendable () -> Void) {
+            (self.wasAsked, self.willSend) = (wasAsked, willSend)
+        }
+
+        var capabilities: TransportCapabilities {
+            wasAsked()
+            return []
+        }
+
+        func send(
+            _ request: TransportRequest,
+            receive: @escaping @Sendable (TransferEvent) -> Void
+        ) -> any TransferHandle {
+            willSend()
+            receive(.head(HTTPResponseHead(status: .ok)))
+            receive(.end(nil))
+            return Handle()
+        }
+
+        private final class Handle: TransferHandle {
+            func cancel() {}
+        }
+    }
+
+    @Test func requestThatIsCancelledWhileItsTransportIsAskedIsNotSent() async {
+        for moment in 1... {
+            let target = Locked<NetworkOperation<TextRequest>?>(nil)
+            let (questions, sentAfterEnd) = (Locked(0), Locked(false))
+            let transport = AskedTransport {
+                let number = questions.withLock { questions in
+                    questions += 1
+                    return questions
+                }
+                if number == moment { target.withLock { $0 }?.cancel() }
+            } willSend: {
+                if target.withLock({ $0 })?.isCancelled == true { sentAfterEnd.withLock { $0 = true } }
+            }
+            let queue = TestQueue(transport)
+            let operation = queue.makeOperation(for: TextRequest())
+            target.withLock { $0 = operation }
+            questions.withLock { $0 = 0 }
+
+            queue.addOperation(operation)
+            await operation.end()
+            target.withLock { $0 = nil }
+
+            #expect(!sentAfterEnd.withLock { $0 }, "question \(moment)")
+            guard operation.isCancelled else { return #expect(moment > 1) }
+        }
+    }
 }
