@@ -144,6 +144,12 @@ struct CurlOptions: ~Copyable {
             options.set(CCURL_INTERFACE, "host!\(address)")
         }
         if let path = configuration.unixSocketPath, !path.isEmpty { options.set(CCURL_UNIX_SOCKET_PATH, path) }
+        if let interval = configuration.keepAliveInterval {
+            let seconds = max(1, min(Int(interval.clampedNanoseconds / 1_000_000_000), Self.longestKeepAlive))
+            options.set(CCURL_TCP_KEEPALIVE, 1)
+            options.set(CCURL_TCP_KEEPIDLE, seconds)
+            options.set(CCURL_TCP_KEEPINTVL, seconds)
+        }
         try options.finish()
     }
 
@@ -225,6 +231,8 @@ struct CurlOptions: ~Copyable {
     private static let largeBuffer = 128 * 1024
     /// The size of libcurl's own buffer.
     private static let smallBuffer = 16 * 1024
+    /// The maximum number of seconds that the system accepts for keeping a connection alive.
+    private static let longestKeepAlive = 32_767
     /// The maximum head over HTTP/2.
     private static let largestHeadOfHTTP2 = 48 * 1024
     /// The maximum head over TLS.

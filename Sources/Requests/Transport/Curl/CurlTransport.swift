@@ -60,6 +60,13 @@ public final class CurlTransport: HTTPTransport {
         public var maximumConnections: Int?
         /// Whether HTTP/2 is used over TLS with servers that support it; true by default.
         public var usesHTTP2 = true
+        /// The time without data after which the system asks whether the peer is still there, and between repetitions;
+        /// 60 seconds by default, and `nil` doesn't ask.
+        ///
+        /// It is rounded down to seconds, at least one. A connection whose peer has vanished without a word ends after
+        /// about ten intervals, which is the only way to notice it on a stream with a long timeout. It also keeps
+        /// routers in between from forgetting a connection on which nothing happens.
+        public var keepAliveInterval: Duration? = .seconds(60)
         /// The address of this machine to connect from, if it has several; `nil`, the default, lets the system choose.
         ///
         /// A request from an address that the machine doesn't have ends with an error of code `cannotConnect`, one from
@@ -197,6 +204,7 @@ extension CurlTransport.Configuration: CustomStringConvertible, CustomReflectabl
                 "maximumConnections": text(maximumConnections), "connectTimeout": connectTimeout,
                 "idleConnectionLifetime": idleConnectionLifetime, "maximumConnectionAge": text(maximumConnectionAge),
                 "maximumRequestsPerConnection": text(maximumRequestsPerConnection), "addresses": addresses,
+                "keepAliveInterval": text(keepAliveInterval),
                 "usesHTTP2": usesHTTP2, "localAddress": text(localAddress), "proxy": text(proxy),
                 "unixSocketPath": text(unixSocketPath), "decodesContent": decodesContent,
                 "maximumHeadSize": maximumHeadSize, "maximumHeadLines": maximumHeadLines,
