@@ -22,6 +22,7 @@ extension OverLoopback {
             HTTPRequest("/query?x=1", query: ["q": hostile, "b[]": "{1}"]),
             HTTPRequest(method: .head, "/head"),
             HTTPRequest(method: .delete, "/delete"),
+            HTTPRequest("/old").usesHTTP2(false),
             HTTPRequest(method: "PURGE", "/purge"),
             HTTPRequest("/headers").headers {
                 Header("X-Quote", value: "a'b\"c$(id)`id`\\ %s é")

@@ -36,6 +36,7 @@ public struct HTTPRequest: Sendable {
         var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
         var allowsCellularAccess = true
         var decodesContent = true
+        var usesHTTP2 = true
         var usesCookies = true
         /// A `URLRequest` with the properties that aren't in this type; `nil` if they all have their defaults.
         var template: URLRequest?
@@ -160,6 +161,16 @@ extension HTTPRequest {
     public var decodesContent: Bool {
         _read { yield fields.decodesContent }
         _modify { yield &fields.decodesContent }
+    }
+
+    /// Whether the request may be sent over HTTP/2, if the transport and the server support it; true by default.
+    ///
+    /// If false, it is sent over HTTP/1.1, on a connection that no other request uses meanwhile: for a server whose
+    /// HTTP/2 has a fault, or for a large transfer that mustn't share the limits of a connection with others. Only
+    /// `CurlTransport` can choose, on Linux; other transports decide themselves.
+    public var usesHTTP2: Bool {
+        _read { yield fields.usesHTTP2 }
+        _modify { yield &fields.usesHTTP2 }
     }
 
     /// Whether the cookies of the client and of a session are sent, and those of the response stored; true by default.

@@ -58,6 +58,7 @@ struct CURLCommand {
         if !request.headers.contains(.userAgent) { options.append("--header 'User-Agent:'") }
         if !request.body.isEmpty, !request.headers.contains(.contentType) { options.append("--header 'Content-Type:'") }
         if request.decodesContent, !request.headers.contains(.acceptEncoding) { options.append("--compressed") }
+        if !request.usesHTTP2 { options.append("--http1.1") }
     }
 
     // MARK: Body

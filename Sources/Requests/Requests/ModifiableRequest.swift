@@ -219,6 +219,9 @@ extension ModifiableRequest {
     /// Returns a copy whose compressed response is decoded, or left encoded; see ``HTTPRequest/decodesContent``.
     public func decodesContent(_ decodes: Bool) -> Self { sending { $0.decodesContent = decodes } }
 
+    /// Returns a copy that may be sent over HTTP/2, or only over HTTP/1.1; see ``HTTPRequest/usesHTTP2``.
+    public func usesHTTP2(_ uses: Bool) -> Self { sending { $0.usesHTTP2 = uses } }
+
     /// Returns a copy with credentials, which are added to it for every attempt.
     public func authenticated(with provider: AuthenticationProvider) -> Self {
         sending { $0.authentication = provider }

@@ -36,6 +36,8 @@ public struct TransportRequest: Sendable {
     /// Otherwise it is delivered encoded, and a coding is requested only by a header field of the request. A transport
     /// that always decodes refuses the request with an error of code `unsupported`, before it connects.
     public var decodesContent: Bool
+    /// Whether the request may be sent over HTTP/2; a transport that can't choose the version ignores it.
+    public var usesHTTP2: Bool
     /// The trust policy for the connection.
     ///
     /// A transport that doesn't support it refuses the request with an error of code `unsupported`, before it connects.
@@ -107,6 +109,7 @@ public struct TransportRequest: Sendable {
         cachePolicy = request.cachePolicy
         allowsCellularAccess = request.allowsCellularAccess
         decodesContent = request.decodesContent
+        usesHTTP2 = request.usesHTTP2
         hasLeftOrigin = request.hasLeftOrigin
         usesCookies = request.usesCookies
         template = request.fields.template

@@ -62,6 +62,49 @@ extension OverLoopback {
             #expect(message.contains("\u{2}h2") == usesHTTP2)
         }
 
+        @Test func versionOfHTTPIsChosenByRequest() async throws {
+            let hellos = Locked<[String]>([])
+            let server = try RawListener { connection in
+                guard let head = connection.read(5) else { return }
+                let rest = connection.read(Int(head[3]) << 8 | Int(head[4])) ?? []
+                hellos.withLock { $0.append(String(decoding: rest, as: Unicode.ASCII.self)) }
+            }
+            let transport = CurlTransport()
+            let choices = [true, false, true]
+
+            for usesHTTP2 in choices {
+                let transcript = Transcript()
+                var request = HTTPRequest(url: URL(string: "https://127.0.0.1:\(server.port)/")!)
+                request.usesHTTP2 = usesHTTP2
+                _ = transport.send(TransportRequest(request)) { transcript.receive($0) }
+                try await transcript.ended.wait()
+            }
+            transport.close()
+
+            #expect(hellos.withLock { $0 }.map { $0.contains("\u{2}h2") } == choices)
+        }
+
+        static let keepAlives: [(interval: Duration?, seconds: Int32?)] = [
+            (.seconds(60), 60), (.milliseconds(7_900), 7), (.zero, 1), (.seconds(Int64.max), 32_767), (nil, nil),
+        ]
+
+        @Test(arguments: keepAlives)
+        func systemAsksWhetherThePeerIsThere(_ interval: Duration?, _ seconds: Int32?) async throws {
+            let server = try MockServer { _ in .never }
+            let transport = CurlTransport.configured { $0.keepAliveInterval = interval }
+
+            transport.send(server.url, to: Transcript())
+            try await server.awaitRequest(count: 1)
+            let times = KeepAlive.ofConnections(to: server.port)
+            transport.close()
+
+            #expect(times == [KeepAlive(idle: seconds, interval: seconds)])
+        }
+
+        @Test func systemAsksEveryMinuteByDefault() {
+            #expect(CurlTransport.Configuration().keepAliveInterval == .seconds(60))
+        }
+
         // MARK: Extremes
 
         static let durations: [Duration] = [

@@ -201,6 +201,23 @@ extension OverLoopback {
             }
         }
 
+        /// A connection of HTTP/2 that is open isn't used for it, and one of HTTP/1.1 may be used by any later request.
+        @Test func versionIsTheOneOfTheRequest() async throws {
+            let transport = CurlTransport()
+            let trust = try servers.authority
+            var versions: [String] = []
+
+            for usesHTTP2 in [true, false, true, false] {
+                var call = Call(try servers.url(.trusted)) { $0.trust = trust }
+                call.http.usesHTTP2 = usesHTTP2
+                let answer = InteropAnswer(try await OperationQueue().send(call, session: transport).text)
+                versions.append(answer.version)
+            }
+
+            #expect(versions[0] == "HTTP/2.0")
+            #expect(versions[1] == "HTTP/1.1" && versions[3] == "HTTP/1.1")
+        }
+
         @Test func stapledStatusIsAskedForWithEachConnection() async throws {
             let transport = CurlTransport.configured { $0.maximumRequestsPerConnection = 1 }
             let trust = try servers.authority.requiringStapledStatus(forHosts: ["localhost"])

@@ -165,18 +165,19 @@ struct CurlOptions: ~Copyable {
         if !handle.pointee.is_prepared { try prepare(handle, for: transfer.loop) }
         handle.pointee.transfer = Unmanaged.passUnretained(transfer).toOpaque()
         let hasContent = content != nil || transfer.body != nil
-        let hasLargeHead = destination.isSecure && headSize > Self.largestHeadOfHTTP2
+        let needsHTTP11 = !request.usesHTTP2 || request.upgrade != nil || headSize > Self.largestHeadOfHTTP2
+        let avoidsHTTP2 = destination.isSecure && needsHTTP11
         let needsOwnBuffer = !destination.isSecure && request.isStreamed
         handle.pointee.is_prepared =
             trust == nil && transfer.proxy == nil && fields.proxyLines == nil && request.priority == nil
-            && request.method == .get && !hasContent && !hasLargeHead && !needsOwnBuffer
+            && request.method == .get && !hasContent && !avoidsHTTP2 && !needsOwnBuffer
 
         var options = Setter(handle.pointee.easy)
         options.set(CCURL_URL, destination.address)
         limitConnecting(to: connectTimeout, options.easy)
         options.check(ccurl_easy_set_headers(options.easy, fields.lines), "the header fields")
         if needsOwnBuffer { options.set(CCURL_BUFFERSIZE, Self.largeBuffer) }
-        if hasLargeHead { options.check(ccurl_easy_use_http11(options.easy), "HTTP/1.1") }
+        if avoidsHTTP2 { options.check(ccurl_easy_use_http11(options.easy), "HTTP/1.1") }
         // A weight of HTTP/2 is a number from 1 to 256 (RFC 7540, 5.3.2).
         if let priority = request.priority, destination.isSecure {
             options.set(CCURL_STREAM_WEIGHT, 1 + Int(max(0, min(priority, 1)) * 255))
@@ -206,7 +207,6 @@ struct CurlOptions: ~Copyable {
         if request.upgrade != nil {
             // A socket may wait for hours, and has no large heads.
             options.set(CCURL_BUFFERSIZE, Self.smallBuffer)
-            if destination.isSecure { options.check(ccurl_easy_use_http11(options.easy), "HTTP/1.1") }
             // libcurl would send the request again, with the bytes of the upgrade.
             options.set(CCURL_FRESH_CONNECT, 1)
             // A proxy that makes no tunnel would read those bytes.

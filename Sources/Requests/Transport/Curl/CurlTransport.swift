@@ -59,6 +59,8 @@ public final class CurlTransport: HTTPTransport {
         /// The maximum number of concurrent connections, at least one; `nil`, the default, sets no limit.
         public var maximumConnections: Int?
         /// Whether HTTP/2 is used over TLS with servers that support it; true by default.
+        ///
+        /// ``HTTPRequest/usesHTTP2`` switches it off for one request.
         public var usesHTTP2 = true
         /// The time without data after which the system asks whether the peer is still there, and between repetitions;
         /// 60 seconds by default, and `nil` doesn't ask.
