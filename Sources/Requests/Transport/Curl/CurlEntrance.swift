@@ -97,6 +97,11 @@ struct CurlEntrance {
         return (String(host).wireHost + place.dropFirst(host.count)).lowercased()
     }
 
+    /// The number of transfers that wait for their turn.
+    var waitingCount: Int { inLine.count }
+    /// The number of names that transfers wait for.
+    var lookUpCount: Int { waits.count }
+
     // MARK: What happens
 
     /// Adds a transfer.

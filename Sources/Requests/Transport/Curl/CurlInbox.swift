@@ -18,6 +18,17 @@ final class CurlInbox: Sendable {
         /// A transfer has to pause or to resume.
         case update(CurlTransfer)
         case found(HostQuestion, HostNames.Found)
+        /// The use of connections is to be reported.
+        case report(@Sendable (CurlTransport.Usage) -> Void)
+
+        /// Ends what waits for the command, since no thread takes it.
+        func refuse(_ error: RequestError) {
+            switch self {
+            case .start(let transfer): transfer.refuse(error)
+            case .report(let receive): receive(CurlTransport.Usage())
+            case .stop, .update, .found: break
+            }
+        }
     }
 
     /// The life of the thread.
@@ -88,6 +99,9 @@ final class CurlInbox: Sendable {
 
     /// The descriptors of the thread; `nil` before it starts.
     var descriptors: Descriptors? { state.withLock { $0.descriptors } }
+
+    /// Whether there is a thread, or will be.
+    var isRunning: Bool { state.withLock { $0.phase != .idle && $0.phase != .ended } }
 
     // MARK: From any thread
 

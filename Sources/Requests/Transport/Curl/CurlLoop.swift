@@ -109,9 +109,14 @@ final class CurlLoop: @unchecked Sendable {
             guard !isOpen || !startThread() else { return true }
             let reason = isOpen ? "no thread can be started" : "no file descriptor is left"
             let error = RequestError(.other, phase: .sending, reason: reason)
-            for case .start(let transfer) in inbox.threadFailed() { transfer.refuse(error) }
+            for command in inbox.threadFailed() { command.refuse(error) }
             return true
         }
+    }
+
+    /// Calls back with the use of connections: on the loop's thread, or at once if it has none.
+    func report(_ receive: @escaping @Sendable (CurlTransport.Usage) -> Void) {
+        if !inbox.isRunning || !submit(.report(receive)) { receive(CurlTransport.Usage()) }
     }
 
     /// Ends the thread when all transfers have ended.
@@ -154,9 +159,16 @@ final class CurlLoop: @unchecked Sendable {
     /// Ends all transfers without acting on them in libcurl, since the process exits: its handlers may wait for them.
     private func abandon() {
         isAbandoned = true
-        for case .start(let transfer) in inbox.abandon() {
-            active[transfer.easy] = transfer
-            transfer.begin()
+        for command in inbox.abandon() {
+            switch command {
+            case .start(let transfer):
+                active[transfer.easy] = transfer
+                transfer.begin()
+            case .report(let receive):
+                receive(usage)
+            case .stop, .update, .found:
+                break
+            }
         }
         for transfer in active.values {
             _ = transfer.stop(.processEnds)
@@ -249,7 +261,18 @@ final class CurlLoop: @unchecked Sendable {
             update(transfer)
         case .found(let question, let found):
             entrance.take(found, to: question)
+        case .report(let receive):
+            receive(usage)
         }
+    }
+
+    private var usage: CurlTransport.Usage {
+        var usage = CurlTransport.Usage()
+        usage.openConnections = connections.sockets.count
+        usage.idleConnections = connections.sockets.idleCount
+        usage.waitingRequests = entrance.waitingCount
+        usage.lookUps = entrance.lookUpCount
+        return usage
     }
 
     private func isActive(_ transfer: CurlTransfer) -> Bool {

@@ -168,6 +168,35 @@ public final class CurlTransport: HTTPTransport {
         return loop.start(request, receive: receive)
     }
 
+    /// The connections at one moment, and what waits for them.
+    public struct Usage: Sendable, Hashable {
+        /// The number of connections that are open or being made.
+        public var openConnections = 0
+        /// The number of those that no request uses, which are kept for the next ones.
+        public var idleConnections = 0
+        /// The number of requests that wait for their turn, since a limit of connections is reached.
+        public var waitingRequests = 0
+        /// The number of host names that are being looked up for waiting requests.
+        public var lookUps = 0
+
+        /// Makes the use of a transport without connections.
+        public init() {}
+    }
+
+    /// The present use of connections, for the metrics of a service.
+    ///
+    /// The transport's thread counts when it is asked, between two events, and not otherwise. Before the first request,
+    /// and after ``close()``, all numbers are zero. May be called from any task, at any time; a cancelled task gets the
+    /// numbers too.
+    public var usage: Usage {
+        get async {
+            guard Self.isAvailable else { return Usage() }
+            return await withCheckedContinuation { continuation in
+                loop.report { continuation.resume(returning: $0) }
+            }
+        }
+    }
+
     /// Cancels all transfers, and waits until the thread has ended.
     ///
     /// When this returns, the end of every transfer has been reported, or is about to be. A later request ends with an
