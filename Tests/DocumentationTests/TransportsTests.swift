@@ -99,6 +99,17 @@ import Testing
         for operation in operations { #expect((try? await operation.value().name) == "Pancakes") }
     }
 
+    #if os(Linux)
+    @Test func aTransportSaysHowItIsUsed() async {
+        let transport = CurlTransport()
+        func print(_ line: String) { #expect(line == "0 connections in use, 0 requests wait") }
+
+        let usage = await transport.usage
+        let used = usage.openConnections - usage.idleConnections
+        print("\(used) connections in use, \(usage.waitingRequests) requests wait")
+    }
+    #endif
+
     @Test func aTransportIsOneMethod() async throws {
         #expect(try await OperationQueue().fetch(TextRequest(), session: Greeting()) == "hello")
     }
