@@ -24,7 +24,7 @@ struct KitchenAuthenticator: Authenticator {
     }
 
     func refresh(_ token: String?, using client: RefreshClient) async throws -> String {
-        try await client.fetch([String: String].self, from: HTTPRequest(method: .post, "sessions"))["access"] ?? ""
+        try await client.fetch(Post<[String: String]>("sessions"))["access"] ?? ""
     }
 }
 

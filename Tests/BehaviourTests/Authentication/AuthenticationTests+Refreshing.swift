@@ -16,8 +16,8 @@ extension AuthenticationTests {
             }
             func refresh(_ token: String?, using client: RefreshClient) async throws -> String {
                 // Also outside the task of the refresh.
-                let request = HTTPRequest(method: .post, "token", body: .text(token ?? ""))
-                let value = try await Task.detached { try await client.fetch([String].self, from: request) }.value
+                let request = Post<[String]>("token").body(.text(token ?? ""))
+                let value = try await Task.detached { try await client.fetch(request) }.value
                 return try #require(value.first)
             }
         }
