@@ -262,6 +262,8 @@ final class CurlLoop: @unchecked Sendable {
         case .found(let question, let found):
             entrance.take(found, to: question)
         case .report(let receive):
+            // Requests that came before are where they wait.
+            admit()
             receive(usage)
         }
     }
