@@ -52,9 +52,9 @@ package enum SecretName {
             "assertion", "otp", "passwordconfirmation", "verifier", "devicecode", "otpcode", "verificationcode",
             "samlresponse", "sessid", "passwords", "secrets", "apikeys",
         ]
-    private static let names: Set = ["access", "code", "dpop", "idtokenhint", "pin", "refresh", "sid"]
+    private static let names: Set = ["code", "sid", "pin", "dpop", "idtokenhint"]
     private static let commonWords: Set = [
-        "code", "key", "pin", "pass", "session", "cookie", "signature", "assertion", "access", "refresh",
+        "code", "key", "pin", "pass", "session", "cookie", "signature", "assertion",
     ]
 }
 

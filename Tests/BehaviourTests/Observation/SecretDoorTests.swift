@@ -146,7 +146,7 @@ import Testing
     // MARK: Content
 
     private func json(_ random: inout Fuzz, depth: Int = 0) -> JSONValue {
-        let names = ["password", "token", "clientSecret", "api_key", "refresh_token", "access", "refresh", "otp", "passcode", "user"]
+        let names = ["password", "token", "clientSecret", "api_key", "refresh_token", "otp", "passcode", "user"]
         var members: [String: JSONValue] = [:]
         for _ in 0..<3 {
             let name = names.randomElement(using: &random) ?? ""
