@@ -35,8 +35,8 @@ public struct ReceivedRequest: Sendable {
     public var isBodyHidden = false
     /// The values that the URI template of the stub, the route or the expectation found in the address.
     public var variables: [String: URITemplate.Value] = [:]
-    /// The request as the transport got it, without its body, with the settings that aren't sent, such as its timeout
-    /// and its trust policy; `nil` at a ``MockServer``.
+    /// The request as the transport got it, with the settings that aren't sent, such as its timeout and its trust
+    /// policy; `nil` at a ``MockServer``. That of an ``ExchangeRecorder`` has no body.
     public private(set) var transportRequest: TransportRequest?
     /// The version as in the request line: `HTTP/1.1`.
     public var version = "HTTP/1.1"
@@ -148,10 +148,7 @@ extension ReceivedRequest {
     /// Makes the request without its content.
     init(_ request: TransportRequest) {
         self.init(url: request.url, method: request.method, headers: request.headers)
-        var settings = request
-        // What it would retain: the content may be large.
-        (settings.body, settings.configureTask, settings.upgrade) = (.none, nil, nil)
-        transportRequest = settings
+        transportRequest = request
     }
 
     /// Makes the request with its content; `nil` if that has to be read from a file or a stream first.

@@ -77,7 +77,10 @@ public final class ExchangeRecorder: HTTPTransport {
         receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> any TransferHandle {
         let (elapsed, limit) = (clock.stopwatch(), max(0, maximumBodySize))
-        let exchange = Exchange(request: ReceivedRequest(request), metrics: Metrics(start: now()))
+        // Without the content, which may be larger than the limit.
+        var settings = request
+        (settings.body, settings.configureTask, settings.upgrade) = (.none, nil, nil)
+        let exchange = Exchange(request: ReceivedRequest(settings), metrics: Metrics(start: now()))
         let number = ledger.withLock { ledger in
             ledger.count += 1
             ledger.running[ledger.count] = exchange
