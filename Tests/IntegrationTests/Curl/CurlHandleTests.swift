@@ -49,6 +49,25 @@ extension OverLoopback {
 
             #expect(results == ["success", "connectionLost", "success", "connectionLost", "success"])
         }
+
+        /// libcurl sends a request again itself if a kept connection turns out to be closed, a few times for a handle.
+        @Test func anyNumberOfKeptConnectionsMayTurnOutClosed() async throws {
+            let connections = Locked(0)
+            let server = try RawListener { connection in
+                connections.withLock { $0 += 1 }
+                guard connection.readHead() != nil else { return }
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                _ = connection.readHead()
+            }
+            let transport = CurlTransport()
+            let url = URL(string: "http://127.0.0.1:\(server.port)/")!
+
+            var results: [String] = []
+            for _ in 0..<20 { results.append(await transport.run(url).result) }
+
+            #expect(results == Array(repeating: "success", count: 20))
+            #expect(connections.withLock { $0 } == 20)
+        }
     }
 }
 #endif

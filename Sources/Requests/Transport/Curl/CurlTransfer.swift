@@ -218,12 +218,8 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     /// Whether its handle may serve another transfer.
     ///
     /// A used handle may keep its buffer, and then refuses another buffer size: so a handle with a larger buffer isn't
-    /// reused. And libcurl records in a handle that its request was refused, and would take a later failure for that.
-    var isHandleUsable: Bool {
-        guard isComplete else { return false }
-        guard destination.isSecure else { return !isStreamed }
-        return handle.pointee.is_prepared && state.sends == 1 && restarts == 0
-    }
+    /// reused. Over TLS, only one that needs no reset is.
+    var isHandleUsable: Bool { isComplete && (destination.isSecure ? handle.pointee.is_prepared : !isStreamed) }
 
     /// Opens the content of the request, now that the transfer has its turn.
     func openContent() -> CurlBody.Chunk {
@@ -247,6 +243,9 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     /// Takes the result; its event is reported with the next ``publish()``.
     func end(_ code: Int32) {
         isComplete = code == 0
+        // libcurl counts in a handle how often it has sent requests again, up to a limit, until the handle is reset. It
+        // also records that a request was refused, even beyond that, and would take a later failure for a refusal.
+        if state.sends != 1 || restarts > 0 { handle.pointee.is_prepared = false }
         isUnconnected = stage.place.isUnconnected && (code == CurlResult.timedOut || state.stopped == .unconnected)
         if isComplete { reportSentContent() }
         let result = CurlOptions.result(code, of: handle)
