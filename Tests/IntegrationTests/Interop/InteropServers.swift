@@ -36,6 +36,8 @@ struct InteropServers: Sendable {
 
     private let folder: URL
     private let ports: [String: Int]
+    /// Whether the system's authorities include the one that was made for these tests.
+    let areTrustedBySystem: Bool
 
     private init?(_ environment: [String: String]) {
         guard let folder = environment["REQUESTS_INTEROP_FOLDER"], let list = environment["REQUESTS_INTEROP_SERVERS"]
@@ -43,6 +45,7 @@ struct InteropServers: Sendable {
         self.folder = URL(fileURLWithPath: folder)
         let pairs = list.split(separator: " ").map { $0.split(separator: "=") }
         ports = Dictionary(uniqueKeysWithValues: pairs.map { (String($0[0]), Int($0[1]) ?? 0) })
+        areTrustedBySystem = environment["REQUESTS_INTEROP_SYSTEM"] != nil
     }
 
     /// Whether there is such a server.

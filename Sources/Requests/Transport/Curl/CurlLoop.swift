@@ -77,7 +77,8 @@ final class CurlLoop: @unchecked Sendable {
             let destination = CurlDestination(request.url.absoluteString)
             let isSecure = destination.isSecure
             // libcurl refuses to change the size of the buffer of a used handle.
-            let needsNew = isSecure ? request.trust != .system : request.isStreamed
+            let hasOwnSize = request.upgrade != nil || !isSecure && request.isStreamed
+            let needsNew = hasOwnSize || isSecure && request.trust != .system
             guard let handle = needsNew ? ccurl_handle_new() : pool.take(isSecure: isSecure) else {
                 throw RequestError(.other, phase: .sending, reason: "out of memory")
             }

@@ -292,6 +292,9 @@ class Servers(contextlib.ExitStack):
         self.start_cache_tests()
         self.find_cookie_tests()
         self.mount_volume()
+        self.name_all()
+
+    def name_all(self):
         self.environment["REQUESTS_INTEROP_FOLDER"] = str(self.folder)
         self.environment["REQUESTS_INTEROP_SERVERS"] = " ".join(f"{name}={port}" for name, port in self.ports.items())
 
