@@ -79,6 +79,7 @@ final class SocketCore: TransferHandle {
 
     /// Ends the connection if the peer doesn't.
     private func limitClosing(to time: Duration) {
+        guard change({ $0.limitClosing(to: time) }) else { return }
         let timer = DelayedAction(after: time, on: settings.clock) { [flow] in flow.cancel() }
         change { $0.replaceTimer(by: timer) }
     }
@@ -139,7 +140,7 @@ final class SocketCore: TransferHandle {
     private func change<Value: Sendable>(_ change: (inout SocketState) -> Value) -> Value {
         let (value, due, wakes, closes) = state.withLock { state in
             let value = change(&state)
-            return (value, state.takeDue(), state.machine.pendingCount > 0, state.beginsClosing())
+            return (value, state.takeDue(), state.machine.pendingCount > 0, state.needsClosingTime)
         }
         if wakes { source.wake() }
         for action in due { action() }

@@ -35,8 +35,8 @@ struct SocketState: Sendable {
     private var timer: DelayedAction?
     private var timerNumber = 0
     private var isOver = false
-    /// Whether the time for closing is limited.
-    private var isLimited = false
+    /// The maximum time for closing, once that has begun.
+    private var closingTime: Duration?
 
     private enum Purpose: Sendable {
         /// To send a message.
@@ -64,10 +64,14 @@ struct SocketState: Sendable {
         return due
     }
 
-    /// Whether the time for closing begins now.
-    mutating func beginsClosing() -> Bool {
-        defer { isLimited = ending != nil }
-        return ending != nil && !isLimited
+    /// Whether the time for closing has to be limited.
+    var needsClosingTime: Bool { ending != nil && closingTime == nil }
+
+    /// Limits the time for closing; `false` if the present limit isn't longer.
+    mutating func limitClosing(to time: Duration) -> Bool {
+        guard closingTime.map({ time < $0 }) ?? true else { return false }
+        closingTime = time
+        return true
     }
 
     /// Moves bytes into a buffer of the transport, and returns their number.
