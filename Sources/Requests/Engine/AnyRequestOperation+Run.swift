@@ -84,6 +84,15 @@ extension AnyRequestOperation {
         return isBegun ? facts : nil
     }
 
+    /// Records that a transfer has ended, and finishes if there is a result and it was the last.
+    final func endTransfer(_ transfer: Transfer) {
+        let action = core.withLock { core in
+            core.run.record.end(transfer)
+            return core.lifecycle.handle(.transferEnded)
+        }
+        perform(action)
+    }
+
     // MARK: The task
 
     /// Begins the run after the start was announced: in the task that waits for the start, or in a new one.

@@ -43,7 +43,7 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
 
     /// The attempts so far: the first one, redirects and retries, in their order.
     ///
-    /// Of more than 100, it has the first one and the last 99.
+    /// Of more than 100, it has the first one, the last 99, and those that are running.
     public final var attempts: [TransferRecord] { record.attempts }
 
     /// The metrics of the last attempt, as far as they are known; those of earlier ones are in the ``attempts``.

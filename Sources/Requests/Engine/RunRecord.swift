@@ -5,12 +5,22 @@ import Foundation
 
 /// The facts about a run so far, for its response and its errors.
 struct RunRecord: Sendable {
-    /// The number of transfers that are remembered: of more, the first one and the last ones.
+    /// The number of transfers that are remembered: of more, the first one, the last ones, and those that are running.
     static let limit = 100
+
+    /// A transfer behind the first one.
+    struct Later: Sendable {
+        let transfer: Transfer
+        /// Its number among all transfers.
+        let number: Int
+        /// Its number among those that aren't shared.
+        let ownNumber: Int
+        var isOver = false
+    }
 
     // There is nearly always one, for which a list would be wasteful.
     private var first: Transfer?
-    private var others: [Transfer] = []
+    private var others: [Later] = []
     /// The number of transfers, those that are forgotten included.
     private(set) var count = 0
     /// The number of those that weren't shared with other runs, as monitors count.
@@ -31,28 +41,47 @@ struct RunRecord: Sendable {
     }
 
     /// Adds a transfer, and returns the values that it replaces, to be released outside of the lock.
-    mutating func add(_ transfer: Transfer) -> (Transfer?, HTTPResponseHead?, Box<HTTPRequest>?) {
+    mutating func add(_ transfer: Transfer) -> ([Later], HTTPResponseHead?, Box<HTTPRequest>?) {
         count += 1
         if !transfer.isShared { ownCount += 1 }
-        let forgotten = others.count == Self.limit - 1 ? others.removeFirst() : nil
-        if first == nil { first = transfer } else { others.append(transfer) }
+        let former = others.count < Self.limit - 1 ? [] : others
+        if !former.isEmpty { forget() }
+        if first == nil {
+            first = transfer
+        } else {
+            others.append(Later(transfer: transfer, number: count, ownNumber: ownCount))
+        }
         defer { (judged, answered) = (nil, nil) }
-        return (forgotten, judged, answered)
+        return (former, judged, answered)
+    }
+
+    /// Makes room for a transfer.
+    ///
+    /// Those that are running stay: the run pauses and cancels them.
+    private mutating func forget() {
+        var surplus = others.count + 2 - Self.limit
+        others.removeAll { later in
+            guard surplus > 0, later.isOver else { return false }
+            surplus -= 1
+            return true
+        }
+    }
+
+    /// Records that a transfer has ended.
+    mutating func end(_ transfer: Transfer) {
+        guard let index = others.lastIndex(where: { $0.transfer === transfer }) else { return }
+        others[index].isOver = true
     }
 
     /// The transfers that are remembered, in their order.
-    var transfers: [Transfer] { first.map { [$0] + others } ?? [] }
+    var transfers: [Transfer] { first.map { [$0] + others.map(\.transfer) } ?? [] }
 
     /// The transfer that began last.
-    var last: Transfer? { others.last ?? first }
+    var last: Transfer? { others.last?.transfer ?? first }
 
     /// The transfers that are remembered and weren't shared, with their numbers.
     var ownTransfers: [(transfer: Transfer, number: Int)] {
-        let own = transfers.filter { !$0.isShared }
-        // Of those behind the first one, the last ones are remembered.
-        return own.enumerated().map { index, transfer in
-            (transfer, transfer === first ? 1 : index + 1 + ownCount - own.count)
-        }
+        ((first.map { [($0, 1)] } ?? []) + others.map { ($0.transfer, $0.ownNumber) }).filter { !$0.0.isShared }
     }
 
     /// Records that a try begins.
@@ -62,7 +91,8 @@ struct RunRecord: Sendable {
 
     /// Whether no transfer of the present try has reached a server.
     var wasNotSent: Bool {
-        let present = transfers.suffix(count - countBefore).map(\.attempt)
+        var present = others.drop { $0.number <= countBefore }.map(\.transfer.attempt)
+        if countBefore == 0, let first { present.append(first.attempt) }
         return !present.isEmpty && present.count == count - countBefore
             && present.allSatisfy { attempt in
                 attempt.response == nil && [.cannotConnect, .proxyRefused, .offline].contains(attempt.error?.code)

@@ -141,7 +141,7 @@ final class Transfer: Sendable {
         }
         if hasBegun {
             report(.ended(content: nil), to: former.observers)
-            former.owner?.operation.advance(.transferEnded)
+            former.owner?.operation.endTransfer(self)
         }
         waiter.resume(throwing: error)
     }
@@ -326,7 +326,7 @@ final class Transfer: Sendable {
         }
         report(.ended(content: receiver == nil ? end.content : nil), to: end.observers)
         receiver?.end(error)
-        owner.operation.advance(.transferEnded)
+        owner.operation.endTransfer(self)
         let answer: Result<HTTPResponse<ResponseContent>, any Error>
         if let error {
             answer = .failure(error)

@@ -106,6 +106,39 @@ import Testing
         await operation.end()
     }
 
+    /// Sends the request many times at once, from tasks that aren't part of the run's.
+    private struct Swarm: Interceptor {
+        let count: Int
+
+        func intercept(
+            _ request: HTTPRequest,
+            context: InterceptorContext,
+            next: Next
+        ) async throws -> HTTPResponse<ResponseContent> {
+            let tasks = (0..<count).map { _ in Task { try await next(request) } }
+            for task in tasks { _ = await task.result }
+            return try await tasks[0].value
+        }
+    }
+
+    @Test func everyOpenTransferIsPausedAndCancelledHoweverManyThereAre() async throws {
+        let (transport, count) = (ManualTransport(), 250)
+        let queue = TestQueue(transport) { $0.interceptors = [Swarm(count: count)] }
+        let operation = queue.addRequest(TextRequest())
+        try await transport.awaitTransfer(count: count)
+
+        // A transfer that has just begun may learn of it a moment later.
+        operation.pause()
+        for transfer in transport.transfers { try await transfer.awaitPause() }
+        operation.resume()
+        for transfer in transport.transfers { try await transfer.awaitPause(false) }
+        operation.cancel()
+        for transfer in transport.transfers { try await transfer.awaitCancel() }
+
+        for transfer in transport.transfers { transfer.receive(.end(nil)) }
+        await operation.end()
+    }
+
     /// Calls `next` in a child task that is cancelled before, and then for the answer.
     private struct CancelledChild: Interceptor {
         func intercept(
