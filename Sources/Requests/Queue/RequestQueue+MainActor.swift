@@ -56,7 +56,7 @@ extension RequestQueue {
         coalescing: Bool = false,
         completion: @escaping @MainActor (Result<R.Success, R.Failure>) -> Void
     ) -> R.OperationType {
-        let operation = makeOperation(for: request, session, coalescing)
+        let operation = makeOperation(for: request, session, coalescing, joinsAtOnce: false)
         operation.addCompletion(on: completionQueue, completion)
         return operation
     }

@@ -189,7 +189,7 @@ extension RequestQueue {
         coalescing: Bool = false,
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType {
-        let operation = makeOperation(for: request, session, coalescing)
+        let operation = makeOperation(for: request, session, coalescing, joinsAtOnce: false)
         if let completion { operation.addCompletion(on: queue(for: completionQueue), completion) }
         return operation
     }
@@ -201,20 +201,21 @@ extension RequestQueue {
     ///   - environment: The environment; `nil` is that of this queue.
     ///   - session: The transport; `nil` is that of this queue.
     ///   - coalescing: Whether it shares the transfer of an equal request, also if its options don't ask for that.
-    ///   - joinsAtOnce: Whether that may be one that ends before the operation starts.
+    ///   - joinsAtOnce: Whether that may be one that ends before the operation starts, which waits for no other.
     /// - Returns: The operation, on no queue yet.
     func makeOperation<R: NetworkRequest>(
         for request: R,
         in environment: RequestEnvironment? = nil,
         _ session: (any HTTPTransport)?,
         _ coalescing: Bool = false,
-        joinsAtOnce: Bool = false
+        joinsAtOnce: Bool = true
     ) -> R.OperationType {
         let operation = makeOperation(from: .value(request), in: environment, session)
         guard let options = operation.plan?.options else { return operation }
         if coalescing || options.coalesce {
             // What it waits for may change the answer: then one from before is too old.
-            operation.share(on: sharingIdentity, atStart: !joinsAtOnce || !options.exclusivity.isEmpty)
+            let waits = !options.exclusivity.isEmpty || turns.contains { !$0.isFinished }
+            operation.share(on: sharingIdentity, atStart: waits || !joinsAtOnce)
         }
         if let priority = options.priority { operation.queuePriority = priority }
         return operation
@@ -288,10 +289,13 @@ extension RequestQueue {
     /// Makes an operation that is about to be added wait for its turn, behind the groups that it is added to.
     func takePlace(_ operation: Operation, in categories: Set<ExclusiveCategory>) {
         guard !categories.isEmpty else { return }
-        for turn in (self as? AnyRequestOperation)?.observer(GroupContents.self)?.turns ?? [] {
-            operation.addDependency(turn)
-        }
+        for turn in turns { operation.addDependency(turn) }
         operation.takePlace(in: categories)
+    }
+
+    /// The turns of the groups that operations are added to.
+    private var turns: [OperationGate] {
+        (self as? AnyRequestOperation)?.observer(GroupContents.self)?.turns ?? []
     }
 
     /// Adds an operation of any kind that waits until no other runs in some categories.

@@ -77,6 +77,23 @@ import Testing
         #expect(await after.ended().map(\.value) == ["new"])
     }
 
+    @Test func memberSharesNoAnswerFromBeforeTheTurnOfItsGroup() async throws {
+        let (category, text) = (category(), Locked("old"))
+        let queue = TestQueue(
+            InMemoryTransport { _ in .status(.ok, body: Data(text.withLock { $0 }.utf8)) },
+            isSuspended: true
+        )
+
+        let before = Probe(adding: Self.request("read", [category]), to: queue, coalescing: true)
+        let between = BlockOperation { text.withLock { $0 = "new" } }
+        queue.addOperation(between, exclusive: [category])
+        let group = queue.addGroup([Self.request("read", [])], coalescing: true, exclusive: [category])
+        queue.base.isSuspended = false
+
+        #expect(await before.ended().map(\.value) == ["old"])
+        #expect(try await group.value() == ["new"])
+    }
+
     @Test func waitingOperationTakesNoPlaceInItsQueue() async throws {
         let category = category()
         let (transport, quick) = (ManualTransport(), InMemoryTransport { _ in .status(.ok) })

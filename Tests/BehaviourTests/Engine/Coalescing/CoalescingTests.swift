@@ -35,6 +35,21 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
+    @Test func awaitedRequestSharesATransferThatEndsBeforeItStarts() async throws {
+        let transport = makeTransport()
+        let queue = TestQueue(transport, width: 1, isSuspended: true)
+        let request = Get<String>("https://example.com/motto").coalescing()
+        async let first = queue.fetch(request)
+        async let second = queue.send(request)
+        try await eventually { queue.base.operationCount == 2 }
+
+        queue.base.isSuspended = false
+        gate.open()
+
+        let values = try await [first, second.body]
+        #expect(values == ["shared", "shared"] && transport.requests.count == 1)
+    }
+
     @Test func cancellingOneKeepsTheOthers() async {
         let transport = makeTransport()
         let queue = TestQueue(transport)
