@@ -35,8 +35,9 @@ public struct ReceivedRequest: Sendable {
     public var isBodyHidden = false
     /// The values that the URI template of the stub, the route or the expectation found in the address.
     public var variables: [String: URITemplate.Value] = [:]
-    /// The request as the transport got it, with the settings that aren't sent, such as its timeout and its trust
-    /// policy; `nil` at a ``MockServer``. That of an ``ExchangeRecorder`` has no body.
+    /// The request as the transport got it, with the settings that aren't sent, such as its timeout; `nil` at a server.
+    ///
+    /// That of an ``ExchangeRecorder`` has no body.
     public private(set) var transportRequest: TransportRequest?
     /// The version as in the request line: `HTTP/1.1`.
     public var version = "HTTP/1.1"
