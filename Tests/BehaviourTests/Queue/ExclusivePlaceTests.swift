@@ -195,9 +195,14 @@ extension Operation {
     @Test func cancelOfAGroupsRequestsWaitsForThoseOfGroupsWithin() async throws {
         let transport = ManualTransport()
         let queue = TestQueue(transport)
+        let isAdded = Gate()
         let group = queue.addOperationGroup { group in
-            await group.addGroup([TextRequest(identifier: "nested")]).end()
+            let nested = group.addGroup([TextRequest(identifier: "nested")])
+            isAdded.open()
+            await nested.end()
         }
+        // The requests of a group may be sent before it is added.
+        try await isAdded.wait()
         let transfer = try await transport.awaitTransfer()
         let isOver = Locked(false)
 
