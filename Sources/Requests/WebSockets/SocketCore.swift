@@ -81,7 +81,8 @@ final class SocketCore: TransferHandle {
     private func limitClosing(to time: Duration) {
         guard change({ $0.limitClosing(to: time) }) else { return }
         let timer = DelayedAction(after: time, on: settings.clock) { [flow] in flow.cancel() }
-        change { $0.replaceTimer(by: timer) }
+        // Another thread may have set a shorter time since.
+        change { if $0.closingTime == time { $0.replaceTimer(by: timer) } else { $0.due.append(timer.cancel) } }
     }
 
     /// Checks three times per timeout whether the peer has sent anything, and pings it if not.

@@ -36,7 +36,7 @@ struct SocketState: Sendable {
     private var timerNumber = 0
     private var isOver = false
     /// The maximum time for closing, once that has begun.
-    private var closingTime: Duration?
+    private(set) var closingTime: Duration?
 
     private enum Purpose: Sendable {
         /// To send a message.
