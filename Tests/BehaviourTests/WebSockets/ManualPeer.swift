@@ -15,29 +15,16 @@ struct ManualPeer {
     private let source: TransportRequest.UpgradeSource
 
     init(_ configure: (inout RequestEnvironment) -> Void = { _ in }) async throws {
-        try await self.init(configure) { $0.receive(.head(Self.head(for: $0))) }
-    }
-
-    /// Opens a socket; `answer` reports the head of the handshake's response.
-    init(
-        _ configure: (inout RequestEnvironment) -> Void,
-        _ answer: (ManualTransfer) -> Void
-    ) async throws {
         let transport = ManualTransport([.concurrentDelivery, .pausing, .upgrades])
         let client = HTTPClient(baseURL: URL(string: "ws://feed.example"), transport: transport, configure)
         async let socket = client.webSocket("")
         transfer = try await transport.awaitTransfer()
         source = try #require(transfer.request.upgrade)
-        answer(transfer)
-        (self.client, self.socket) = (client, try await socket)
-    }
-
-    /// The head that accepts the handshake of a transfer.
-    static func head(for transfer: ManualTransfer) -> HTTPResponseHead {
         var headers: HTTPHeaders = [.upgrade: "websocket", .connection: "Upgrade"]
         let key = transfer.request.headers[WebSocketHandshake.keyName] ?? ""
         headers[WebSocketHandshake.acceptName] = WebSocketHandshake.accept(for: key)
-        return HTTPResponseHead(status: .switchingProtocols, headers: headers, url: transfer.request.url)
+        transfer.receive(.head(HTTPResponseHead(status: .switchingProtocols, headers: headers)))
+        (self.client, self.socket) = (client, try await socket)
     }
 
     /// The operation that runs as long as the socket is open.

@@ -170,27 +170,6 @@ import Testing
         #expect(peer.socket.closeCode == .abnormalClosure)
     }
 
-    /// The clock of the client is read while the connection is kept, and the operation is cancelled there.
-    @Test(arguments: [2, 4, 5, 6]) func cancelWhileTheConnectionIsKeptClosesIt(read: Int) async throws {
-        let clock = CancellingClock()
-        let transport = ManualTransport([.concurrentDelivery, .pausing, .upgrades])
-        let client = HTTPClient(baseURL: URL(string: "ws://feed.example"), transport: transport) { $0.clock = clock }
-        let socket = Task { try await client.webSocket("") }
-        let transfer = try await transport.awaitTransfer()
-        let operation = try #require(client.requestOperations.first)
-
-        clock.cancel(operation, atRead: read)
-        transfer.receive(.head(ManualPeer.head(for: transfer)))
-        operation.cancel()
-
-        // The limit was set during the cancel: a connection that was forgotten would stay until its timeout.
-        clock.time.advance(by: .seconds(1))
-        try await transfer.awaitCancel()
-        transfer.receive(.end(RequestError(.cancelled, phase: .receiving)))
-        _ = await socket.result
-        try await eventually { operation.isFinished }
-    }
-
     /// A timer may fire before the socket has stored it.
     @Test func timeoutIsNoticedHoweverShortItIs() async throws {
         for _ in 0..<Scale.pick(200, whole: 2000) {
@@ -199,28 +178,5 @@ import Testing
             #expect(error?.code == .timedOut)
             peer.transfer.receive(.end(nil))
         }
-    }
-}
-
-/// A clock that cancels an operation when it is read.
-private final class CancellingClock: Clock {
-    let time = ManualClock()
-    private let plan = Locked<(operation: AnyRequestOperation, rest: Int)?>(nil)
-
-    func cancel(_ operation: AnyRequestOperation, atRead read: Int) { plan.withLock { $0 = (operation, read) } }
-
-    var now: ManualClock.Instant {
-        let due = plan.withLock { plan -> AnyRequestOperation? in
-            plan?.rest -= 1
-            return plan?.rest == 0 ? plan?.operation : nil
-        }
-        due?.cancel()
-        return time.now
-    }
-
-    var minimumResolution: Duration { .zero }
-
-    func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws {
-        try await time.sleep(until: deadline, tolerance: tolerance)
     }
 }
