@@ -30,6 +30,8 @@ struct SocketState: Sendable {
     /// The numbers of the waiting senders, in their order; those that were withdrawn are skipped.
     private var line = FIFO<Int>()
     private var lastNumber = 0
+    /// The number of the last ping that a user has sent.
+    private var lastPing = 0
     /// The number of checks since the peer was last active.
     private var silence = 0
     private var timer: DelayedAction?
@@ -42,7 +44,7 @@ struct SocketState: Sendable {
         /// To send a message.
         case sending(WebSocket.Message)
         /// For the answer to a ping.
-        case pong
+        case pong(number: Int)
         /// For the end of the connection.
         case end
     }
@@ -132,7 +134,7 @@ struct SocketState: Sendable {
         guard payload.count == 8 else { return }
         let number = payload.reduce(0) { $0 << 8 | Int($1) }
         // A peer may answer only the last of several pings.
-        for case (let other, (.pong, let reply)) in waits where other <= number {
+        for case (let other, (.pong(let ping), let reply)) in waits where ping <= number {
             waits[other] = nil
             due.append { reply.resume(returning: .success(())) }
         }
@@ -240,8 +242,10 @@ struct SocketState: Sendable {
             let error = closedError
             return due.append { reply.resume(returning: .failure(error)) }
         }
-        machine.ping(withUnsafeBytes(of: UInt64(number).bigEndian) { Data($0) })
-        waits[number] = (.pong, reply)
+        // In the order in which they are sent: waits may have taken their numbers in another.
+        lastPing += 1
+        machine.ping(withUnsafeBytes(of: UInt64(lastPing).bigEndian) { Data($0) })
+        waits[number] = (.pong(number: lastPing), reply)
     }
 
     mutating func awaitEnd(_ reply: Reply<Void>, _ number: Int) {

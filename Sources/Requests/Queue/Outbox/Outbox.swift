@@ -85,10 +85,9 @@ public final class Outbox: Sendable {
     /// Entries that are being sent are cancelled, and the next outbox sends them again. A running handler isn't waited
     /// for; the next outbox calls it again.
     public func close() async {
-        stop()
         await withCheckedContinuation { continuation in
+            // On the queue: what has changed is reported before the sequences of events end.
             queue.async { [self] in
-                // Work that was on the queue may have set an alarm in the meantime.
                 stop()
                 store.release()
                 continuation.resume()
