@@ -65,7 +65,8 @@ import Testing
         let outbox = try trial.open { $0.account = "ada" }
         let events = outbox.events
         try await outbox.add(SaveNote(note: 1), in: "a")
-        await trial.arrivals.first(1)
+        // It arrives before its answer is taken, which is that of the first.
+        try await eventually { answers.withLock { $0.count } == 1 }
 
         // The cancellation is reported after the account has changed back: the outbox is between two steps.
         outbox.account = "bob"
