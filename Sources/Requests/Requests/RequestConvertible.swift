@@ -234,12 +234,12 @@ extension HTTPResponse {
 extension RefreshClient {
     /// Sends a request, and makes its value of the response.
     ///
+    /// Its options, such as a timeout, don't apply: those of the environment do.
+    ///
     /// - Parameter request: The request; a relative address is appended to the base URL.
     /// - Returns: The value.
     /// - Throws: ``RequestError`` if there is no good response; any error that the decoder throws.
     public func fetch<R: RequestConvertible>(_ request: R) async throws -> R.Success {
-        var sent = request.http
-        sent.options = request.resolvedOptions
-        return try request.process(await send(sent))
+        try request.process(await send(request.changedHTTP))
     }
 }

@@ -9,6 +9,22 @@ import Testing
 
 /// Tests of requests and changes while a refresh is under way.
 extension AuthenticationTests {
+    @Test func modifiersOfARequestTypeArePartOfARefresh() async throws {
+        struct Renewal: RequestSpec, ModifiableRequest {
+            var options = RequestOptions()
+            var request: Post<[String]> { Post("token") }
+        }
+        let sent = Recorder<String?>()
+        let client = RefreshClient { request in
+            sent.record(request.headers["X-Device"])
+            return HTTPResponse(head: HTTPResponseHead(status: .ok), body: Data("[\"new\"]".utf8))
+        }
+
+        let value = try await client.fetch(Renewal().header("X-Device", "7"))
+
+        #expect(value == ["new"] && sent.elements == ["7"])
+    }
+
     @Test func refreshReceivesTheClientToSendWith() async throws {
         struct Login: Authenticator {
             func apply(_ token: String, to request: inout HTTPRequest) {
