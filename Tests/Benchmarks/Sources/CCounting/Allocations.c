@@ -27,11 +27,9 @@ static atomic_bool is_counting;
 static atomic_long count;
 
 // While nothing is counted, this costs only a look at a flag that never changes.
-#include "Trace.h"
-static inline __attribute__((always_inline)) void note(void) {
+static inline void note(void) {
     if (atomic_load_explicit(&is_counting, memory_order_relaxed)) {
         atomic_fetch_add_explicit(&count, 1, memory_order_relaxed);
-        trace_note(0, __builtin_frame_address(0));
     }
 }
 
