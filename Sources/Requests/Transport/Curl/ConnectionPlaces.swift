@@ -10,16 +10,19 @@
 ///
 /// libcurl would make them wait as well, but in no order, and their timeouts would run meanwhile. A transfer takes a
 /// connection until its host is known to share connections (RFC 9113, 5); then as many transfers take one as hosts
-/// usually allow.
+/// usually allow. One that can't share takes a connection of its own there, too.
 struct ConnectionPlaces<ID: Hashable & Sendable, Name: Hashable & Sendable>: Sendable {
     // Identities are reused, as those of objects are; numbers aren't.
     private struct Arrival: Sendable {
         let id: ID
         let number: Int
+        let isAlone: Bool
     }
 
     private struct Place {
         let name: Name
+        /// Whether the transfer can't share a connection.
+        let isAlone: Bool
         /// Whether the transfer has a connection.
         var isConnected = false
     }
@@ -27,6 +30,8 @@ struct ConnectionPlaces<ID: Hashable & Sendable, Name: Hashable & Sendable>: Sen
     private struct Host {
         /// The number of transfers that have a place.
         var taken = 0
+        /// The number of those that can't share a connection.
+        var alone = 0
         /// The number of those that have a connection.
         var connected = 0
         var isShared = false
@@ -37,10 +42,25 @@ struct ConnectionPlaces<ID: Hashable & Sendable, Name: Hashable & Sendable>: Sen
         /// The number of the first in line, if only the total limit keeps it from connecting.
         var contender: Int?
 
-        var transfersPerConnection: Int { isShared ? ConnectionPlaces.streamsPerConnection : 1 }
-        var connections: Int { (taken + transfersPerConnection - 1) / transfersPerConnection }
-        /// The number of connections with one transfer more.
-        var nextConnections: Int { (taken + transfersPerConnection) / transfersPerConnection }
+        var connections: Int { connections(alone: alone, others: taken - alone) }
+
+        /// Returns the number of connections with one transfer more.
+        func connections(withOneThatIsAlone isAlone: Bool) -> Int {
+            isAlone
+                ? connections(alone: alone + 1, others: taken - alone)
+                : connections(alone: alone, others: taken - alone + 1)
+        }
+
+        private func connections(alone: Int, others: Int) -> Int {
+            let shared = isShared ? ConnectionPlaces.streamsPerConnection : 1
+            return alone + (others + shared - 1) / shared
+        }
+
+        /// Counts a transfer that gets a place.
+        mutating func add(isAlone: Bool) {
+            taken += 1
+            if isAlone { alone += 1 }
+        }
     }
 
     /// The number of transfers on one connection if the host shares it; libcurl assumes the same.
@@ -70,15 +90,15 @@ struct ConnectionPlaces<ID: Hashable & Sendable, Name: Hashable & Sendable>: Sen
     /// Takes a place at a host, or else a place in line; returns whether it is the former.
     ///
     /// - Complexity: O(log n) in the number of hosts with a line, as for all methods here.
-    mutating func take(_ id: ID, at name: Name) -> Bool {
-        if hasRoom(at: name) {
-            places[id] = Place(name: name)
-            change(name) { $0.taken += 1 }
+    mutating func take(_ id: ID, at name: Name, isAlone: Bool = false) -> Bool {
+        if hasRoom(at: name, isAlone: isAlone) {
+            places[id] = Place(name: name, isAlone: isAlone)
+            change(name) { $0.add(isAlone: isAlone) }
             return true
         }
         arrivals += 1
         waiting[id] = (name, arrivals)
-        hosts[name, default: Host()].line.append(Arrival(id: id, number: arrivals))
+        hosts[name, default: Host()].line.append(Arrival(id: id, number: arrivals, isAlone: isAlone))
         return admit(at: name).contains(id)
     }
 
@@ -113,6 +133,7 @@ struct ConnectionPlaces<ID: Hashable & Sendable, Name: Hashable & Sendable>: Sen
         guard let place = places.removeValue(forKey: id) else { return nil }
         change(place.name) { host in
             host.taken -= 1
+            if place.isAlone { host.alone -= 1 }
             if place.isConnected { host.connected -= 1 }
         }
         return place.name
@@ -147,14 +168,15 @@ struct ConnectionPlaces<ID: Hashable & Sendable, Name: Hashable & Sendable>: Sen
     }
 
     /// Whether a transfer can begin without a place in line; makes an entry for the host if so.
-    private mutating func hasRoom(at name: Name) -> Bool {
+    private mutating func hasRoom(at name: Name, isAlone: Bool) -> Bool {
         guard let host = hosts[name] else {
             guard connections < total else { return false }
             hosts[name] = Host()
             return true
         }
-        guard !host.isDoubtful, host.line.isEmpty, host.nextConnections <= perHost else { return false }
-        return host.nextConnections == host.connections || connections < total
+        let next = host.connections(withOneThatIsAlone: isAlone)
+        guard !host.isDoubtful, host.line.isEmpty, next <= perHost else { return false }
+        return next == host.connections || connections < total
     }
 
     /// Admits the transfers for which a host has room again and, if a connection has become free, those of any host
@@ -176,8 +198,10 @@ struct ConnectionPlaces<ID: Hashable & Sendable, Name: Hashable & Sendable>: Sen
             contending[former] = nil
             change(name) { $0.contender = nil }
         }
-        while let first = first(at: name), let host = hosts[name], !host.isDoubtful, host.nextConnections <= perHost {
-            guard host.nextConnections > host.connections else {
+        while let first = first(at: name), let host = hosts[name], !host.isDoubtful {
+            let next = host.connections(withOneThatIsAlone: first.isAlone)
+            guard next <= perHost else { break }
+            guard next > host.connections else {
                 goAhead(at: name, &admitted)
                 continue
             }
@@ -192,10 +216,10 @@ struct ConnectionPlaces<ID: Hashable & Sendable, Name: Hashable & Sendable>: Sen
     private mutating func goAhead(at name: Name, _ admitted: inout [ID]) {
         guard let first = first(at: name) else { return }
         waiting[first.id] = nil
-        places[first.id] = Place(name: name)
+        places[first.id] = Place(name: name, isAlone: first.isAlone)
         change(name) { host in
             _ = host.line.popFirst()
-            host.taken += 1
+            host.add(isAlone: first.isAlone)
         }
         admitted.append(first.id)
     }

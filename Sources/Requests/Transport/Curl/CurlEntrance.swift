@@ -216,7 +216,8 @@ struct CurlEntrance {
         let id = ObjectIdentifier(transfer)
         transfer.stage.lineUp()
         let isExempt = hasDefaultLimit && transfer.hasOwnLimit
-        if !isExempt, places?.take(id, at: transfer.destination.origin) == false {
+        let isAlone = transfer.options.avoidsHTTP2
+        if !isExempt, places?.take(id, at: transfer.destination.origin, isAlone: isAlone) == false {
             inLine[id] = transfer
         } else {
             arrivals.append(.turn(transfer))

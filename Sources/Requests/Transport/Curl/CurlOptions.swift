@@ -15,6 +15,9 @@ struct CurlOptions: ~Copyable {
     private var addresses: OpaquePointer?
     /// The content of a small body, which is sent in one piece with the head.
     private let content: UnsafeMutableRawBufferPointer?
+    private let headSize: Int
+    /// Whether the request needs a connection of HTTP/1.1, of its own, where others may share one of HTTP/2.
+    let avoidsHTTP2: Bool
 
     /// - Parameters:
     ///   - request: The request.
@@ -43,6 +46,9 @@ struct CurlOptions: ~Copyable {
         }
         (self.destination, self.connectTimeout, self.trust) = (destination, connectTimeout, trust)
         (self.fields, self.content) = (fields, content)
+        headSize = fields.size + destination.address.utf8.count + 128
+        let needsHTTP11 = !request.usesHTTP2 || request.upgrade != nil || headSize > Self.largestHeadOfHTTP2
+        avoidsHTTP2 = destination.isSecure && needsHTTP11
     }
 
     deinit {
@@ -160,13 +166,10 @@ struct CurlOptions: ~Copyable {
     ///
     /// - Throws: An error that names the first option that this libcurl refuses, and the reason.
     func apply(_ request: TransportRequest, to handle: CurlHandle, of transfer: CurlTransfer) throws(RequestError) {
-        let headSize = fields.size + destination.address.utf8.count + 128
-        try check(headSize: headSize)
+        try checkHeadSize()
         if !handle.pointee.is_prepared { try prepare(handle, for: transfer.loop) }
         handle.pointee.transfer = Unmanaged.passUnretained(transfer).toOpaque()
         let hasContent = content != nil || transfer.body != nil
-        let needsHTTP11 = !request.usesHTTP2 || request.upgrade != nil || headSize > Self.largestHeadOfHTTP2
-        let avoidsHTTP2 = destination.isSecure && needsHTTP11
         let needsOwnBuffer = !destination.isSecure && request.isStreamed
         handle.pointee.is_prepared =
             trust == nil && transfer.proxy == nil && fields.proxyLines == nil && request.priority == nil
@@ -244,7 +247,7 @@ struct CurlOptions: ~Copyable {
     ///
     /// libcurl has a buffer for a head, and waits for ever for room in it: a small one with HTTP/2, a larger one with
     /// TLS. For any other head that is too large, it reports that memory is short.
-    private func check(headSize: Int) throws(RequestError) {
+    private func checkHeadSize() throws(RequestError) {
         let limit = destination.isSecure ? Self.largestHeadOfTLS : Self.largestHead - contentInHead
         guard headSize > limit else { return }
         let reason = "the head of the request has more than \(limit) bytes"

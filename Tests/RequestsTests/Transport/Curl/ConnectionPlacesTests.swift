@@ -17,7 +17,9 @@ import Testing
             places = try #require(ConnectionPlaces(perHost: perHost, total: total))
         }
 
-        func take(_ id: Int, at host: String) -> Bool { places.take(id, at: host) }
+        func take(_ id: Int, at host: String, isAlone: Bool = false) -> Bool {
+            places.take(id, at: host, isAlone: isAlone)
+        }
         func leave(_ id: Int) -> [Int] { places.leave(id) }
         func share(at host: String) -> [Int] { places.share(at: host) }
         func setConnected(_ id: Int, _ isConnected: Bool) -> [Int] { places.setConnected(id, isConnected) }
@@ -113,6 +115,19 @@ import Testing
         #expect(places.leave(3) == [])
         for id in 0..<3 { #expect(places.leave(id) == []) }
 
+        #expect(places.isEmpty)
+    }
+
+    @Test func transferThatCannotShareTakesAConnectionOfItsOwn() throws {
+        let places = try Places(perHost: 2, total: nil)
+        #expect(places.take(0, at: "a"))
+        #expect(places.share(at: "a") == [])
+        #expect(places.take(1, at: "a", isAlone: true))
+        #expect(!places.take(2, at: "a", isAlone: true))
+        #expect(!places.take(3, at: "a"))
+
+        #expect(places.leave(1) == [2, 3])
+        for id in [0, 2, 3] { #expect(places.leave(id) == []) }
         #expect(places.isEmpty)
     }
 
