@@ -99,7 +99,7 @@ struct CurlSockets {
     /// The number of libcurl's connections, at least.
     var count: Int { known.count }
     /// The number of those that no transfer has, or waits for.
-    var idleCount: Int { known.values.count { $0.users == 0 && $0.wanted == 0 } }
+    var idleCount: Int { known.values.count { $0.users == 0 && $0.wanted == 0 && !$0.isRetired } }
 
     /// Applies libcurl's request: 1 is for reading, 2 for writing, 3 for both, 4 to forget the socket.
     mutating func watch(_ socket: Int32, _ what: Int32, for easy: CurlEasy?, now: UInt64 = 0) {
