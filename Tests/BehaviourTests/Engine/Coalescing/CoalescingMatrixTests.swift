@@ -178,6 +178,7 @@ import Testing
             isShared: false,
             http: { $0.cachePolicy = .reloadIgnoringLocalCacheData }
         ),
+        Difference(testDescription: "version", isShared: false, http: { $0.usesHTTP2 = false }),
         Difference(testDescription: "content", isShared: false, http: { $0.body = .data(Data("2".utf8)) }),
         Difference(testDescription: "an unsafe method", isShared: false, http: { $0.method = .put }),
     ]

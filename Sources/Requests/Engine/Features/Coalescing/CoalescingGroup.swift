@@ -201,6 +201,7 @@ struct WireIdentity: Sendable, Hashable {
     private let usesCookies: Bool
     private let allowsCellularAccess: Bool
     private let decodesContent: Bool
+    private let usesHTTP2: Bool
     private let hasLeftOrigin: Bool
     private let template: URLRequest?
     private let networks: [Bool]
@@ -226,6 +227,7 @@ struct WireIdentity: Sendable, Hashable {
         usesCookies = options.usesCookies && request.usesCookies
         allowsCellularAccess = request.allowsCellularAccess
         decodesContent = request.decodesContent
+        usesHTTP2 = request.usesHTTP2
         hasLeftOrigin = request.hasLeftOrigin
         template = request.fields.template
         networks = request.fields.template?.networks ?? []
