@@ -196,8 +196,10 @@ extension ResponseCache {
     func keep(_ records: [(CacheKey, CacheRecord)], since removal: Int) {
         for (key, record) in records { save(record, for: key) }
         let isKept = state.withLock { $0.keep(records, since: removal) }
-        // Only now, since the removal may have come while the files were written, without seeing them.
-        if !isKept { for (key, _) in records { files?.remove(key) } }
+        guard !isKept else { return }
+        // Only now, since the removal may have come while the files were written, without seeing them. As a removal of
+        // its own, since another request may have read them.
+        for (key, _) in records { remove({ $0.remove(key.resource) }, files: { $0.remove(key) }) }
     }
 
     private func save(_ record: CacheRecord, for key: CacheKey) {

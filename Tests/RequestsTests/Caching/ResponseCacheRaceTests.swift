@@ -84,6 +84,39 @@ import Testing
         #expect(missed.withLock { $0 } == 0)
     }
 
+    // The time is asked for each record that is written, so that the reader comes between the two.
+    @Test func outdatedResponseThatIsReadWhileItIsWrittenIsGone() throws {
+        let (hook, request) = (Locked<@Sendable () -> Void>({}), Self.request(1, 1))
+        let cache = try ResponseCache(
+            directory: directory.url,
+            now: {
+                hook.withLock { $0 }()
+                return Date()
+            }
+        )
+        let (key, other) = (CacheKey(request), CacheKey(request, varyingBy: [.accept]))
+        let record = CacheRecord.response(CacheSample.cached(body: "outdated"))
+        let former = cache.state.withLock { $0.lastRemoval }
+        cache.remove(for: Self.url(1))
+        let present = cache.state.withLock { $0.lastRemoval }
+        let writes = Locked(0)
+        hook.withLock {
+            $0 = {
+                let count = writes.withLock { writes in
+                    writes += 1
+                    return writes
+                }
+                if count == 2 { _ = cache.record(key, since: present) }
+            }
+        }
+
+        cache.keep([(key, record), (other, record)], since: former)
+
+        hook.withLock { $0 = {} }
+        #expect(writes.withLock { $0 } >= 2)
+        #expect(cache.content(for: request) == nil && cache.diskSize == 0)
+    }
+
     @Test func recordUsedDuringARemovalIsGoneAfterIt() throws {
         let cache = try ResponseCache(directory: directory.url)
         let request = Self.request(1, 1)
