@@ -19,7 +19,7 @@ extension MockServer {
     ///   - response: The first response. A later route for the same method and path replaces this one.
     ///   - more: The responses to further requests, one each. The last of all answers every request after it.
     public func route(_ method: HTTPMethod, _ path: String, _ response: StubResponse, _ more: StubResponse...) {
-        core.state.withLock { $0.add(Route(method, path, .scripted([response] + more))) }
+        _ = core.state.withLock { $0.add(Route(method, path, .scripted([response] + more))) }
     }
 
     /// Responds to every request for the path with a handler.
@@ -35,7 +35,7 @@ extension MockServer {
     ///     Templates are tried after the plain paths, and the first that fits counts.
     ///   - handler: Makes the response, on the thread of the connection.
     public func route(_ method: HTTPMethod, _ path: String, _ handler: @escaping Handler) {
-        core.state.withLock { $0.add(Route(method, path, .made(handler))) }
+        _ = core.state.withLock { $0.add(Route(method, path, .made(handler))) }
     }
 
     /// Adds responses for the next requests, for any method and path; the queue comes before the routes.
@@ -88,13 +88,16 @@ struct Route: Sendable {
 
 extension ServerCore.State {
     /// Adds a route, or replaces the one with the same method and target.
-    mutating func add(_ route: Route) {
+    ///
+    /// - Returns: The replaced one, to be released outside of the lock.
+    mutating func add(_ route: Route) -> Route? {
         if case .scripted(let responses) = route.answer, responses.contains(where: \.isEarly) { mayAnswerEarly = true }
         if let index = routes.firstIndex(where: { $0.method == route.method && $0.target == route.target }) {
-            routes[index] = route
-        } else {
-            routes.append(route)
+            defer { routes[index] = route }
+            return routes[index]
         }
+        routes.append(route)
+        return nil
     }
 
     /// Returns the answer to a request, and removes it from the queue or the script of a route if it has more.

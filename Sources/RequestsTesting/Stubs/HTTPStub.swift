@@ -50,8 +50,7 @@ public final class HTTPStub: Sendable, CustomStringConvertible {
     /// Responds to the first request with the first response, and so on, like the form with separate arguments.
     @discardableResult
     public func respond(with responses: [StubResponse]) -> HTTPStub {
-        usage.withLock { usage in usage.responders = responses.map { .ready($0) } }
-        return self
+        use(responses.map { .ready($0) })
     }
 
     /// Responds to every request with a closure.
@@ -62,7 +61,13 @@ public final class HTTPStub: Sendable, CustomStringConvertible {
     /// - Returns: The stub.
     @discardableResult
     public func respond(_ respond: @escaping @Sendable (ReceivedRequest) async throws -> StubResponse) -> HTTPStub {
-        usage.withLock { $0.responders = [.made(respond)] }
+        use([.made(respond)])
+    }
+
+    private func use(_ responders: [StubUsage.Responder]) -> HTTPStub {
+        // The former ones are released outside of the lock: their closures may retain what uses the stub.
+        var responders: [StubUsage.Responder]? = responders
+        usage.withLock { swap(&$0.responders, &responders) }
         return self
     }
 

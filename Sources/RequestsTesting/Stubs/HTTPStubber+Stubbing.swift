@@ -67,7 +67,9 @@ extension HTTPStubber {
 
     /// Removes every stub.
     public func removeAllStubs() {
-        state.withLock { $0.stubs = [] }
+        // Released outside of the lock: what their closures retain may use the stubber when it is deallocated.
+        var stubs: [HTTPStub] = []
+        state.withLock { swap(&$0.stubs, &stubs) }
     }
 
     /// The stubs, in the order in which they are tried.

@@ -29,6 +29,39 @@ import Testing
         #expect(stubber.requests.map(\.path) == ["/users/7"])
     }
 
+    // MARK: Release
+
+    /// Uses a stubber, a stub or a server when it is released by the last closure that retains it.
+    private final class Farewell: Sendable {
+        private let use: @Sendable () -> Void
+
+        init(_ use: @escaping @Sendable () -> Void) {
+            self.use = use
+        }
+
+        deinit { use() }
+    }
+
+    @Test func objectsOfResponsesMayUseWhatReleasesThem() throws {
+        let (stub, server, uses) = (stubber.stub(.path("/b")), try MockServer(), Recorder<Void>())
+        func respond(_ use: @escaping @Sendable () -> Void) -> @Sendable (ReceivedRequest) -> StubResponse {
+            let farewell = Farewell {
+                use()
+                uses.record(())
+            }
+            return { _ in withExtendedLifetime(farewell) { .status(.ok) } }
+        }
+
+        stubber.stub(.path("/a")).respond(respond { [weak stubber] in _ = stubber?.stubs })
+        stub.respond(respond { [weak stub] in stub?.limited(to: 1) })
+        stub.respond(with: .status(.ok))
+        stubber.removeAllStubs()
+        server.route(.get, "/", respond { [weak server] in server?.route(.get, "/a", .status(.ok)) })
+        server.route(.get, "/", .status(.ok))
+
+        #expect(uses.count == 3)
+    }
+
     @Test func stubAnswersByTheDecodedContent() async throws {
         stubber.stub(.post, "https://api.example.com/login") { request in
             guard let user = try? request.decoded(as: User.self) else { return .status(.badRequest) }
