@@ -115,6 +115,9 @@ extension Exchange {
         case .head(let head):
             response = Response(status: head.status, headers: head.headers)
             metrics.responseStart = time
+        case .data where response?.status == .switchingProtocols:
+            // What follows is of another protocol, and no content.
+            break
         case .data(let data):
             let room = limit - (response?.body.count ?? 0)
             response?.body += data.prefix(room)

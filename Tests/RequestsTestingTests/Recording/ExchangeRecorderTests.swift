@@ -41,6 +41,18 @@ import Testing
         #expect(recorder.exchanges.allSatisfy { $0.requestBodySize == Int64($0.request.body.count) })
     }
 
+    @Test func framesBehindAnUpgradeAreNoContent() async throws {
+        let server = try MockServer()
+        server.route(.get, "/echo", .webSocket { try $0.send("a secret") })
+        let recorder = ExchangeRecorder(DefaultTransport.shared)
+        let socket = try await HTTPClient(baseURL: server.url, transport: recorder).webSocket("echo")
+        for try await _ in socket.messages { break }
+        await socket.close()
+
+        try await eventually { recorder.exchanges.contains { $0.response?.status == .switchingProtocols } }
+        #expect(recorder.exchanges.map(\.response?.body) == [Data()])
+    }
+
     @Test func onlyTheBeginningOfLargeContentIsKept() async throws {
         let network = HTTPStubber()
         network.stub(.any).respond(with: .echo)
