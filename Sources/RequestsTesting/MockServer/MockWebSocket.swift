@@ -184,7 +184,8 @@ extension Connection {
     /// Answers a handshake, and runs the script of the socket.
     mutating func serve(_ response: StubResponse, _ script: (MockWebSocket) throws -> Void, to request: ReceivedRequest)
     {
-        guard let key = request.headers[WebSocketHandshake.keyName], request.headers[.upgrade] == "websocket" else {
+        let isUpgrade = request.headers[.upgrade]?.equalsIgnoringASCIICase("websocket") == true
+        guard let key = request.headers[WebSocketHandshake.keyName], isUpgrade else {
             let refusal = StubResponse.text("a WebSocket is here", status: .upgradeRequired).header(
                 .upgrade,
                 "websocket"

@@ -48,6 +48,16 @@ import Testing
         #expect(bodies == ["", "now", "route", "made for 1", "route", "handler"])
     }
 
+    @Test(arguments: ["websocket", "WebSocket"]) func handshakeNamesItsProtocolInAnyCase(_ name: String) throws {
+        let server = try MockServer { _ in .webSocket { _ in } }
+        let client = try RawClient(port: server.port)
+        let key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
+
+        client.get("/", fields: "Upgrade: \(name)\r\nConnection: Upgrade\r\n\(key)")
+
+        #expect(client.read(upTo: "\r\n").hasPrefix("HTTP/1.1 101 "))
+    }
+
     @Test func unmatchedRequestIsNotFound() throws {
         let server = try MockServer()
         server.route(.post, "/a", .text("posted"))
