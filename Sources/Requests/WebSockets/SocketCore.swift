@@ -17,7 +17,6 @@ final class SocketCore: TransferHandle {
         /// The maximum time without data.
         var timeout: Duration
         var clock: any Clock<Duration>
-        var random: RandomSource
     }
 
     /// The maximum time that the peer has to close the connection.

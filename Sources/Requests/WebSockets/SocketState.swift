@@ -58,7 +58,7 @@ struct SocketState: Sendable {
     init(_ settings: SocketCore.Settings) {
         self.settings = settings
         let size = settings.maximumMessageSize
-        machine = WebSocketMachine(.client, maximumMessageSize: size, random: settings.random)
+        machine = WebSocketMachine(.client, maximumMessageSize: size)
     }
 
     mutating func takeDue() -> [Action] {

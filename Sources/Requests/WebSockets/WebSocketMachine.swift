@@ -64,10 +64,9 @@ package struct WebSocketMachine: Sendable {
     /// - Parameters:
     ///   - role: The side.
     ///   - maximumMessageSize: The number of bytes above which a message, or a frame of one, is refused.
-    ///   - random: The source of the masks.
-    package init(_ role: Role, maximumMessageSize: Int = .max, random: RandomSource = .system) {
+    package init(_ role: Role, maximumMessageSize: Int = .max) {
         (self.role, self.maximumMessageSize) = (role, maximumMessageSize)
-        output = WebSocketOutput(masks: role == .client, random)
+        output = WebSocketOutput(masks: role == .client)
     }
 
     // MARK: Send

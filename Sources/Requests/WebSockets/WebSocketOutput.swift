@@ -6,7 +6,6 @@ import Foundation
 /// The bytes that a socket has to send, as frames: few, or as many as one message needs.
 struct WebSocketOutput: Sendable {
     private let masks: Bool
-    private var random: RandomSource
     private var bytes: [UInt8] = []
     /// The number of bytes that were taken from the beginning.
     private var taken = 0
@@ -21,8 +20,8 @@ struct WebSocketOutput: Sendable {
     /// The number of bytes above which memory isn't kept for the next message.
     private static let keptCapacity = 64 * 1024
 
-    init(masks: Bool, _ random: RandomSource) {
-        (self.masks, self.random) = (masks, random)
+    init(masks: Bool) {
+        self.masks = masks
     }
 
     /// The number of bytes that wait.
@@ -33,7 +32,9 @@ struct WebSocketOutput: Sendable {
             bytes.removeFirst(taken)
             (pongEnd, taken) = (pongEnd - taken, 0)
         }
-        let mask = masks ? UInt32(truncatingIfNeeded: random.next()) : nil
+        // The system's numbers, rather than the caller's source: no one may foresee a mask (RFC 6455, 10.3), and no
+        // caller's code may run here, under the lock of the socket.
+        let mask = masks ? UInt32.random(in: .min ... .max) : nil
         WebSocketFrame(opcode, payload, mask: mask).append(to: &bytes)
     }
 

@@ -19,6 +19,24 @@ import Testing
         try #require(URL(string: "\(scheme)://127.0.0.1:\(server.port)\(path)"))
     }
 
+    /// No one may foresee a mask (RFC 6455, 10.3), and no caller's code runs while a message is sent.
+    @Test func masksAreNotMadeOfTheNumbersOfTheClient() async throws {
+        let numbers = Recorder<Void>()
+        let client = HTTPClient(baseURL: server.url) {
+            $0.random = RandomSource {
+                numbers.record(())
+                return 0
+            }
+        }
+        let socket = try await client.webSocket("")
+        let count = numbers.count
+
+        for _ in 0..<3 { try await socket.send("hello") }
+
+        #expect(numbers.count == count)
+        await socket.close()
+    }
+
     @Test(arguments: ["ws", "http", "WS"])
     func baseURLHasEitherScheme(_ scheme: String) async throws {
         let socket = try await HTTPClient(baseURL: address(scheme, "/v1")).webSocket("rooms/\(7)")
