@@ -136,9 +136,11 @@ public enum TransferEvent: Sendable {
     case end(RequestError?)
 }
 
-/// The handle of a transfer that couldn't begin.
-final class EndedTransfer: TransferHandle {
-    func cancel() {}
+/// The handle of a transfer that was over before it was returned.
+package final class EndedTransfer: TransferHandle {
+    package static let shared = EndedTransfer()
+
+    package func cancel() {}
 }
 
 /// The transport of requests that name none: the best that the platform has.

@@ -55,7 +55,7 @@ final class SessionSocket: NSObject, URLSessionWebSocketDelegate, TransferHandle
             return socket
         } catch {
             receive(.end(RequestError(error)))
-            return EndedTransfer()
+            return EndedTransfer.shared
         }
     }
 

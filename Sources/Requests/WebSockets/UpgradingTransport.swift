@@ -69,6 +69,6 @@ final class UpgradingTransport: HTTPTransport {
         #endif
         let reason = "\(type(of: base)) has no WebSockets"
         receive(.end(RequestError(.unsupported, phase: .sending, reason: reason)))
-        return EndedTransfer()
+        return EndedTransfer.shared
     }
 }

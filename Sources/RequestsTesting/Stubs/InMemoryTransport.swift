@@ -97,10 +97,3 @@ public final class InMemoryTransport: HTTPTransport {
         return EndedTransfer.shared
     }
 }
-
-/// The handle of a transfer that was over before it was returned.
-private final class EndedTransfer: TransferHandle {
-    static let shared = EndedTransfer()
-
-    func cancel() {}
-}

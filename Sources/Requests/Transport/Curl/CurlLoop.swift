@@ -95,7 +95,7 @@ final class CurlLoop: @unchecked Sendable {
             }
         } catch {
             receive(.end(RequestError(error)))
-            return EndedTransfer()
+            return EndedTransfer.shared
         }
     }
 

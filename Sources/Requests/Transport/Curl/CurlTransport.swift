@@ -163,7 +163,7 @@ public final class CurlTransport: HTTPTransport {
     ) -> any TransferHandle {
         guard Self.isAvailable else {
             receive(.end(RequestError(.unsupported, phase: .sending, reason: "libcurl can't be loaded, or is too old")))
-            return EndedTransfer()
+            return EndedTransfer.shared
         }
         return loop.start(request, receive: receive)
     }

@@ -51,7 +51,7 @@ final class SessionTransfer: TransferHandle {
             return transfer
         } catch {
             receive(.end(RequestError(error)))
-            return EndedTransfer()
+            return EndedTransfer.shared
         }
     }
 

@@ -98,7 +98,7 @@ public final class URLSessionTransport: HTTPTransport {
             }
         } catch {
             receive(.end(error))
-            return EndedTransfer()
+            return EndedTransfer.shared
         }
         #endif
         return SessionTransfer.start(request, in: session, delegate: delegate, receive: receive)
