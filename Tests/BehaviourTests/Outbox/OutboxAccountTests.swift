@@ -80,6 +80,28 @@ import Testing
         #expect(failures == 0 && trial.arrivals.count == 2)
     }
 
+    @Test func handlerThatIsCancelledAfterAChangeOfTheAccountHasRefusedTheEntry() async throws {
+        let (trial, hasBegun, gate) = (OutboxTrial(), Gate(), Gate())
+        let outbox = try trial.open {
+            $0.account = "ada"
+            $0.register(SaveNote.self) { _ in
+                hasBegun.open()
+                try await gate.wait()
+                throw CancellationError()
+            }
+        }
+        try await outbox.add(SaveNote(note: 1), in: "a")
+        try await hasBegun.wait()
+
+        outbox.account = "bob"
+        gate.open()
+        try await eventually { outbox.entries.first?.failure != nil }
+        outbox.account = "ada"
+
+        #expect(await !outbox.waitUntilDrained())
+        #expect(outbox.states == [.parked(.refused)] && trial.arrivals.count == 1)
+    }
+
     /// The account changes between the turn of an entry and the request for it.
     @Test func accountThatChangesWhileTheRequestIsMadeSendsNothing() async throws {
         let (trial, present) = (OutboxTrial(), Locked<Outbox?>(nil))

@@ -58,11 +58,54 @@ import Testing
     @Test(arguments: [
         (RequestError.Code.invalidRequest, Outbox.Decision.park), (.encoding, .park), (.unsupported, .park),
         (.bodyNotReplayable, .park), (.decoding, .park), (.emptyResponse, .park), (.unexpectedBody, .park),
+        (.bodyTooLarge, .park), (.headTooLarge, .park), (.other, .retry), (.tooManyRedirects, .retry),
         (.cancelled, .retry), (.offline, .retry), (.cannotConnect, .retry), (.timedOut, .retry), (.untrusted, .retry),
         (.deadlineExceeded, .retry), (.authenticationFailed, .retry),
     ])
     func codeDecides(code: RequestError.Code, decision: Outbox.Decision) {
         #expect(Outbox.Decision(about: RequestError(code, phase: .sending)) == decision)
+    }
+
+    @Test(arguments: [false, true])
+    func entryWhoseAcceptedContentCannotBeUsedIsSentOnce(hasOwnErrorType: Bool) async throws {
+        let trial = OutboxTrial()
+        let outbox = try trial.open {
+            $0.register(SaveWithReceipt.self)
+            $0.register(SaveWithOwnError.self)
+        }
+        if hasOwnErrorType {
+            try await outbox.add(SaveWithOwnError(), in: "a")
+        } else {
+            try await outbox.add(SaveWithReceipt(), in: "a")
+        }
+
+        #expect(await !outbox.waitUntilDrained())
+
+        #expect(outbox.states == [.parked(.refused)] && trial.arrivals.count == 1)
+    }
+
+    /// An error whose code is code of an application, too.
+    private struct AskingError: CustomNSError {
+        let ask: @Sendable () -> Void
+
+        var errorCode: Int {
+            ask()
+            return 7
+        }
+    }
+
+    @Test func errorMayUseTheOutboxThatItIsReportedTo() async throws {
+        let (trial, present) = (OutboxTrial(), Locked<Outbox?>(nil))
+        let outbox = try trial.open {
+            $0.register(SaveNote.self) { _ in throw AskingError { _ = present.withLock { $0 }?.entries } }
+        }
+        present.withLock { $0 = outbox }
+        try await outbox.add(SaveNote(note: 1), in: "a")
+
+        #expect(await !outbox.waitUntilDrained())
+
+        #expect(outbox.states == [.parked(.refused)])
+        present.withLock { $0 = nil }
     }
 
     @Test func refusedEntryIsParkedAndItsCategoryWaits() async throws {

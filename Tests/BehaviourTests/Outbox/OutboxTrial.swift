@@ -25,6 +25,37 @@ struct UploadPhoto: RequestSpec, Codable {
     }
 }
 
+/// A write whose receipt can't be used, for a reason of the request's own.
+struct SaveWithReceipt: DataRequest, Codable {
+    typealias Success = String
+    typealias Failure = RequestError
+
+    var identifier: String { "receipt" }
+
+    func makeURLRequest(completion: @escaping BuildCompletion) {
+        var request = URLRequest(url: URL(string: "https://api.example.com/receipts")!)
+        request.httpMethod = "POST"
+        completion(.success(request))
+    }
+
+    func processData(_ data: Data) throws -> String { throw SampleError(name: "no receipt") }
+}
+
+/// The same, with an error type of its own.
+struct SaveWithOwnError: DataRequest, Codable {
+    typealias Success = String
+    typealias Failure = SampleError
+
+    var identifier: String { "own error" }
+
+    func makeURLRequest(completion: @escaping BuildCompletion) {
+        SaveWithReceipt().makeURLRequest(completion: completion)
+    }
+
+    func processData(_ data: Data) throws -> String { try SaveWithReceipt().processData(data) }
+    func mapError(_ error: any Error) -> SampleError { error as? SampleError ?? SampleError(name: "\(error)") }
+}
+
 /// A folder and a server for outboxes, one after the other as in successive processes.
 ///
 /// Time passes when the test says so.

@@ -137,13 +137,17 @@ extension Outbox {
                         try await handle(Delivery(entry: entry, request: request, response: response))
                         self?.step { $0.sent(entry.id, response.head) }
                     } catch {
-                        // Another attempt would get the same response.
-                        self?.refuse(entry, error, .refused)
+                        // Another attempt would get the same response. Whatever was thrown, it isn't the cancellation
+                        // of the request.
+                        let error = RequestError(error)
+                        let isCancelled = error.code == .cancelled
+                        let failure = isCancelled ? RequestError(.other, phase: .decoding, underlying: error) : error
+                        self?.refuse(entry, failure, .refused)
                     }
                 }
             case .failure(let error):
                 // The failure, before the request converted it to its own error type.
-                self?.fail(entry, RequestError(core.withLock { $0.run.failure } ?? error))
+                self?.fail(entry, core.withLock { $0.run.failure } ?? RequestError(error))
             }
         }
         return operation
@@ -154,12 +158,15 @@ extension Outbox {
         let wait = settings.backoff.delay(before: entry.attempts + 1, random: environment.random)
         let asked = error.retryAfter(from: environment.now()) ?? .zero
         let next = environment.now() + min(max(wait, asked).clampedSeconds, Self.longestWait)
-        advance { $0.failed(entry.id, error, (decision, .refused, next)) }
+        let summary = error.summary
+        advance { $0.failed(entry.id, error, (decision, .refused, next, summary)) }
     }
 
     /// Parks an entry that was being sent; from any thread.
     private func refuse(_ entry: Entry, _ error: any Swift.Error, _ reason: Entry.Reason) {
-        step { $0.failed(entry.id, RequestError(error), (.park, reason, .distantPast)) }
+        let error = RequestError(error)
+        let summary = error.summary
+        step { $0.failed(entry.id, error, (.park, reason, .distantPast, summary)) }
     }
 }
 

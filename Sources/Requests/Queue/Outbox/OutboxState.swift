@@ -27,7 +27,7 @@ struct OutboxState: Sendable {
     }
 
     /// The decision about a failed attempt, the reason if it parks the entry, and the time of the next attempt if not.
-    typealias End = (decision: Outbox.Decision, reason: Reason, next: Date)
+    typealias End = (decision: Outbox.Decision, reason: Reason, next: Date, summary: String)
     typealias Reason = Outbox.Entry.Reason
 
     /// The account and the category of a line of entries, which contains all its entries except the passed ones.
@@ -181,7 +181,7 @@ struct OutboxState: Sendable {
             update(item)
             return isWanted(id) ? [] : [.report(.parked(entry(item), nil))]
         }
-        (item.entry.attempts, item.entry.failure) = (item.entry.attempts + 1, error.summary)
+        (item.entry.attempts, item.entry.failure) = (item.entry.attempts + 1, end.summary)
         guard end.decision == .retry else { return park(item, end.reason, isPassed: end.decision == .skip, error) }
         item.entry.nextAttempt = end.next
         update(item)
