@@ -66,9 +66,6 @@ extension AnyRequestOperation {
 
     // MARK: Transfers
 
-    /// Whether neither this run has a result, nor any that waits for it.
-    final var mayStillSend: Bool { hasNoResult && outer?.mayStillSend ?? true }
-
     /// Records that a transfer begins; returns the facts that it needs, or `nil` if there is a result, and nothing is
     /// to be sent.
     final func begin(

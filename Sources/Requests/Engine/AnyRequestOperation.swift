@@ -66,7 +66,7 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
     }
 
     /// The failure, before the request converted it to its own type.
-    final var failure: (any Error)? { core.withLock { $0.run.failure } }
+    final var failure: RequestError? { core.withLock { $0.run.failure } }
 
     /// The interceptor that has thrown the last error of its own; `nil` if that was caught.
     final var author: String? {
@@ -127,9 +127,6 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
 
     /// The priority of the request: its own, or the highest of those that share its transfer.
     var urgency: Int { queuePriority.rawValue }
-
-    /// The operation that waits for this one, and whose end is its end; nearly always `nil`.
-    var outer: AnyRequestOperation? { nil }
 
     /// Whether the content is collected in memory, up to the limit, and may come from a cache or be shared.
     var keepsContentInMemory: Bool { true }
@@ -219,37 +216,20 @@ extension AnyRequestOperation {
         return error
     }
 
-    /// Adds the known facts to a failure, which is the operation's from now on.
-    ///
-    /// The request's own errors stay unchanged, for its `mapError`. A ``RequestError``, or an error that only the
-    /// library can have thrown, is completed with request, response and attempts.
-    ///
-    /// - Parameters:
-    ///   - failure: The failure.
-    ///   - wraps: Whether the request can't fail with any other error than a ``RequestError``.
-    /// - Returns: The completed failure.
-    final func settled(_ failure: RunFailure, wraps: Bool) -> any Error {
-        let error = completed(failure, wraps: wraps)
-        core.withLock { $0.run.fail(with: error) }
-        return error
-    }
-
-    private func completed(_ failure: RunFailure, wraps: Bool) -> any Error {
+    /// Completes a failure with request, response and attempts; it is the operation's from now on.
+    final func settled(_ failure: RunFailure) -> RequestError {
         let wrapped: RequestError
-        switch failure.error {
-        case let error as RequestError:
-            wrapped = error
-        case is CancellationError:
+        if failure.error is CancellationError {
             // Thrown by a caller's code: this operation isn't cancelled.
             let reason = "a task was cancelled that the request needs"
             wrapped = RequestError(.other, phase: failure.phase, reason: reason, underlying: failure.error)
-        case is InvalidValue, is DecodingError:
-            wrapped = RequestError(failure.error)
-        default:
-            guard wraps else { return failure.error }
-            wrapped = RequestError(failure.error).thrown(by: author)
+        } else {
+            let error = RequestError(failure.error)
+            wrapped = failure.isOwn ? error.thrown(by: author) : error
         }
-        return complete(wrapped, in: failure.phase, judged: failure.response)
+        let error = complete(wrapped, in: failure.phase, judged: failure.response)
+        core.withLock { $0.run.fail(with: error) }
+        return error
     }
 
     /// Adds the known facts to an error.

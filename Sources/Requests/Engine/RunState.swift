@@ -20,7 +20,7 @@ struct RunState: Sendable {
     /// The interceptor that has thrown the last error of its own.
     var author: String?
     /// The failure, before the request converted it to its own type.
-    private(set) var failure: (any Error)?
+    private(set) var failure: RequestError?
 
     private var task: Task<Void, Never>?
     private var isOver = false
@@ -52,7 +52,7 @@ struct RunState: Sendable {
     }
 
     /// Records the failure; the first one stays.
-    mutating func fail(with error: any Error) {
+    mutating func fail(with error: RequestError) {
         if failure == nil { failure = error }
     }
 

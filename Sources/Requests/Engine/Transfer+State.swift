@@ -48,7 +48,6 @@ extension Transfer {
         var isDelivered = false
         /// Whether the run is known to have no other transfer.
         var isOnly: Bool
-        let time: Stopwatch
 
         /// Whether received content is wanted.
         var isWanted: Bool {
@@ -74,12 +73,14 @@ extension Transfer.State {
     ///   - reported: The error that the transport has reported.
     ///   - request: The request of the transfer.
     ///   - delivered: The byte count of content that was delivered to a receiver.
+    ///   - time: The time since the transfer was made.
     /// - Returns: The state before the end, the error of the transfer, and whether only the beginning of the content
     ///   was read; `nil` if it has ended before.
     mutating func end(
         _ reported: RequestError?,
         of request: HTTPRequest,
-        _ delivered: Int64?
+        _ delivered: Int64?,
+        at time: Duration
     ) -> (former: Transfer.State, error: RequestError?, isCut: Bool)? {
         guard let owner else { return nil }
         let former = self
@@ -94,7 +95,7 @@ extension Transfer.State {
         case (nil, _): break
         }
         error = isCut ? nil : failure?.explained(byTimeout: request.timeout ?? owner.timeout)
-        if metrics.end == nil { metrics.end = time.elapsed }
+        if metrics.end == nil { metrics.end = time }
         received = former.receiver == nil ? Int64(content.count) : delivered
         // The answer owns the content now, or else the error.
         if reported == nil { content = Data() }

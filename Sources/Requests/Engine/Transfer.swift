@@ -21,6 +21,8 @@ final class Transfer: Sendable {
     private let limits: (head: Int, content: Int)
     /// Whether the content is collected in memory.
     let keepsContent: Bool
+    // Asked outside of the lock, since the clock may be a caller's.
+    private let time: Stopwatch
     let state: Locked<State>
 
     /// Makes a transfer.
@@ -49,10 +51,10 @@ final class Transfer: Sendable {
                 ? owner.options.maximumBodySize ?? owner.environment.maximumBodySize
                 : owner.environment.maximumErrorBodySize
         )
-        let time = Stopwatch(owner.environment.clock)
+        time = Stopwatch(owner.environment.clock)
         // An interceptor may send several requests at once.
         let isOnly = owner.plan.interceptors.isEmpty
-        state = Locked(State(owner: owner, heads: heads, isOnly: isOnly, time: time))
+        state = Locked(State(owner: owner, heads: heads, isOnly: isOnly))
     }
 
     /// The head of the response, if it was received.
@@ -121,9 +123,7 @@ final class Transfer: Sendable {
         let isConcurrent = transport.capabilities.contains(.concurrentDelivery)
         let outgoing = outgoing(for: owner)
         // The last moment: since it began, the transfer may have been cancelled, by the end of its run or of its task.
-        // The features that were just notified may also have ended the run just now, or one that waits for it.
-        let mayBeOver = !begun.observers.isEmpty || owner.operation.outer != nil
-        guard state.withLock({ $0.stop == nil }), !mayBeOver || owner.operation.mayStillSend else {
+        guard state.withLock({ $0.stop == nil }) else {
             return refuse(waiter, hasBegun: true)
         }
         let sink = EventSink(self, waiter, isConcurrent: isConcurrent)
@@ -174,18 +174,20 @@ final class Transfer: Sendable {
 
     /// Ends the transfer for a reason; one that is cancelled stays so, and the first of the other reasons counts.
     private func stop(_ reason: Stop) {
-        let dropped = state.withLock { state -> Data? in
+        // An error may be of a caller's class, and is released outside of the lock, as content is.
+        let replaced = state.withLock { state -> (stop: Stop?, content: Data)? in
             switch (state.stop, reason) {
             case (.cancelled, _), (.failed, .failed), (.failed, .cut), (.cut, .cut): return nil
             default: break
             }
+            let former = state.stop
             state.stop = reason
-            guard case .failed = reason else { return Data() }
+            guard case .failed = reason else { return (former, Data()) }
             defer { state.content = Data() }
-            return state.content
+            return (former, state.content)
         }
         // The failure is reported when the transfer has ended: only then its place at the host is free.
-        if dropped != nil { flow.cancel() }
+        if replaced != nil { flow.cancel() }
     }
 
     // MARK: Receive
@@ -215,11 +217,12 @@ final class Transfer: Sendable {
             let reason = "the head has more than \(limits.head) bytes"
             return stop(.failed(RequestError(.headTooLarge, phase: .receiving, reason: reason)))
         }
+        let elapsed = time.elapsed
         let wanted = state.withLock {
             state -> (owner: Try, heads: HeadObserver?, observers: [any OperationObserver])? in
             guard state.isWanted, let owner = state.owner else { return nil }
             state.head = head
-            state.metrics.responseStart = state.time.elapsed
+            state.metrics.responseStart = elapsed
             return (owner, state.heads, state.observers)
         }
         guard let (owner, heads, observers) = wanted else { return }
@@ -314,7 +317,9 @@ final class Transfer: Sendable {
     func end(_ error: RequestError?, for waiter: Waiter, isConcurrent: Bool) {
         // Asked outside of the lock, since a receiver has one of its own.
         let delivered = keepsContent ? nil : state.withLock({ $0.receiver })?.count
-        guard let (end, error, isCut) = state.withLock({ $0.end(error, of: request, delivered) }), let owner = end.owner
+        let elapsed = time.elapsed
+        guard let (end, error, isCut) = state.withLock({ $0.end(error, of: request, delivered, at: elapsed) }),
+            let owner = end.owner
         else {
             return
         }
@@ -375,8 +380,9 @@ private final class EventSink: Sendable {
     deinit {
         guard transfer.flow.detach() else { return }
         let reason = "the transport released the transfer without reporting its end"
-        // Whoever has released it may hold a lock: the run doesn't continue here.
-        transfer.end(RequestError(.connectionLost, phase: .sending, reason: reason), for: waiter, isConcurrent: false)
+        let error = RequestError(.connectionLost, phase: .sending, reason: reason)
+        // Whoever has released it may hold a lock: neither the run nor any code of a caller runs here.
+        DispatchQueue.global().async { [transfer, waiter] in transfer.end(error, for: waiter, isConcurrent: false) }
     }
 
     func receive(_ event: TransferEvent) {

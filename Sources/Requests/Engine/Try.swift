@@ -151,7 +151,11 @@ struct Try: Sendable {
 
     /// Begins to send: returns the beginning of the chain.
     func begin() -> Next {
-        if number > 1 { operation.record { $0.beginTry() } }
+        if number > 1 {
+            operation.record { $0.beginTry() }
+            // The content of a try that has failed would stay as long as the operation.
+            for transfer in operation.record.transfers { transfer.forgetContent() }
+        }
         return Next(self, because: number == 1 ? .initial : .retry, heads: operation.settings.heads)
     }
 
@@ -289,6 +293,14 @@ final class RunFailure: Error {
     let response: HTTPResponse<Data>?
     let recourse: Recourse
 
+    /// Whether the error is a caller's, and not one that the library has thrown or knows.
+    var isOwn: Bool {
+        switch error {
+        case is RequestError, is CancellationError, is InvalidValue, is DecodingError: false
+        default: true
+        }
+    }
+
     init(
         _ error: any Error,
         in phase: RequestError.Phase,
@@ -332,9 +344,10 @@ extension Try: InterceptedRun {
     func recordAnswer(to request: HTTPRequest) { operation.record { $0.answer(request) } }
 
     func exchange(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
+        let nested = WireOperation(nested: request, in: operation.settings)
         // Others may wait for a refresh.
-        let outer = RunScope.current?.isRefresh == true ? nil : operation
-        return try await WireOperation(nested: request, in: operation.settings, for: outer).exchange()
+        guard RunScope.current?.isRefresh != true else { return try await nested.exchange() }
+        return try await NestedRequests.exchange(nested, within: operation)
     }
 
     func detach(_ request: HTTPRequest, completion: @escaping DetachedWork.Completion) -> Bool {

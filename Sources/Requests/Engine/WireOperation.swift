@@ -14,8 +14,6 @@ final class WireOperation: AnyRequestOperation, @unchecked Sendable {
 
     private let request: HTTPRequest
     private let sharedUrgency: (@Sendable () -> Int)?
-    override var outer: AnyRequestOperation? { waiting }
-    private let waiting: AnyRequestOperation?
 
     /// Makes the operation of a request that continues another run.
     ///
@@ -23,17 +21,14 @@ final class WireOperation: AnyRequestOperation, @unchecked Sendable {
     ///   - request: The request.
     ///   - settings: The settings of the run.
     ///   - monitored: The operation for monitors; `nil` reports nothing.
-    ///   - outer: The operation that waits for it, and whose end is its end, if there is one.
     ///   - urgency: Returns the priority of the request; `nil` for its own.
     init(
         _ request: HTTPRequest,
         _ settings: RunSettings,
         as monitored: OperationInfo?,
-        for outer: AnyRequestOperation? = nil,
         urgency: (@Sendable () -> Int)? = nil
     ) {
         self.request = request
-        waiting = outer
         sharedUrgency = urgency
         super.init(settings)
         guard let monitored else { return }
@@ -43,7 +38,7 @@ final class WireOperation: AnyRequestOperation, @unchecked Sendable {
     }
 
     /// Makes the operation of a request that is sent on behalf of a run, as a part of the current task's scope.
-    convenience init(nested request: HTTPRequest, in settings: RunSettings, for outer: AnyRequestOperation? = nil) {
+    convenience init(nested request: HTTPRequest, in settings: RunSettings) {
         var settings = settings
         let environment = settings.environment
         settings.scope = RunScope.current
@@ -56,7 +51,7 @@ final class WireOperation: AnyRequestOperation, @unchecked Sendable {
             isOnBehalf: true
         )
         let name = OperationInfo(identifier: "nested: \(request)", requestType: "HTTPRequest (nested)")
-        self.init(request, settings, as: environment.monitors.isEmpty ? nil : name, for: outer)
+        self.init(request, settings, as: environment.monitors.isEmpty ? nil : name)
     }
 
     override var identifier: String? { "nested: \(request)" }
@@ -90,8 +85,7 @@ final class WireOperation: AnyRequestOperation, @unchecked Sendable {
     }
 
     override func fail(_ failure: RunFailure) {
-        let error = settled(failure, wraps: true)
-        settle { Box(Outcome.failure(RequestError(error))) }
+        settle { Box(Outcome.failure(settled(failure))) }
     }
 
     override func makeCancellationResult() -> OperationCore.AnyResult? {

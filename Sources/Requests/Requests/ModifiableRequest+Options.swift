@@ -61,7 +61,8 @@ extension ModifiableRequest {
     /// Returns a copy for which no status is a failure.
     public func acceptingAnyStatus() -> Self { options { $0.validatesStatus = false } }
 
-    /// Returns a copy with another use of its client's cache; with `.none`, a transport's own isn't used either.
+    /// Returns a copy with another use of its client's cache, if that has one; with `.none`, a transport's own isn't
+    /// used either.
     public func caching(_ policy: ResponseCache.Policy) -> Self { options { $0.caching = policy } }
 
     /// Returns a copy that runs only while no other operation of these categories runs, on any queue.

@@ -136,6 +136,12 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     }
 
     final override func fail(_ failure: RunFailure) {
-        finish(throwing: settled(failure, wraps: R.Failure.self == RequestError.self))
+        // Completed only if it becomes the result: until then, another error may be that.
+        settle {
+            let error = settled(failure)
+            // The request's own errors stay unchanged, for its `mapError`.
+            let isOwn = failure.isOwn && R.Failure.self != RequestError.self
+            return Box(Outcome.failure(mapError(isOwn ? failure.error : error)))
+        }
     }
 }

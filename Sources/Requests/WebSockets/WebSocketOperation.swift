@@ -62,8 +62,7 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
             maximumMessageSize: request.maximumMessageSize,
             bufferSize: max(1, request.bufferSize),
             timeout: sent.timeout ?? plan?.options.timeout ?? environment.timeout ?? .seconds(60),
-            clock: environment.clock,
-            random: random
+            clock: environment.clock
         )
         return UpgradingTransport(transport, settings) { [self] core in keep(core) }
     }
@@ -109,13 +108,18 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
 
     /// Closes the socket, which isn't needed any more; `process` gets the error of the operation.
     private func endUse() {
-        let error = failure as? RequestError ?? RequestError(.cancelled, phase: .receiving)
+        let error = failure ?? RequestError(.cancelled, phase: .receiving)
         upgraded.withLock { $0 }?.cancel(error)
-        user.cancel()
+    }
+
+    // Before the completions: when one is called, nothing is sent any more.
+    override func willDeliver(_ result: OperationCore.AnyResult?) {
+        super.willDeliver(result)
+        endUse()
     }
 
     override func didDeliver() {
         super.didDeliver()
-        endUse()
+        user.cancel()
     }
 }

@@ -18,4 +18,20 @@ import Testing
             #expect(probe.operation.record.content.isEmpty)
         }
     }
+
+    @Test func contentOfTriesThatHaveFailedIsReleased() async {
+        let (answers, piece) = (Locked(0), Data(repeating: 1, count: 1_000_000))
+        let transport = InMemoryTransport { _ in
+            let number = answers.withLock { answers in
+                answers += 1
+                return answers
+            }
+            return number < 4 ? .status(.ok, body: piece + piece).reset(after: piece.count) : .status(.ok)
+        }
+        let queue = TestQueue(transport) { $0.retry = RetryPolicy(limit: 5, backoff: .none) }
+        let probe = Probe(adding: TextRequest(), to: queue)
+
+        #expect(await probe.ended().map(\.value) == [""])
+        #expect(probe.operation.record.transfers.map(\.content.count) == [0, 0, 0, 0])
+    }
 }

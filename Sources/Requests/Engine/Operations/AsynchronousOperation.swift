@@ -205,12 +205,12 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     private func carryOut(_ settlement: OperationCore.Settlement) {
         let (result, observers) = (settlement.result, settlement.observers)
         willDeliver(result)
+        // When a monitor or a completion learns of the result, the run sends nothing any more.
+        settlement.run.stopTransfers()
         if !observers.isEmpty {
             let outcome = outcome(of: result)
             for observer in observers { observer.observe(.settled(outcome)) }
         }
-        // Before the completions: when one is called, the run sends nothing any more.
-        settlement.run.stopTransfers()
         if let result { settlement.completions.call(with: result) }
         for observer in observers { observer.observe(.delivered) }
         didDeliver()
@@ -234,8 +234,8 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
 
     /// Does what follows from the settlement of an operation that is being deallocated, without retaining it.
     final func abandon(_ settlement: OperationCore.Settlement) {
-        for observer in settlement.observers { observer.observe(.settled(.cancelled)) }
         settlement.run.stopTransfers()
+        for observer in settlement.observers { observer.observe(.settled(.cancelled)) }
         if let result = settlement.result { settlement.completions.call(with: result) }
         for observer in settlement.observers { observer.observe(.delivered) }
         settlement.run.stopTask()

@@ -1,0 +1,31 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The requests that interceptors are sending on behalf of an operation, which end with it.
+///
+/// The cancellation of their tasks would come too late: it is the last step of an end.
+final class NestedRequests: OperationObserver {
+    /// The running requests; `nil` once the operation has its result.
+    private let running = Locked<[WireOperation]?>([])
+
+    /// Sends a request as a part of an operation, and waits for its response.
+    static func exchange(
+        _ request: WireOperation,
+        within operation: AnyRequestOperation
+    ) async throws(RequestError) -> HTTPResponse<Data> {
+        operation.add(NestedRequests())
+        guard let requests = operation.observer(NestedRequests.self) else { return try await request.exchange() }
+        let isWanted = requests.running.withLock { $0?.append(request) != nil }
+        if !isWanted { request.cancel() }
+        defer { requests.running.withLock { $0?.removeAll { $0 === request } } }
+        return try await request.exchange()
+    }
+
+    func observe(_ report: OperationReport) {
+        guard case .settled = report else { return }
+        let requests = running.withLock { $0.take() }
+        for request in requests ?? [] { request.cancel() }
+    }
+}

@@ -1,0 +1,51 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTestSupport
+import RequestsTesting
+import Testing
+
+/// The clock of an environment may be a caller's: its code may use the operation for which it is asked.
+@Suite(.bounded) struct ClockOfACallerTests {
+    /// A clock that runs code of the test each time that it is asked.
+    private final class AskedClock: Clock {
+        private let clock = ManualClock()
+        private let wasAsked: @Sendable () -> Void
+
+        init(wasAsked: @escaping @Sendable () -> Void) {
+            self.wasAsked = wasAsked
+        }
+
+        var minimumResolution: Duration { clock.minimumResolution }
+        var now: ManualClock.Instant {
+            wasAsked()
+            return clock.now
+        }
+
+        func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws {
+            try await clock.sleep(until: deadline, tolerance: tolerance)
+        }
+    }
+
+    @Test(arguments: 1...2) func clockMayCancelTheRequestWhileItsAnswerArrives(reading: Int) async {
+        let (readings, cancel) = (Locked<Int?>(nil), Locked<@Sendable () -> Void>({}))
+        let transport = InMemoryTransport { _ in
+            readings.withLock { $0 = 0 }
+            return .status(.ok)
+        }
+        let clock = AskedClock {
+            let count = readings.withLock { count in
+                count = count.map { $0 + 1 }
+                return count
+            }
+            if count == reading { cancel.withLock { $0 }() }
+        }
+        let probe = Probe(TextRequest(), on: TestQueue(transport) { $0.clock = clock })
+        cancel.withLock { $0 = { probe.operation.cancel() } }
+        probe.operation.start()
+
+        #expect(await probe.ended().map(\.error?.code) == [.cancelled])
+    }
+}

@@ -1,0 +1,81 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTestSupport
+import RequestsTesting
+import Testing
+
+/// Whoever learns of an operation's result finds that nothing is sent any more, and all learn of the same result.
+@Suite(.bounded) struct EndOrderTests {
+    /// Sends a request of its own before each one.
+    private struct Prelude: Interceptor {
+        func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+            _ = try await context.send(HTTPRequest(url: home.appending(path: "token")))
+        }
+    }
+
+    @Test func monitorOfACancelledRequestFindsItsTransferStopped() async throws {
+        let (transport, cancels) = (ManualTransport(), Recorder<Int>())
+        let queue = TestQueue(transport) {
+            $0.monitors = [
+                .events { event, _ in
+                    if case .operationEnded = event { cancels.record(transport.transfers[0].cancelCount) }
+                }
+            ]
+        }
+        let probe = Probe(adding: TextRequest(), to: queue)
+        let transfer = try await transport.awaitTransfer()
+
+        probe.operation.cancel()
+        #expect(cancels.elements == [1])
+
+        transfer.receive(.end(nil))
+        await probe.operation.end()
+    }
+
+    @Test func completionFindsTheRequestsOfInterceptorsStopped() async throws {
+        let (transport, cancels) = (ManualTransport(), Recorder<Int>())
+        let queue = TestQueue(transport) { $0.interceptors = [Prelude()] }
+        let probe = Probe(TextRequest(), on: queue)
+        probe.operation.addCompletion(on: .global()) { _ in cancels.record(transport.transfers[0].cancelCount) }
+        // With this number, the others are still being called when the first one has run.
+        for _ in 0..<20_000 { probe.operation.addCompletion(on: .global()) { _ in } }
+        queue.addOperation(probe.operation)
+        let transfer = try await transport.awaitTransfer()
+
+        probe.operation.cancel()
+        #expect(await cancels.first(1) == [1])
+
+        transfer.receive(.end(nil))
+        await probe.operation.end()
+    }
+
+    @Test func monitorAndCompletionLearnOfTheSameResult() async throws {
+        for _ in 0..<Scale.races {
+            let (transport, outcomes) = (ManualTransport(), Recorder<RequestError.Code>())
+            let queue = TestQueue(transport) {
+                $0.monitors = [
+                    .events { event, _ in
+                        switch event {
+                        case .operationEnded(.cancelled): outcomes.record(.cancelled)
+                        case .operationEnded(.failure(let error)): outcomes.record(error.code)
+                        default: break
+                        }
+                    }
+                ]
+            }
+            let probe = Probe(adding: TextRequest(), to: queue)
+            let transfer = try await transport.awaitTransfer()
+
+            simultaneously {
+                probe.operation.cancel()
+            } and: {
+                transfer.receive(.end(RequestError(.connectionLost, phase: .receiving)))
+            }
+
+            #expect(await probe.ended().map(\.error?.code) == outcomes.elements.map(Optional.init))
+        }
+    }
+}
