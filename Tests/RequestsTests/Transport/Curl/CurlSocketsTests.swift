@@ -114,6 +114,7 @@ import Testing
         pair.send("HTTP/1.1 200 OK\r\n\r\n")
 
         #expect(pair.events == [])
+        #expect(pair.sockets.idleCount == 0)
         #expect(pair.pending == nil)
     }
 
