@@ -175,6 +175,8 @@ public final class CurlTransport: HTTPTransport {
         /// The number of those that no request uses, which are kept for the next ones.
         public var idleConnections = 0
         /// The number of requests that wait for their turn, since a limit of connections is reached.
+        ///
+        /// One whose turn has come, and whose connection is about to be made, counts nowhere for that moment.
         public var waitingRequests = 0
         /// The number of host names that are being looked up for waiting requests.
         public var lookUps = 0
