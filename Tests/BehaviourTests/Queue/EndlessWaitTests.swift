@@ -279,7 +279,7 @@ extension RequestOperation {
             rounds.append(added.withLock { $0 })
         }
 
-        await holds(within: 20) { rounds.allSatisfy { $0.allSatisfy(\.isFinished) } }
+        await holds(within: Scale.pick(20, whole: 200)) { rounds.allSatisfy { $0.allSatisfy(\.isFinished) } }
         let endless = rounds.indices.filter { !rounds[$0].allSatisfy(\.isFinished) }
         #expect(endless.isEmpty, "of \(rounds.count) rounds")
     }
