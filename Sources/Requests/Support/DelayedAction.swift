@@ -7,15 +7,19 @@ import Dispatch
 ///
 /// The system's two clocks are waited for by Dispatch, so that a deadline holds also while callers block every thread
 /// of the cooperative pool. Any other clock, such as a test's manual one, is asked to sleep, which takes such a thread.
-struct DelayedAction: Sendable {
+package struct DelayedAction: Sendable {
     /// Stops waiting; an action that has begun already runs to its end.
-    let cancel: @Sendable () -> Void
+    package let cancel: @Sendable () -> Void
 
     /// Starts to wait.
     ///
     /// A negative duration is over at once, and more than thirty years count as thirty years. The time that a device
     /// sleeps counts only for clocks that aren't the system's.
-    init(after duration: Duration, on clock: any Clock<Duration>, _ action: @escaping @Sendable () -> Void) {
+    package init(
+        after duration: Duration,
+        on clock: any Clock<Duration>,
+        _ action: @escaping @Sendable () -> Void
+    ) {
         let duration = duration.clamped
         if clock is ContinuousClock || clock is SuspendingClock {
             let timer = Timer(after: duration, action)

@@ -4,7 +4,7 @@
 /// A value that comes once, from any thread, and the task that waits for it.
 ///
 /// The first value counts. Cancelling the task doesn't end its wait: whoever cancels it also fills in a value.
-struct OneShot<Value: Sendable>: Sendable {
+package struct OneShot<Value: Sendable>: Sendable {
     /// The state, for an owner that has a lock of its own.
     enum State: Sendable {
         /// There is no value yet; a task may wait for it.
@@ -38,9 +38,11 @@ struct OneShot<Value: Sendable>: Sendable {
 
     private let state = Locked(State.empty(nil))
 
+    package init() {}
+
     /// Fills in the value, unless there was one before; returns whether it counts.
     @discardableResult
-    func fill(_ value: Value) -> Bool {
+    package func fill(_ value: Value) -> Bool {
         let (isFirst, waiter) = state.withLock { $0.fill(value) }
         waiter?.resume(returning: value)
         return isFirst
@@ -52,7 +54,7 @@ struct OneShot<Value: Sendable>: Sendable {
     }
 
     /// Waits for the value, and takes it; called once.
-    func value() async -> Value {
+    package func value() async -> Value {
         await withUnsafeContinuation { waiter in
             if let value = state.withLock({ $0.attach(waiter) }) { waiter.resume(returning: value) }
         }
@@ -60,7 +62,7 @@ struct OneShot<Value: Sendable>: Sendable {
 }
 
 /// A wait for something that calls back: a timer, a limiter.
-enum Suspension {
+package enum Suspension {
     /// Waits for a callback, or for the cancellation of the task, whichever comes first.
     ///
     /// - Parameters:
@@ -68,7 +70,7 @@ enum Suspension {
     ///     at most once, also at once.
     ///   - late: Called if the callback comes after a cancellation, to give back what it granted.
     /// - Throws: `CancellationError` if the task is cancelled first.
-    static func wait(
+    package static func wait(
         _ begin: (_ resume: @escaping @Sendable () -> Void) -> @Sendable () -> Void,
         late: @escaping @Sendable () -> Void = {}
     ) async throws {

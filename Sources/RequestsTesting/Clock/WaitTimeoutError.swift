@@ -23,26 +23,3 @@ public struct WaitTimeoutError: ExplainedError, DescribedError, Sendable, Hashab
     /// The place of the wait in the test, and the error in a sentence.
     public var description: String { "\(place): waited for \(limit) for \(awaited); \(state)" }
 }
-
-/// Waits at most for a time.
-///
-/// - Parameters:
-///   - limit: The maximum time, in real time.
-///   - error: Makes the error at the end of that time, from what has happened so far.
-///   - body: Waits; it ends when its task is cancelled.
-/// - Throws: The error of the body, or the one at the limit.
-func waiting(
-    timeout limit: Duration,
-    orThrow error: @escaping @Sendable () -> any Error,
-    body: @escaping @Sendable () async throws -> Void
-) async throws {
-    try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { try await body() }
-        group.addTask {
-            try await ContinuousClock().sleep(for: limit.clamped)
-            throw error()
-        }
-        defer { group.cancelAll() }
-        try await group.next()
-    }
-}

@@ -7,7 +7,7 @@ import Requests
 package struct Watched<State: Sendable>: Sendable {
     private struct Waiter: Sendable {
         let isMet: @Sendable (State) throws -> Bool
-        let continuation: CheckedContinuation<Void, any Error>
+        let outcome: OneShot<Result<Void, any Error>>
     }
 
     private struct Storage: Sendable {
@@ -41,7 +41,7 @@ package struct Watched<State: Sendable>: Sendable {
             let result = change(&storage.state)
             return (result, storage.takeDue())
         }
-        for (waiter, outcome) in due { waiter.continuation.resume(with: outcome) }
+        for (waiter, outcome) in due { waiter.outcome.fill(outcome) }
         return result
     }
 
@@ -62,35 +62,31 @@ package struct Watched<State: Sendable>: Sendable {
         summary: @escaping @Sendable (State) -> String,
         until isMet: @escaping @Sendable (State) throws -> Bool
     ) async throws {
-        if let outcome = storage.withLock({ Self.outcome(of: isMet, $0.state) }) { return try outcome.get() }
-        try await waiting(timeout: limit) {
-            let state = summary(storage.withLock { $0.state })
-            return WaitTimeoutError(limit: limit, awaited: awaited, state: state, place: place)
-        } body: {
-            try await suspend(until: isMet)
-        }
-    }
-
-    private func suspend(until isMet: @escaping @Sendable (State) throws -> Bool) async throws {
+        let outcome = OneShot<Result<Void, any Error>>()
         let number = storage.withLock { storage in
             storage.lastWaiter += 1
+            if let decided = Self.outcome(of: isMet, storage.state) {
+                outcome.fill(decided)
+            } else {
+                storage.waiters[storage.lastWaiter] = Waiter(isMet: isMet, outcome: outcome)
+            }
             return storage.lastWaiter
         }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                let outcome = storage.withLock { storage -> Result<Void, any Error>? in
-                    if let outcome = Self.outcome(of: isMet, storage.state) { return outcome }
-                    // A cancellation before this point found no waiter to end, but it has set the task's flag.
-                    if Task.isCancelled { return .failure(CancellationError()) }
-                    storage.waiters[number] = Waiter(isMet: isMet, continuation: continuation)
-                    return nil
-                }
-                if let outcome { continuation.resume(with: outcome) }
-            }
-        } onCancel: {
-            let waiter = storage.withLock { $0.waiters.removeValue(forKey: number) }
-            waiter?.continuation.resume(throwing: CancellationError())
+        let timer = DelayedAction(after: limit, on: ContinuousClock()) {
+            let state = summary(storage.withLock { $0.state })
+            let error = WaitTimeoutError(limit: limit, awaited: awaited, state: state, place: place)
+            outcome.fill(.failure(error))
         }
+        defer {
+            timer.cancel()
+            storage.withLock { $0.waiters[number] = nil }
+        }
+        let result = await withTaskCancellationHandler {
+            await outcome.value()
+        } onCancel: {
+            outcome.fill(.failure(CancellationError()))
+        }
+        return try result.get()
     }
 
     private static func outcome(of isMet: (State) throws -> Bool, _ state: State) -> Result<Void, any Error>? {
