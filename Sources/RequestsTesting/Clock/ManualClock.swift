@@ -50,23 +50,46 @@ public final class ManualClock: Clock, Sendable {
         public var description: String { "\(offset)" }
     }
 
-    private typealias Sleep = CheckedContinuation<Void, any Error>
+    private struct Sleeper: Sendable {
+        let id: Int
+        let deadline: Instant
+        /// Whether a wait for sleepers counts this one.
+        let isCounted: Bool
+        let wake: @Sendable () -> Void
+    }
 
-    private let timeline: Watched<Timeline<Sleep>>
+    private struct State: Sendable {
+        var now: Instant
+        /// The sleepers in the order of their deadlines; with the same deadline, in the order of arrival.
+        var sleepers: [Sleeper] = []
+        var lastID = 0
+
+        var sleeperCount: Int { sleepers.count { $0.isCounted } }
+
+        /// Sets the time, which never goes back; removes the sleepers whose deadline is reached, to be woken.
+        mutating func advance(to instant: Instant) -> [@Sendable () -> Void] {
+            now = max(now, instant)
+            let due = sleepers.prefix { $0.deadline <= now }
+            sleepers.removeFirst(due.count)
+            return due.map(\.wake)
+        }
+    }
+
+    private let state: Watched<State>
 
     /// Makes a clock that shows a time, by default zero.
     public init(now: Instant = Instant()) {
-        timeline = Watched(Timeline(now: now))
+        state = Watched(State(now: now))
     }
 
     /// The time that the clock shows.
-    public var now: Instant { timeline.withLock { $0.now } }
+    public var now: Instant { state.withLock { $0.now } }
 
     /// The smallest difference that the clock measures: zero, since it has no limit.
     public var minimumResolution: Swift.Duration { .zero }
 
     /// The number of tasks that are asleep.
-    public var sleeperCount: Int { timeline.withLock { $0.sleeperCount } }
+    public var sleeperCount: Int { state.withLock { $0.sleeperCount } }
 
     /// Sleeps until the clock has been advanced to the deadline; returns at once if it already has.
     ///
@@ -80,19 +103,17 @@ public final class ManualClock: Clock, Sendable {
     /// For timeouts: a test that waits for sleepers doesn't mean these.
     func sleep(until deadline: Instant, isCounted: Bool) async throws {
         try Task.checkCancellation()
-        let id = timeline.withLock { $0.makeIdentifier() }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: Sleep) in
-                let outcome = timeline.withLock { timeline -> Result<Void, any Error>? in
-                    // A cancellation before this point found no continuation to end, but it has set the task's flag.
-                    if Task.isCancelled { return .failure(CancellationError()) }
-                    let isAsleep = timeline.sleep(id, until: deadline, continuation, isCounted: isCounted)
-                    return isAsleep ? nil : .success(())
-                }
-                if let outcome { continuation.resume(with: outcome) }
+        try await Suspension.wait { resume in
+            let (id, isOver) = state.withLock { state in
+                state.lastID += 1
+                guard deadline > state.now else { return (state.lastID, true) }
+                let sleeper = Sleeper(id: state.lastID, deadline: deadline, isCounted: isCounted, wake: resume)
+                let position = state.sleepers.firstIndex { $0.deadline > deadline } ?? state.sleepers.endIndex
+                state.sleepers.insert(sleeper, at: position)
+                return (state.lastID, false)
             }
-        } onCancel: {
-            timeline.withLock { $0.remove(id) }?.resume(throwing: CancellationError())
+            if isOver { resume() }
+            return { [state] in state.withLock { $0.sleepers.removeAll { $0.id == id } } }
         }
     }
 
@@ -112,8 +133,10 @@ public final class ManualClock: Clock, Sendable {
         line: UInt = #line
     ) async throws {
         try Task.checkCancellation()
-        try await timeline.wait(for: "\(count) sleepers", timeout: limit, at: SourcePlace(file, line)) {
-            $0.summary
+        try await state.wait(for: "\(count) sleepers", timeout: limit, at: SourcePlace(file, line)) { state in
+            let deadlines = state.sleepers.filter(\.isCounted).map { "until \($0.deadline)" }
+            let list = deadlines.isEmpty ? "" : " (\(deadlines.joined(separator: ", ")))"
+            return "\(deadlines.count) sleep\(list), and the clock shows \(state.now)"
         } until: {
             $0.sleeperCount >= count
         }
@@ -121,14 +144,12 @@ public final class ManualClock: Clock, Sendable {
 
     /// Advances the time by a duration, and wakes the tasks whose deadline is reached.
     public func advance(by duration: Swift.Duration) {
-        let due = timeline.withLock { $0.advance(to: $0.now.advanced(by: duration)) }
-        for sleep in due { sleep.resume() }
+        for wake in state.withLock({ $0.advance(to: $0.now.advanced(by: duration)) }) { wake() }
     }
 
     /// Advances the time to a point, and wakes the tasks whose deadline is reached; an earlier point changes nothing.
     public func advance(to instant: Instant) {
-        let due = timeline.withLock { $0.advance(to: instant) }
-        for sleep in due { sleep.resume() }
+        for wake in state.withLock({ $0.advance(to: instant) }) { wake() }
     }
 }
 
@@ -151,70 +172,5 @@ extension Clock where Duration == Swift.Duration {
             } catch { return }
             action()
         }
-    }
-}
-
-/// The time and the sleepers of a ``ManualClock``, as logic without tasks.
-///
-/// Each transition returns the sleepers that it wakes, in their order; the caller resumes them. They are removed, so
-/// none is woken twice.
-struct Timeline<Waiter: Sendable>: Sendable {
-    struct Sleeper: Sendable {
-        var id: Int
-        var deadline: ManualClock.Instant
-        var waiter: Waiter
-        /// Whether a wait for sleepers counts this one.
-        var isCounted = true
-    }
-
-    private(set) var now: ManualClock.Instant
-    /// The sleepers in the order of their deadlines; with the same deadline, in the order of arrival.
-    private(set) var sleepers: [Sleeper] = []
-    private var lastIdentifier = 0
-
-    init(now: ManualClock.Instant) {
-        self.now = now
-    }
-
-    /// Returns an identifier by which ``remove(_:)`` finds a sleeper.
-    mutating func makeIdentifier() -> Int {
-        lastIdentifier += 1
-        return lastIdentifier
-    }
-
-    /// Adds a sleeper; returns `false` if its deadline is reached already.
-    mutating func sleep(
-        _ id: Int,
-        until deadline: ManualClock.Instant,
-        _ waiter: Waiter,
-        isCounted: Bool = true
-    ) -> Bool {
-        guard deadline > now else { return false }
-        let position = sleepers.firstIndex { $0.deadline > deadline } ?? sleepers.endIndex
-        let sleeper = Sleeper(id: id, deadline: deadline, waiter: waiter, isCounted: isCounted)
-        sleepers.insert(sleeper, at: position)
-        return true
-    }
-
-    /// The number of sleepers that are counted.
-    var sleeperCount: Int { sleepers.count { $0.isCounted } }
-
-    /// The counted sleepers, and the time, for an error.
-    var summary: String {
-        let deadlines = sleepers.filter(\.isCounted).map { "until \($0.deadline)" }.joined(separator: ", ")
-        return "\(sleeperCount) sleep\(deadlines.isEmpty ? "" : " (\(deadlines))"), and the clock shows \(now)"
-    }
-
-    /// Sets the time, which never goes back; returns the sleepers whose deadline is reached.
-    mutating func advance(to instant: ManualClock.Instant) -> [Waiter] {
-        now = max(now, instant)
-        let due = sleepers.prefix { $0.deadline <= now }
-        sleepers.removeFirst(due.count)
-        return due.map(\.waiter)
-    }
-
-    /// Removes a sleeper and returns it; `nil` if it was woken already or never added.
-    mutating func remove(_ id: Int) -> Waiter? {
-        sleepers.firstIndex { $0.id == id }.map { sleepers.remove(at: $0).waiter }
     }
 }

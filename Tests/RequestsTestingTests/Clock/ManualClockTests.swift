@@ -1,9 +1,12 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Dispatch
+import Requests
 import RequestsTestSupport
-import RequestsTesting
 import Testing
+
+@testable import RequestsTesting
 
 @Suite(.bounded) struct ManualClockTests {
     @Test func aTaskSleepsUntilTheClockIsAdvanced() async throws {
@@ -37,6 +40,53 @@ import Testing
             clock.advance(by: .seconds(1))
             #expect(try await task.value == index + 1)
         }
+    }
+
+    @Test func tasksWakeInTheOrderOfTheirDeadlinesThenOfTheirComing() async throws {
+        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return }
+        let (clock, executor, woken) = (ManualClock(), OneQueueExecutor(), Locked<[String]>([]))
+        let sleeps = [("late", 2), ("early", 1), ("early, but second", 1), ("never", 3)]
+        var tasks: [Task<Void, any Error>] = []
+        for (index, (name, seconds)) in sleeps.enumerated() {
+            let task = Task(executorPreference: executor) {
+                try await clock.sleep(for: .seconds(seconds))
+                woken.withLock { $0.append(name) }
+            }
+            tasks.append(task)
+            try await clock.waitForSleepers(index + 1)
+        }
+
+        clock.advance(to: .init(offset: .seconds(2)))
+
+        for task in tasks.dropLast() { try await task.value }
+        #expect(woken.withLock { $0 } == ["early", "early, but second", "late"])
+        #expect(clock.sleeperCount == 1)
+        tasks.last?.cancel()
+    }
+
+    @Test func aTimeoutSleepsWithoutBeingCounted() async throws {
+        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return }
+        let (clock, executor) = (ManualClock(), OneQueueExecutor())
+        let deadline = ManualClock.Instant(offset: .seconds(1))
+        let timeout = Task(executorPreference: executor) { try await clock.sleep(until: deadline, isCounted: false) }
+        let sleep = Task(executorPreference: executor) { try await clock.sleep(until: deadline) }
+
+        // The other one was first in the queue, and so sleeps by then.
+        try await clock.waitForSleepers()
+        #expect(clock.sleeperCount == 1)
+
+        clock.advance(to: deadline)
+        try await timeout.value
+        try await sleep.value
+    }
+
+    @Test func timeNeverGoesBack() {
+        let clock = ManualClock(now: .init(offset: .seconds(5)))
+
+        clock.advance(to: .init(offset: .seconds(1)))
+        clock.advance(by: .seconds(-1))
+
+        #expect(clock.now == .init(offset: .seconds(5)))
     }
 
     @Test func aSleepThatIsOverReturnsAtOnce() async throws {
@@ -83,5 +133,16 @@ import Testing
             #expect(error == nil || error is CancellationError)
             #expect(clock.sleeperCount == 0)
         }
+    }
+}
+
+/// Runs the jobs of its tasks in the order in which they are resumed.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+private final class OneQueueExecutor: TaskExecutor {
+    private let queue = DispatchQueue(label: "ManualClockTests")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }
