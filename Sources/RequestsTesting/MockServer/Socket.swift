@@ -1,13 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import Foundation
 
 /// A TCP socket on the loopback interface, non-blocking and closed on exec.
 ///
@@ -137,14 +131,6 @@ extension Socket {
         return recv(descriptor, &byte, 1, Int32(MSG_PEEK)) > 0
     }
 }
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
 
 /// A signal that wakes a thread in `poll`: a pipe that becomes readable, and stays so until it is cleared.
 ///
