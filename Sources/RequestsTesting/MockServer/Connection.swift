@@ -46,8 +46,9 @@ struct Connection {
                 guard expectsContinue else { continue }
                 guard send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8)) else { return nil }
             case .malformed(let status, let reason):
-                if send(HTTPHeaders.refusal(status, reason)) { finish() }
-                return nil
+                // There is no request that could be answered: this one stands for it.
+                let request = ReceivedRequest(target: "/", method: .get, headers: [], body: Data())
+                return (request, .text("\(reason)\n", status: status).closing)
             case nil:
                 guard receive() else { return nil }
             }
@@ -56,13 +57,9 @@ struct Connection {
 
     /// Waits for bytes and feeds them to the parser; returns whether any came.
     private mutating func receive() -> Bool {
-        while true {
-            switch read() {
-            case .moved: return true
-            case .finished, .ended: return false
-            case .blocked: guard wait(for: POLLIN) == .ready else { return false }
-            }
-        }
+        guard let data = receiveData() else { return false }
+        parser.feed(data)
+        return true
     }
 
     private mutating func read() -> Socket.Transfer {
@@ -80,11 +77,6 @@ struct Connection {
             case .blocked: guard wait(for: POLLIN) == .ready else { return nil }
             }
         }
-    }
-
-    /// Waits until the connection is broken, or the server is stopped, without reading.
-    func awaitStop() {
-        _ = wait(for: 0)
     }
 
     /// Waits until a gate is open, without reading; returns `false` if the connection is broken, or the server is
@@ -224,16 +216,5 @@ struct Connection {
         if descriptors[0].revents != 0 { return .stopped }
         if descriptors.count > 2, descriptors[2].revents != 0 { return .passed }
         return .ready
-    }
-}
-
-extension HTTPHeaders {
-    /// The response to malformed bytes.
-    fileprivate static func refusal(_ status: HTTPStatus, _ reason: String) -> Data {
-        let body = Data("\(reason)\n".utf8)
-        let headers: HTTPHeaders = [
-            .contentType: "text/plain", .contentLength: String(body.count), .connection: "close",
-        ]
-        return headers.head(of: status) + body
     }
 }

@@ -38,7 +38,7 @@ public final class MockWebSocket {
 
     /// Waits for the next message; `nil` if the client has closed the socket, or disconnected.
     public func receive() -> WebSocket.Message? {
-        while messages.isEmpty, closeCode == nil, isConnected { _ = receiveBytes() }
+        while messages.isEmpty, closeCode == nil, isConnected { receiveBytes() }
         return messages.isEmpty ? nil : messages.removeFirst()
     }
 
@@ -54,11 +54,8 @@ public final class MockWebSocket {
         while let message = receive() { try send(message) }
     }
 
-    private func receiveBytes() -> Bool {
-        guard let data = connection.receiveData() else {
-            isConnected = false
-            return false
-        }
+    private func receiveBytes() {
+        guard let data = connection.receiveData() else { return isConnected = false }
         for event in machine.receive(data) {
             switch event {
             case .message(let message): messages.append(message)
@@ -68,7 +65,7 @@ public final class MockWebSocket {
             case .failed(let code, let reason): (closeCode, violation) = (code, reason)
             }
         }
-        return (try? flush()) != nil
+        try? flush()
     }
 
     // MARK: Send
@@ -111,7 +108,8 @@ public final class MockWebSocket {
 
     // MARK: Wait and end
 
-    /// Waits until a gate is open, without reading.
+    /// Waits until a gate is open, without reading: the client can't send any more once the buffers on the way are
+    /// full.
     ///
     /// - Throws: ``Disconnected``.
     public func wait(for gate: Gate) throws {
@@ -123,13 +121,6 @@ public final class MockWebSocket {
         while isConnected { isConnected = connection.receiveData() != nil }
     }
 
-    /// Waits until the connection is broken or the server is stopped, without reading: the client can't send any more
-    /// once the buffers on the way are full.
-    public func stall() {
-        connection.awaitStop()
-        isConnected = false
-    }
-
     /// Closes the socket, and waits for the answer of the client; does nothing if it is closed.
     ///
     /// It is called after a script that hasn't closed the socket.
@@ -137,7 +128,7 @@ public final class MockWebSocket {
         guard isConnected else { return }
         machine.close(code, reason: reason)
         guard (try? flush()) != nil else { return }
-        while closeCode == nil, isConnected { _ = receiveBytes() }
+        while closeCode == nil, isConnected { receiveBytes() }
         isConnected = false
     }
 
