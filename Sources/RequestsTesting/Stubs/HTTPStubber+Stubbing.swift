@@ -17,7 +17,7 @@ extension HTTPStubber {
         add(HTTPStub(conditions, at: SourcePlace(file, line)))
     }
 
-    /// Adds a stub for a method and a URI template.
+    /// Adds a stub for a method and a URI template, with a closure that responds if you like.
     ///
     /// - Parameters:
     ///   - method: The method.
@@ -25,6 +25,7 @@ extension HTTPStubber {
     ///   - conditions: Further conditions.
     ///   - file: The file of the stub, for the messages of failures.
     ///   - line: The line of the stub.
+    ///   - respond: Makes the response, as in ``HTTPStub/respond(_:)``; `nil` by default.
     /// - Returns: The stub, which is skipped until its responses are set.
     @discardableResult
     public func stub(
@@ -32,32 +33,11 @@ extension HTTPStubber {
         _ template: URITemplate,
         _ conditions: StubCondition...,
         file: StaticString = #fileID,
-        line: UInt = #line
-    ) -> HTTPStub {
-        add(HTTPStub([.method(method), .template(template)] + conditions, at: SourcePlace(file, line)))
-    }
-
-    /// Adds a stub for a method and a URI template, with a closure that responds.
-    ///
-    /// - Parameters:
-    ///   - method: The method.
-    ///   - template: The address, or what follows its origin, such as `/users/{id}`.
-    ///   - conditions: Further conditions.
-    ///   - file: The file of the stub, for the messages of failures.
-    ///   - line: The line of the stub.
-    ///   - respond: Makes the response, as in ``HTTPStub/respond(_:)``.
-    /// - Returns: The stub.
-    @discardableResult
-    public func stub(
-        _ method: HTTPMethod,
-        _ template: URITemplate,
-        _ conditions: StubCondition...,
-        file: StaticString = #fileID,
         line: UInt = #line,
-        respond: @escaping @Sendable (ReceivedRequest) async throws -> StubResponse
+        respond: (@Sendable (ReceivedRequest) async throws -> StubResponse)? = nil
     ) -> HTTPStub {
-        let conditions = [.method(method), .template(template)] + conditions
-        return add(HTTPStub(conditions, at: SourcePlace(file, line)).respond(respond))
+        let stub = HTTPStub([.method(method), .template(template)] + conditions, at: SourcePlace(file, line))
+        return add(respond.map { stub.respond($0) } ?? stub)
     }
 
     /// Removes a stub; does nothing if it was removed already.
