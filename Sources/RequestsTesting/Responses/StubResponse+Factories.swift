@@ -121,19 +121,10 @@ extension StubResponse {
         _ headers: HTTPHeaders
     ) -> StubResponse {
         do {
-            return content(.data(try JSONEncoder.sorted.encode(value)), .json, status, headers)
+            return content(.data(try HTTPBody.sortingEncoder.encode(value)), .json, status, headers)
         } catch {
             return content(.deferred { throw error }, .json, status, headers)
         }
-    }
-}
-
-extension JSONEncoder {
-    /// An encoder that makes the same bytes of the same value.
-    static var sorted: JSONEncoder {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return encoder
     }
 }
 

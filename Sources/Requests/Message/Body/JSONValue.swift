@@ -313,7 +313,8 @@ extension HTTPBody {
 
     private static let jsonHeaders: HTTPHeaders = [.contentType: MediaType.json.rawValue]
 
-    private static let sortingEncoder: JSONEncoder = {
+    /// An encoder that makes the same bytes of the same value.
+    package static let sortingEncoder: JSONEncoder = {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return encoder
