@@ -165,6 +165,12 @@ final class ConformanceTrial: Sendable {
         }
     }
 
+    /// Expects a response of a number of bytes, completed without an error.
+    func expectAnswer(_ log: EventLog, byteCount: Int) {
+        expectAnswer(log)
+        expect(log.content.count == byteCount, "\(log.content.count) bytes came, not \(byteCount)")
+    }
+
     /// Expects that a response of the server arrives, with the same status.
     func expectArrival(
         of response: StubResponse,

@@ -38,25 +38,15 @@ extension TransportConformance {
             trial in
             // More than the buffers on the way hold.
             let count = 1024
-            let transfer = trial.start("/flood/\(count)") { event, transfer in
-                if case .head = event { transfer.pause() }
-            }
-            try await trial.wait(for: transfer.head, "no head came")
-            transfer.pause()
+            let transfer = try await trial.startPaused("/flood/\(count)")
             let amount = await trial.amount(whenQuiet: transfer)
             trial.expect(!transfer.log.hasEnded, "the transfer went on to its end")
             trial.expect(amount < count << 15, "\(amount) bytes came after the pause")
             transfer.resume()
-            let log = try await trial.finish(transfer)
-            trial.expectAnswer(log)
-            trial.expect(log.content.count == count << 16, "\(log.content.count) bytes came, not \(count << 16)")
+            trial.expectAnswer(try await trial.finish(transfer), byteCount: count << 16)
         },
         Check("a transfer that is paused can be cancelled", .cancel, needs: .server, with: .pausing) { trial in
-            let transfer = trial.start("/flood/1024") { event, transfer in
-                if case .head = event { transfer.pause() }
-            }
-            try await trial.wait(for: transfer.head, "no head came")
-            transfer.pause()
+            let transfer = try await trial.startPaused("/flood/1024")
             transfer.cancel()
             trial.expectError(try await trial.finish(transfer), .cancelled)
         },
@@ -72,9 +62,7 @@ extension TransportConformance {
                 await Task.yield()
             }
             transfer.resume()
-            let log = try await trial.finish(transfer)
-            trial.expectAnswer(log)
-            trial.expect(log.content.count == 64 << 16, "\(log.content.count) bytes came, not \(64 << 16)")
+            trial.expectAnswer(try await trial.finish(transfer), byteCount: 64 << 16)
             transfer.pause()
             transfer.resume()
         },
@@ -82,6 +70,16 @@ extension TransportConformance {
 }
 
 extension ConformanceTrial {
+    /// Begins a transfer, and pauses it at its head.
+    fileprivate func startPaused(_ target: String) async throws -> WatchedTransfer {
+        let transfer = start(target) { event, transfer in
+            if case .head = event { transfer.pause() }
+        }
+        try await wait(for: transfer.head, "no head came")
+        transfer.pause()
+        return transfer
+    }
+
     /// Returns the byte count of the content once no more arrives within 150 milliseconds.
     fileprivate func amount(whenQuiet transfer: WatchedTransfer) async -> Int {
         let deadline = ContinuousClock.now + patience

@@ -94,11 +94,9 @@ final class WatchedTransfer: Sendable {
 struct EventLog: Sendable {
     /// The rules that events broke, one sentence each.
     private(set) var violations: [String] = []
-    private(set) var informational: [HTTPResponseHead] = []
     private(set) var head: HTTPResponseHead?
     private(set) var content = Data()
-    private(set) var trailers: HTTPHeaders?
-    private(set) var endCount = 0
+    private(set) var hasEnded = false
     /// The error of the first end.
     private(set) var error: RequestError?
     private var names: [(name: String, count: Int)] = []
@@ -106,8 +104,6 @@ struct EventLog: Sendable {
     /// The number of the last event that comes once: 1 for the head, 4 for the end; 0 before them.
     private var stage = 0
     private var sent: Int64 = 0
-
-    var hasEnded: Bool { endCount > 0 }
 
     /// Records an event, when its call begins.
     mutating func begin(_ event: TransferEvent) {
@@ -131,7 +127,6 @@ struct EventLog: Sendable {
     private mutating func note(_ event: TransferEvent) {
         switch event {
         case .informational(let interim):
-            informational.append(interim)
             if interim.status.category != .informational { violate("\(interim.status) isn't informational") }
         case .sent(let count, let total):
             if count < sent { violate("\(count) bytes were sent after \(sent) were") }
@@ -145,17 +140,14 @@ struct EventLog: Sendable {
         case .data(let data):
             if head == nil { violate("content came before the head") }
             if !hasEnded { content += data }
-        case .trailers(let fields):
+        case .trailers:
             if head == nil { violate("trailers came before the head") }
-            trailers = fields
         case .metrics:
             break
         case .end(let error):
-            if endCount == 0 {
-                self.error = error
-                if error == nil, head == nil { violate("the end without an error came without a head") }
-            }
-            endCount += 1
+            guard !hasEnded else { return }
+            (self.error, hasEnded) = (error, true)
+            if error == nil, head == nil { violate("the end without an error came without a head") }
         }
     }
 
