@@ -95,44 +95,22 @@ extension ResponseDecoder where Value: Decodable {
     /// Empty content is an error of code `emptyResponse`, unless the value is an optional, which is then `nil`.
     public static var json: ResponseDecoder { json() }
 
-    /// JSON, or the part of it at a path of keys, such as `data.user`, decoded with the decoder of the environment.
+    /// JSON, or the part of it at a path of keys, such as `data.user`.
     ///
     /// - Parameters:
     ///   - type: The type of the value; usually inferred.
     ///   - keyPath: The keys from the outside in, separated by dots; a number is an index into an array. `nil`, the
     ///     default, is the whole.
-    /// - Returns: The decoder.
-    public static func json(_ type: Value.Type = Value.self, atKeyPath keyPath: String? = nil) -> ResponseDecoder {
-        ResponseDecoder(accepting: [.json]) { try $0.jsonDecoder.decode(type, from: $0, atKeyPath: keyPath) }
-    }
-
-    /// JSON, or the part of it at a path of keys, decoded with your own decoder.
-    ///
-    /// - Parameters:
-    ///   - type: The type of the value; usually inferred.
-    ///   - keyPath: The keys from the outside in, separated by dots; a number is an index into an array. `nil`, the
-    ///     default, is the whole.
-    ///   - decoder: Makes a decoder for each response.
+    ///   - decoder: Makes a decoder for each response; `nil`, the default, is the decoder of the environment.
     /// - Returns: The decoder.
     public static func json(
         _ type: Value.Type = Value.self,
         atKeyPath keyPath: String? = nil,
-        decoder: @autoclosure @escaping @Sendable () -> JSONDecoder
+        decoder: @autoclosure @escaping @Sendable () -> JSONDecoder? = nil
     ) -> ResponseDecoder {
-        ResponseDecoder(accepting: [.json]) { try decoder().decode(type, from: $0, atKeyPath: keyPath) }
-    }
-
-    /// JSON; the same as `json(_:)`, with a label for the encoding side.
-    public static func json(encoded type: Value.Type) -> ResponseDecoder {
-        json(type)
-    }
-
-    /// JSON; the same as `json(_:decoder:)`, with a label for the encoding side.
-    public static func json(
-        encoded type: Value.Type,
-        decoder: @autoclosure @escaping @Sendable () -> JSONDecoder
-    ) -> ResponseDecoder {
-        json(type, decoder: decoder())
+        ResponseDecoder(accepting: [.json]) {
+            try (decoder() ?? $0.jsonDecoder).decode(type, from: $0, atKeyPath: keyPath)
+        }
     }
 
     /// A value decoded with a decoder of your choice: a property list, or a format of your own.
