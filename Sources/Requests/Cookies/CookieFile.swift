@@ -22,7 +22,7 @@ struct CookieFile: Sendable {
         func encode(to encoder: any Encoder) throws { try entry?.encode(to: encoder) }
     }
 
-    private static let version = 1
+    private static let version = 2
 
     let url: URL
 
@@ -71,24 +71,6 @@ struct CookieFile: Sendable {
         } catch {
             throw FileError(.cannotWriteFile, url, error.localizedDescription)
         }
-    }
-}
-
-extension CookieStore.Entry: Codable {
-    private enum Key: CodingKey {
-        case use
-    }
-
-    /// Reads an entry; its order is its place in the file.
-    init(from decoder: any Decoder) throws {
-        let use = try decoder.container(keyedBy: Key.self).decode(Int.self, forKey: .use)
-        self.init(cookie: try CookieJar.StoredCookie(from: decoder), order: 0, use: use)
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        try cookie.encode(to: encoder)
-        var container = encoder.container(keyedBy: Key.self)
-        try container.encode(use, forKey: .use)
     }
 }
 

@@ -62,7 +62,7 @@ public final class CookieJar: CookieStorage {
     /// - Parameters:
     ///   - file: The file, in an existing folder; it needn't exist yet.
     ///   - now: Returns the current time, for the expiry of cookies.
-    /// - Throws: ``FileError`` if there is a file that can't be read, isn't a cookie file, or is of a newer
+    /// - Throws: ``FileError`` if there is a file that can't be read, isn't a cookie file, or is of another
     ///   version. The file is left unchanged; to start over, remove it. Neither a missing file is an error nor an
     ///   invalid record, which is skipped: see ``skippedRecords``.
     public init(file: URL, now: @escaping @Sendable () -> Date = { Date() }) throws(FileError) {

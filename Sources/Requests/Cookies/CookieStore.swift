@@ -19,7 +19,7 @@ struct CookieStore: Sendable {
     static let longestLife: TimeInterval = 400 * 86_400
 
     /// A cookie with its place among the others.
-    struct Entry: Sendable {
+    struct Entry: Sendable, Codable {
         var cookie: CookieJar.StoredCookie
         /// The sequence number of the creation: two cookies may have the same time.
         let order: Int

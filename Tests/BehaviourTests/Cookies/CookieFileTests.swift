@@ -116,8 +116,9 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "{", "[]", "null", #"{"version":1}"#, #"{"version":2,"cookies":[]}"#, #"{"version":1,"cookies":{}}"#,
-        #"{"version":2,"cookies":[],"more":true}"#, #"{"cookies":[]}"#, String(repeating: "[", count: 100_000),
+        "", "{", "[]", "null", #"{"version":2}"#, #"{"version":1,"cookies":[]}"#, #"{"version":3,"cookies":[]}"#,
+        #"{"version":2,"cookies":{}}"#, #"{"version":3,"cookies":[],"more":true}"#, #"{"cookies":[]}"#,
+        String(repeating: "[", count: 100_000),
     ])
     func damagedFileIsAnErrorAndLeftAlone(content: String) throws {
         try content.write(to: file, atomically: true, encoding: .utf8)
@@ -146,10 +147,12 @@ import Testing
                 "isHostOnly": "false", "isSecure": "false", "isHTTPOnly": "false",
             ]
             if let key { fields[key] = text }
-            return "{" + fields.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ",") + "}"
+            let use = fields.removeValue(forKey: "use") ?? ""
+            let cookie = fields.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ",")
+            return #"{"cookie":{\#(cookie)},"order":1,"use":\#(use)}"#
         }
         let records = [record("first"), record("secret-name", spoiling: key), record("last")]
-        let content = #"{"version":1,"cookies":[\#(records.joined(separator: ","))]}"#
+        let content = #"{"version":2,"cookies":[\#(records.joined(separator: ","))]}"#
         try content.write(to: file, atomically: true, encoding: .utf8)
 
         let loaded = try jar()
