@@ -29,7 +29,7 @@ struct HostTrust: Sendable, Hashable {
 extension TrustPolicy {
     /// The requirements for a connection to a host; `nil` for the defaults.
     func trust(for host: String) -> HostTrust? {
-        guard let rules else { return nil }
+        guard !rules.isEmpty else { return nil }
         let found = HostPattern.all(matching: host).compactMap { rules[$0] }
         func rule<Value>(_ property: KeyPath<Rules, Value?>) -> Value? {
             found.lazy.compactMap { $0[keyPath: property] }.first

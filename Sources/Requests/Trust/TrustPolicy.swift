@@ -37,26 +37,12 @@ public struct TrustPolicy: Sendable, Hashable {
         var acceptsAnyCertificate: Bool?
     }
 
-    // Behind one reference, with a stored hash: a policy is part of every request, and is a key of look-ups.
-    private final class Storage: Sendable {
-        let rules: [HostPattern: Rules]
-        let hash: Int
-
-        init(_ rules: [HostPattern: Rules]) {
-            self.rules = rules
-            hash = rules.hashValue
-        }
-    }
-
-    private let storage: Storage?
+    /// The rules; none for the system's.
+    let rules: [HostPattern: Rules]
 
     private init(_ rules: [HostPattern: Rules]) {
-        let rules = rules.filter { $0.value != Rules() }
-        storage = rules.isEmpty ? nil : Storage(rules)
+        self.rules = rules.filter { $0.value != Rules() }
     }
-
-    /// The rules; `nil` for the system's.
-    var rules: [HostPattern: Rules]? { storage?.rules }
 
     /// The authorities of the system, with the host's name, and TLS 1.2 at least: the default.
     public static let system = TrustPolicy([:])
@@ -185,7 +171,7 @@ public struct TrustPolicy: Sendable, Hashable {
     }
 
     private func changed(_ patterns: [HostPattern] = [.any], _ change: (inout Rules) -> Void) -> TrustPolicy {
-        var rules = rules ?? [:]
+        var rules = rules
         for pattern in patterns { change(&rules[pattern, default: Rules()]) }
         return TrustPolicy(rules)
     }
@@ -198,14 +184,9 @@ public struct TrustPolicy: Sendable, Hashable {
         return changed(try hosts.map(HostPattern.init(_:)), change)
     }
 
-    /// Whether two policies have the same requirements.
-    public static func == (one: TrustPolicy, other: TrustPolicy) -> Bool {
-        one.storage === other.storage || one.storage?.hash == other.storage?.hash && one.rules == other.rules
-    }
-
-    /// Hashes the policy.
+    /// Hashes the number of rules alone: a policy is a key of the look-ups of every request, which seldom have several.
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(storage?.hash)
+        hasher.combine(rules.count)
     }
 }
 
