@@ -93,7 +93,3 @@ package struct SHA256: Sendable {
     // 4.2.2 and 4.2.3: the same roots of primes as those of SHA-512, with half of the bits.
     private static let constants = SHA512.constants.prefix(64).map { UInt32($0 >> 32) }
 }
-
-extension UInt32 {
-    fileprivate func rotated(_ count: UInt32) -> UInt32 { self &>> count | self &<< (32 - count) }
-}

@@ -11,34 +11,18 @@ package enum SHA512 {
     ///
     /// - Complexity: O(n).
     package static func digest(of bytes: some Sequence<UInt8>) -> Data {
-        Data(hash(bytes, start))
+        BlockDigest.digest(of: bytes, from: start, compress)
     }
 
     /// The digest of bytes by SHA-512/256: 32 of them.
     ///
     /// - Complexity: O(n).
     package static func digest256(of bytes: some Sequence<UInt8>) -> Data {
-        Data(hash(bytes, start256).prefix(32))
+        BlockDigest.digest(of: bytes, from: start256, compress).prefix(32)
     }
 
-    private static func hash(_ bytes: some Sequence<UInt8>, _ start: [UInt64]) -> [UInt8] {
-        var message = Array(bytes)
-        let length = UInt64(message.count) &* 8
-        message.append(0x80)
-        // The length has 16 bytes, of which the upper half is 0 for whatever fits into memory.
-        message += Array(repeating: 0, count: (240 - message.count % 128) % 128 + 8)
-        withUnsafeBytes(of: length.bigEndian) { message += $0 }
-        var state = start
-        for start in stride(from: 0, to: message.count, by: 128) {
-            compress(message[start..<start + 128], into: &state)
-        }
-        return state.flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } }
-    }
-
-    private static func compress(_ block: ArraySlice<UInt8>, into state: inout [UInt64]) {
-        var words = (0..<16).map { index in
-            (0..<8).reduce(UInt64(0)) { $0 << 8 | UInt64(block[block.startIndex + index * 8 + $1]) }
-        }
+    private static func compress(_ block: ArraySlice<UInt64>, _ state: [UInt64]) -> [UInt64] {
+        var words = Array(block)
         for index in 16..<80 {
             let (early, late) = (words[index - 15], words[index - 2])
             let s0 = early.rotated(1) ^ early.rotated(8) ^ early &>> 7
@@ -54,7 +38,7 @@ package enum SHA512 {
             let majority = v[0] & v[1] ^ v[0] & v[2] ^ v[1] & v[2]
             v = [one &+ s0 &+ majority, v[0], v[1], v[2], v[3] &+ one, v[4], v[5], v[6]]
         }
-        for index in 0..<8 { state[index] &+= v[index] }
+        return v
     }
 
     static let start: [UInt64] = [
@@ -89,10 +73,6 @@ package enum SHA512 {
     ]
 }
 
-extension UInt64 {
-    fileprivate func rotated(_ count: UInt64) -> UInt64 { self &>> count | self &<< (64 - count) }
-}
-
 /// MD5 (RFC 1321), which is broken, and which `Digest` challenges of old servers still ask for.
 ///
 /// Nothing else in the library trusts it.
@@ -101,22 +81,12 @@ package enum MD5 {
     ///
     /// - Complexity: O(n).
     package static func digest(of bytes: some Sequence<UInt8>) -> Data {
-        var message = Array(bytes)
-        let length = UInt64(message.count) &* 8
-        message.append(0x80)
-        message += Array(repeating: 0, count: (120 - message.count % 64) % 64)
-        withUnsafeBytes(of: length.littleEndian) { message += $0 }
-        var state: [UInt32] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476]
-        for start in stride(from: 0, to: message.count, by: 64) {
-            compress(message[start..<start + 64], into: &state)
-        }
-        return Data(state.flatMap { word in withUnsafeBytes(of: word.littleEndian) { Array($0) } })
+        let start: [UInt32] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476]
+        return BlockDigest.digest(of: bytes, from: start, isBigEndian: false, compress)
     }
 
-    private static func compress(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
-        let words = (0..<16).map { index in
-            (0..<4).reduce(UInt32(0)) { $0 | UInt32(block[block.startIndex + index * 4 + $1]) << (8 * $1) }
-        }
+    private static func compress(_ block: ArraySlice<UInt32>, _ state: [UInt32]) -> [UInt32] {
+        let words = Array(block)
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])
         for step in 0..<64 {
             let (mixed, word): (UInt32, Int) =
@@ -127,10 +97,9 @@ package enum MD5 {
                 default: (c ^ (b | ~d), 7 * step % 16)
                 }
             let sum = a &+ mixed &+ constants[step] &+ words[word]
-            let shift = shifts[step / 16][step % 4]
-            (a, d, c, b) = (d, c, b, b &+ (sum &<< shift | sum &>> (32 - shift)))
+            (a, d, c, b) = (d, c, b, b &+ sum.rotated(32 - shifts[step / 16][step % 4]))
         }
-        for (index, value) in [a, b, c, d].enumerated() { state[index] &+= value }
+        return [a, b, c, d]
     }
 
     private static let shifts: [[UInt32]] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]]
