@@ -132,30 +132,9 @@ extension RequestError.Code {
 }
 
 extension RequestError {
-    /// A line or an event of a stream is larger than the limit.
-    ///
-    /// It arrives as the underlying error of a ``RequestError`` whose code is `bodyTooLarge`.
-    public struct OversizedElement: DescribedError, Sendable, Hashable {
-        /// The kind of an element.
-        public enum Kind: String, Sendable, Hashable {
-            /// A line.
-            case line
-            /// An event.
-            case event
-        }
-
-        /// The kind of the element.
-        public let kind: Kind
-        /// The maximum byte count.
-        public let limit: Int
-
-        /// Makes the error.
-        public init(_ kind: Kind, limit: Int) {
-            self.kind = kind
-            self.limit = limit
-        }
-
-        /// The error, in a sentence.
-        public var description: String { "one \(kind.rawValue) of the stream is larger than \(limit) bytes" }
+    /// The error of a stream whose line or event is larger than the limit.
+    static func oversized(_ element: String, limit: Int) -> RequestError {
+        let reason = "one \(element) of the stream is larger than \(limit) bytes"
+        return RequestError(.bodyTooLarge, phase: .receiving, reason: reason)
     }
 }

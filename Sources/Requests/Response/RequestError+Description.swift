@@ -46,7 +46,6 @@ extension RequestError: CustomStringConvertible, LocalizedError {
         case let error as RequestError:
             // A chain of causes has an end in every log.
             depth < 3 ? "caused by \(error.description(depth: depth + 1))" : "caused by \(error.code.name)"
-        case let error as RequestError.OversizedElement where reason == error.description: nil
         case let error as any ExplainedError: error.explanation
         case let error?: Self.name(of: error)
         }

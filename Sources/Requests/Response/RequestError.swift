@@ -89,8 +89,6 @@ public struct RequestError: Error, Sendable {
         case is InvalidValue: self.init(.invalidRequest, phase: .building, underlying: error)
         case is HTTPBody.Stream.AlreadyRead: self.init(.bodyNotReplayable, phase: .building, underlying: error)
         case let error as FileError: self.init(Code(error), phase: .receiving, underlying: error)
-        case let error as RequestError.OversizedElement:
-            self.init(.bodyTooLarge, phase: .receiving, reason: "\(error)", underlying: error)
         case is DecodingError: self.init(.decoding, phase: .decoding, underlying: error)
         case is EncodingError: self.init(.encoding, phase: .building, underlying: error)
         case is CancellationError: self.init(.cancelled, phase: .building, underlying: error)

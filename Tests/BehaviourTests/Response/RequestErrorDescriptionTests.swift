@@ -72,7 +72,6 @@ import Testing
         FileError(.damaged, URL(filePath: "/a/jar"), "it has no beginning"),
         InvalidValue(.cookie, "is too long", excerpt: "a"),
         FileError(.diskFull, URL(filePath: "/a/film"), "No space left"),
-        RequestError.OversizedElement(.line, limit: 7),
     ]
 
     @Test func anErrorOfTheLibraryIsRepeatedWithItsReason() throws {

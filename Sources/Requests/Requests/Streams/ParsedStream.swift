@@ -6,8 +6,7 @@ import Foundation
 /// The elements of a ``ResponseStream``, as soon as they are complete: lines, events, values.
 ///
 /// Made by ``ResponseStream/lines``, ``ResponseStream/serverSentEvents`` and ``ResponseStream/jsonLines(_:decoder:)``.
-/// An element that is larger than 1 MiB ends the sequence with an error of code `bodyTooLarge`, whose underlying error
-/// is an ``RequestError/OversizedElement``.
+/// An element that is larger than 1 MiB ends the sequence with an error of code `bodyTooLarge`.
 public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
     /// Reads a line, or the end, which is `nil`: returns the completed element, and throws an error that ends the
     /// reading.

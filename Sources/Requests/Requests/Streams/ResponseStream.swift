@@ -223,7 +223,7 @@ final class ElementReader<Parser: StreamParser>: Sendable {
             let elements = line.map { parser.feed($0) } ?? parser.finish()
             return (elements.first, parser.failure)
         }
-        if element == nil, let failure { throw RequestError(failure) }
+        if element == nil, let failure { throw failure }
         return element
     }
 }

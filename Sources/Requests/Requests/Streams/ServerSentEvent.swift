@@ -67,7 +67,7 @@ extension ServerSentEvent: CustomReflectable {
 /// An event that is cut off by the end of the stream isn't returned, and its identifier doesn't count: the server sends
 /// it again.
 struct ServerSentEventParser: StreamParser {
-    private(set) var failure: RequestError.OversizedElement?
+    private(set) var failure: RequestError?
     /// The last identifier that the server sent with a complete event; for the next connection.
     ///
     /// An event without content counts too, although it makes no ``ServerSentEvent``.
@@ -103,7 +103,7 @@ struct ServerSentEventParser: StreamParser {
             isAtStart = false
             guard failure == nil else { return events }
         }
-        failure = lines.failure.map { RequestError.OversizedElement(.event, limit: $0.limit) }
+        if lines.failure != nil { failure = .oversized("event", limit: limit) }
         return events
     }
 
@@ -122,7 +122,7 @@ struct ServerSentEventParser: StreamParser {
         switch String(decoding: name, as: UTF8.self) {
         case "data":
             guard value.count <= limit - data.count else {
-                failure = RequestError.OversizedElement(.event, limit: limit)
+                failure = .oversized("event", limit: limit)
                 data = Data()
                 return nil
             }

@@ -13,7 +13,7 @@ protocol StreamParser<Element>: Sendable {
     associatedtype Element: Sendable
 
     /// The reason why the parser has stopped; to be checked after every call.
-    var failure: RequestError.OversizedElement? { get }
+    var failure: RequestError? { get }
 
     /// Reads a chunk.
     ///
@@ -32,7 +32,7 @@ protocol StreamParser<Element>: Sendable {
 /// A CR ends its line at once, and an LF behind it is skipped when it comes. Otherwise the last line of a server that
 /// ends lines with CR alone would be delayed until the next one.
 struct LineParser: StreamParser {
-    private(set) var failure: RequestError.OversizedElement?
+    private(set) var failure: RequestError?
     private let limit: Int
     private let endsAtCarriageReturn: Bool
     private var pending = Data()
@@ -86,7 +86,7 @@ struct LineParser: StreamParser {
     /// Adds to the incomplete line; returns `false`, and keeps nothing, if it becomes too long.
     private mutating func take(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
         guard bytes.count <= limit - pending.count else {
-            failure = RequestError.OversizedElement(.line, limit: limit)
+            failure = .oversized("line", limit: limit)
             pending = Data()
             return false
         }
@@ -104,7 +104,7 @@ struct JSONLinesParser: StreamParser {
     private var lines: LineParser
     private var isAtStart = true
 
-    var failure: RequestError.OversizedElement? { lines.failure }
+    var failure: RequestError? { lines.failure }
 
     /// Starts at the beginning of a stream.
     ///

@@ -53,7 +53,7 @@ import Testing
             let found = parser.all(of: chunks).map { String(decoding: $0, as: UTF8.self) }
 
             #expect(found == whole)
-            #expect(parser.failure == RequestError.OversizedElement(.line, limit: 3))
+            #expect(parser.failure?.reason == "one line of the stream is larger than 3 bytes")
         }
     }
 
@@ -72,11 +72,5 @@ import Testing
         for _ in 0..<count { _ = parser.feed(chunk) }
 
         #expect(parser.finish().map(\.count) == [count * 64])
-    }
-
-    @Test func theErrorIsASentence() {
-        #expect(
-            "\(RequestError.OversizedElement(.event, limit: 10))" == "one event of the stream is larger than 10 bytes"
-        )
     }
 }

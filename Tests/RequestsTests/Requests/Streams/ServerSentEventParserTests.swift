@@ -89,7 +89,7 @@ import Testing
             var parser = ServerSentEventParser(limit: 10)
 
             #expect(parser.all(of: chunks) == [ServerSentEvent(data: "12")])
-            #expect(parser.failure == RequestError.OversizedElement(.event, limit: 10))
+            #expect(parser.failure?.reason == "one event of the stream is larger than 10 bytes")
         }
     }
 
