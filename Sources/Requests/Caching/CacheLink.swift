@@ -121,32 +121,22 @@ extension ResponseCache {
     /// ```
     ///
     /// The request's `cachePolicy` decides which stored responses answer it, and whether it is sent.
-    public struct Policy: Sendable, Hashable {
-        private enum Kind: Hashable {
-            case standard
-            case none
-            case lifetime(Duration)
-        }
-
-        private let kind: Kind
-
+    public enum Policy: Sendable, Hashable {
         /// Stored responses are used, and the response is stored, as HTTP defines it.
-        public static let standard = ResponseCache.Policy(kind: .standard)
+        case standard
         /// No stored response is used, and the response isn't stored.
-        public static let none = ResponseCache.Policy(kind: .none)
+        case none
         /// Stored responses answer the request for this time, whatever the server says; its response is stored.
         ///
         /// A response that the server forbids to store, by `no-store`, isn't stored. The time counts from the arrival
         /// of the response, and only for requests with this policy: for others, the server's word counts.
-        public static func `for`(_ lifetime: Duration) -> ResponseCache.Policy {
-            ResponseCache.Policy(kind: .lifetime(lifetime))
-        }
+        case `for`(_ lifetime: Duration)
 
         /// The response as the request sees it, if the request sets its own lifetime.
         ///
         /// The stored response keeps the server's word, which applies to other requests.
         func applied(to response: CachedResponse) -> CachedResponse {
-            guard case .lifetime(let lifetime) = kind, response.status.category == .success,
+            guard case .for(let lifetime) = self, response.status.category == .success,
                 !response.control.contains("no-store")
             else { return response }
             var headers = response.headers
