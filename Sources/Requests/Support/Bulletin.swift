@@ -19,9 +19,6 @@ struct Bulletin<Value: Sendable>: Sendable {
     private var nextID = 0
     private var isTelling = false
 
-    /// Whether there are no readers.
-    var isEmpty: Bool { readers.isEmpty }
-
     /// Posts a value.
     mutating func post(_ value: Value) {
         if !isOver { news = value }

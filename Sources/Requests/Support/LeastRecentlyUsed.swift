@@ -26,9 +26,6 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         self.limit = max(0, limit)
     }
 
-    /// The number of values.
-    var count: Int { entries.count }
-
     /// Whether there is a value, without using it.
     func contains(_ key: Key) -> Bool { entries[key] != nil }
 
