@@ -128,7 +128,7 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
     /// too.
     private func endConsumption() {
         let (_, core, task) = consumer.withLock { $0 }
-        if let failure = failure as? RequestError, failure.code != .cancelled { core?.end(failure) }
+        if let failure, failure.code != .cancelled { core?.end(failure) }
         task.cancel()
     }
 
