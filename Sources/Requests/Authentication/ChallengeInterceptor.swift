@@ -59,8 +59,8 @@ public final class ChallengeInterceptor: HopAuthenticating {
     func authenticate(
         _ request: HTTPRequest,
         context: InterceptorContext,
-        send: (HTTPRequest, TransferRecord.Cause?) async throws -> HTTPResponse<ResponseContent>
-    ) async throws -> HTTPResponse<ResponseContent> {
+        send: (HTTPRequest, TransferRecord.Cause?) async throws -> Answer
+    ) async throws -> Answer {
         var hop = Hop(request: request, context: context, askers: askers(of: request, in: context))
         var outgoing = prepared(&hop)
         var cause: TransferRecord.Cause?

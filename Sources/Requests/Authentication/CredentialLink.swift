@@ -22,11 +22,7 @@ struct CredentialLink: Interceptor {
         if answering.isEmpty, authenticating.isEmpty { return nil }
     }
 
-    func intercept(
-        _ request: HTTPRequest,
-        context: InterceptorContext,
-        next: Next
-    ) async throws -> HTTPResponse<ResponseContent> {
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: Next) async throws -> Answer {
         try await send(request, through: authenticating[...], context, next)
     }
 
@@ -36,7 +32,7 @@ struct CredentialLink: Interceptor {
         through authenticating: ArraySlice<any HopAuthenticating>,
         _ context: InterceptorContext,
         _ next: Next
-    ) async throws -> HTTPResponse<ResponseContent> {
+    ) async throws -> Answer {
         guard let interceptor = authenticating.first else {
             return try await answered(request, context, next)
         }
@@ -45,11 +41,7 @@ struct CredentialLink: Interceptor {
         }
     }
 
-    private func answered(
-        _ request: HTTPRequest,
-        _ context: InterceptorContext,
-        _ next: Next
-    ) async throws -> HTTPResponse<ResponseContent> {
+    private func answered(_ request: HTTPRequest, _ context: InterceptorContext, _ next: Next) async throws -> Answer {
         let answer = try await next(request)
         guard next.cause == .redirect, answer.status.category == .clientError, request.body.isReplayable else {
             return answer

@@ -166,11 +166,7 @@ public final class CookieJar: CookieStorage {
 struct CookieLink: Interceptor {
     let cookies: any CookieStorage
 
-    func intercept(
-        _ request: HTTPRequest,
-        context: InterceptorContext,
-        next: Next
-    ) async throws -> HTTPResponse<ResponseContent> {
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: Next) async throws -> Answer {
         guard request.usesCookies else { return try await next(request) }
         let complete = request.addingCookies(of: cookies)
         return try await next(complete) { [cookies, url = complete.url] head in cookies.store(head, from: url) }

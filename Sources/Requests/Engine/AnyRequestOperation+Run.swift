@@ -21,7 +21,7 @@ extension AnyRequestOperation {
                 do throws(RunFailure) {
                     let request = try await turn.makeRequest()
                     sent = request
-                    let answer: HTTPResponse<ResponseContent>
+                    let answer: Answer
                     do {
                         answer = try await turn.send(request, from: turn.begin())
                     } catch {

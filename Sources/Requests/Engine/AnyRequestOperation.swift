@@ -147,7 +147,7 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
     func makeRequest() async throws -> HTTPRequest { throw CancellationError() }
 
     /// Sends a request through the library's links, as often as its content takes.
-    func send(_ request: HTTPRequest, through next: Next) async throws -> HTTPResponse<ResponseContent> {
+    func send(_ request: HTTPRequest, through next: Next) async throws -> Answer {
         try await next(request)
     }
 
@@ -172,10 +172,7 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
     ) throws -> (any ContentReceiver)? { nil }
 
     /// Makes the value of a good, complete response, and finishes.
-    func conclude(
-        _ response: HTTPResponse<ResponseContent>,
-        of request: HTTPRequest
-    ) async throws(RunFailure) {}
+    func conclude(_ response: Answer, of request: HTTPRequest) async throws(RunFailure) {}
 
     /// Finishes with a failure, completed with all that is known about the request and the response.
     func fail(_ failure: RunFailure) {}

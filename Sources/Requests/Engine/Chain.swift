@@ -50,7 +50,7 @@ enum Chain {
 extension Try {
     // The answer to every request returns through this function several times: it keeps as little state as possible.
     /// Sends a request from a position of the chain: through an interceptor, a link, or over the transport.
-    func send(_ request: HTTPRequest, from next: Next) async throws -> HTTPResponse<ResponseContent> {
+    func send(_ request: HTTPRequest, from next: Next) async throws -> Answer {
         guard next.permit == nil, next.index >= plan.interceptors.count else {
             return try await sendByUser(request, from: next)
         }
@@ -71,18 +71,14 @@ extension Try {
 
     /// Sends a request through the next of the user's interceptors, or passes on what the last one has sent.
     @inline(never)
-    private func sendByUser(_ request: HTTPRequest, from next: Next) async throws -> HTTPResponse<ResponseContent> {
+    private func sendByUser(_ request: HTTPRequest, from next: Next) async throws -> Answer {
         if let permit = next.permit { return try await send(request, from: next, permittedBy: permit) }
         return try await intercept(request, by: plan.interceptors[next.index], next.at(next.index + 1))
     }
 
     /// Lets a user's interceptor send a request, while it runs.
     @inline(never)
-    private func intercept(
-        _ request: HTTPRequest,
-        by placed: PlacedInterceptor,
-        _ next: Next
-    ) async throws -> HTTPResponse<ResponseContent> {
+    private func intercept(_ request: HTTPRequest, by placed: PlacedInterceptor, _ next: Next) async throws -> Answer {
         let permit = SendingPermit(for: request)
         defer { permit.end() }
         return try await blaming(placed) {
@@ -100,7 +96,7 @@ extension Try {
         _ request: HTTPRequest,
         from next: Next,
         permittedBy permit: SendingPermit
-    ) async throws -> HTTPResponse<ResponseContent> {
+    ) async throws -> Answer {
         let request = try checked(request, against: permit.use())
         var answer = try await RunScope.leave(to: scope) { try await send(request, from: next.at(next.index)) }
         if answer.asked == nil { answer.asked = Box(request) }
@@ -122,7 +118,7 @@ extension Try {
 
     /// Sends a request over the transport.
     @inline(never)
-    private func transfer(_ request: HTTPRequest, from next: Next) async throws -> HTTPResponse<ResponseContent> {
+    private func transfer(_ request: HTTPRequest, from next: Next) async throws -> Answer {
         var request = request
         guard let transport = try operation.transport(for: &request) else { throw CancellationError() }
         let transfer = Transfer(request, because: next.cause, heads: next.heads, for: self)
@@ -135,11 +131,7 @@ extension Try {
 private struct OperationLink: Interceptor {
     let operation: AnyRequestOperation
 
-    func intercept(
-        _ request: HTTPRequest,
-        context: InterceptorContext,
-        next: Next
-    ) async throws -> HTTPResponse<ResponseContent> {
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: Next) async throws -> Answer {
         try await operation.send(request, through: next)
     }
 }

@@ -9,7 +9,7 @@ import Foundation
 /// end is reported once: the answer may be returned before it, if the run doesn't wait for the rest, but the operation
 /// can't finish before it.
 final class Transfer: Sendable {
-    typealias Waiter = UnsafeContinuation<HTTPResponse<ResponseContent>, any Error>
+    typealias Waiter = UnsafeContinuation<Answer, any Error>
 
     /// The request.
     let request: HTTPRequest
@@ -83,20 +83,13 @@ final class Transfer: Sendable {
     ///   - isShielded: Whether the cancellation of the task is left to the run, which cancels the transfer at its end.
     /// - Returns: The answer.
     /// - Throws: ``RequestError``.
-    func answer(
-        over transport: any HTTPTransport,
-        for owner: Try,
-        isShielded: Bool = false
-    ) async throws -> HTTPResponse<ResponseContent> {
+    func answer(over transport: any HTTPTransport, for owner: Try, isShielded: Bool = false) async throws -> Answer {
         guard isShielded else { return try await cancellableAnswer(over: transport, for: owner) }
         return try await withUnsafeThrowingContinuation { start($0, over: transport, for: owner) }
     }
 
     @inline(never)
-    private func cancellableAnswer(
-        over transport: any HTTPTransport,
-        for owner: Try
-    ) async throws -> HTTPResponse<ResponseContent> {
+    private func cancellableAnswer(over transport: any HTTPTransport, for owner: Try) async throws -> Answer {
         try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { start($0, over: transport, for: owner) }
         } onCancel: {
@@ -332,7 +325,7 @@ final class Transfer: Sendable {
         report(.ended(content: receiver == nil ? end.content : nil), to: end.observers)
         receiver?.end(error)
         owner.operation.endTransfer(self)
-        let answer: Result<HTTPResponse<ResponseContent>, any Error>
+        let answer: Result<Answer, any Error>
         if let error {
             answer = .failure(error)
         } else if let head = end.head {

@@ -164,10 +164,7 @@ struct Try: Sendable {
     /// Lets the interceptors transform an answer, and the validators judge it.
     ///
     /// Content that was delivered elsewhere can't be judged. Its head was, before the delivery.
-    func judge(
-        _ answer: HTTPResponse<ResponseContent>,
-        to request: HTTPRequest
-    ) throws(RunFailure) -> HTTPResponse<ResponseContent> {
+    func judge(_ answer: Answer, to request: HTTPRequest) throws(RunFailure) -> Answer {
         var answer = answer
         answer.makeDecoder = environment.ownDecoder
         guard case .data(let content) = answer.body else {
@@ -364,7 +361,7 @@ extension Try: InterceptedRun {
         _ name: String,
         _ request: HTTPRequest,
         through next: Next,
-        _ work: @escaping @Sendable (Next) async throws -> HTTPResponse<ResponseContent>
+        _ work: @escaping @Sendable (Next) async throws -> Answer
     ) {
         // It has the options of this run, and no interceptors, validators and retries: only `work` waits for its
         // answer.

@@ -77,10 +77,7 @@ final class WireOperation: AnyRequestOperation, @unchecked Sendable {
 
     override func makeRequest() async throws -> HTTPRequest { request }
 
-    override func conclude(
-        _ response: HTTPResponse<ResponseContent>,
-        of request: HTTPRequest
-    ) async throws(RunFailure) {
+    override func conclude(_ response: Answer, of request: HTTPRequest) async throws(RunFailure) {
         settle(with: Box(Outcome.success(response.map { $0.data ?? Data() })))
     }
 

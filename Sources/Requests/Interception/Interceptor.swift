@@ -123,6 +123,6 @@ protocol HopAuthenticating: Interceptor {
     func authenticate(
         _ request: HTTPRequest,
         context: InterceptorContext,
-        send: (HTTPRequest, TransferRecord.Cause?) async throws -> HTTPResponse<ResponseContent>
-    ) async throws -> HTTPResponse<ResponseContent>
+        send: (HTTPRequest, TransferRecord.Cause?) async throws -> Answer
+    ) async throws -> Answer
 }

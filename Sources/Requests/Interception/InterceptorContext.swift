@@ -130,7 +130,7 @@ protocol InterceptedRun: Sendable {
     var proxyRoute: ProxyRoute? { get }
 
     /// Sends a request from a position of the chain.
-    func send(_ request: HTTPRequest, from next: Next) async throws -> HTTPResponse<ResponseContent>
+    func send(_ request: HTTPRequest, from next: Next) async throws -> Answer
     func report(_ report: AuthenticationReport)
     /// Records that a request was answered without a transfer.
     func recordAnswer(to request: HTTPRequest)
@@ -152,7 +152,7 @@ protocol InterceptedRun: Sendable {
         _ name: String,
         _ request: HTTPRequest,
         through next: Next,
-        _ work: @escaping @Sendable (Next) async throws -> HTTPResponse<ResponseContent>
+        _ work: @escaping @Sendable (Next) async throws -> Answer
     )
     /// Lets an interceptor adapt a request once more, whose challenge it has answered.
     func adapt(
@@ -190,14 +190,14 @@ final class ClosureRun: InterceptedRun {
     let baseURL: URL?
     let userInfo: HTTPRequest.UserInfo
     let notes = InterceptorNotes()
-    private let send: @Sendable (HTTPRequest, Next) async throws -> HTTPResponse<ResponseContent>
+    private let send: @Sendable (HTTPRequest, Next) async throws -> Answer
 
     init(
         identifier: String = "",
         attempt: Int = 1,
         baseURL: URL? = nil,
         userInfo: HTTPRequest.UserInfo = HTTPRequest.UserInfo(),
-        send: @escaping @Sendable (HTTPRequest, Next) async throws -> HTTPResponse<ResponseContent> = { _, _ in
+        send: @escaping @Sendable (HTTPRequest, Next) async throws -> Answer = { _, _ in
             throw RequestError(.unsupported, phase: .building, reason: "the context of a test sends nothing")
         }
     ) {
@@ -211,7 +211,7 @@ final class ClosureRun: InterceptedRun {
     var timeout: Duration? { nil }
     var proxyRoute: ProxyRoute? { nil }
 
-    func send(_ request: HTTPRequest, from next: Next) async throws -> HTTPResponse<ResponseContent> {
+    func send(_ request: HTTPRequest, from next: Next) async throws -> Answer {
         try await send(request, next)
     }
 
@@ -231,7 +231,7 @@ final class ClosureRun: InterceptedRun {
         _ name: String,
         _ request: HTTPRequest,
         through next: Next,
-        _ work: @escaping @Sendable (Next) async throws -> HTTPResponse<ResponseContent>
+        _ work: @escaping @Sendable (Next) async throws -> Answer
     ) {}
 
     func adapt(

@@ -110,11 +110,7 @@ public final class HostLimiter: Sendable {
 struct HostLink: Interceptor {
     let limiter: HostLimiter
 
-    func intercept(
-        _ request: HTTPRequest,
-        context: InterceptorContext,
-        next: Next
-    ) async throws -> HTTPResponse<ResponseContent> {
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: Next) async throws -> Answer {
         let origin = Origin(request.url)
         let source = context.source
         try await Suspension.wait { resume in

@@ -161,11 +161,7 @@ struct RateLink: Interceptor {
     let limiter: RateLimiter
     let clock: any Clock<Duration>
 
-    func intercept(
-        _ request: HTTPRequest,
-        context: InterceptorContext,
-        next: Next
-    ) async throws -> HTTPResponse<ResponseContent> {
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: Next) async throws -> Answer {
         let source = context.source
         try await Suspension.wait { resume in
             limiter.wait(on: clock, priority: { source.urgency }, granted: resume)

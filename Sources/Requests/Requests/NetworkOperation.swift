@@ -95,10 +95,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     }
 
     /// Makes the value of a good, complete response, and finishes; by default, ``process(_:)`` makes it.
-    override func conclude(
-        _ response: HTTPResponse<ResponseContent>,
-        of request: HTTPRequest
-    ) async throws(RunFailure) {
+    override func conclude(_ response: Answer, of request: HTTPRequest) async throws(RunFailure) {
         let response = response.map { $0.data ?? Data() }
         if let queue = environment.decodingQueue { return try await conclude(response, on: queue) }
         try conclude(response) { try process(response) }

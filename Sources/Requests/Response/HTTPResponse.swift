@@ -120,6 +120,9 @@ extension HTTPResponse: CustomStringConvertible {
     public var description: String { "\(head): \(body)" }
 }
 
+/// A response on its way back through the chain.
+typealias Answer = HTTPResponse<ResponseContent>
+
 /// The content of an answer on its way back through the chain: in memory, or already delivered elsewhere.
 public enum ResponseContent: Sendable, Hashable {
     /// The content, in memory.

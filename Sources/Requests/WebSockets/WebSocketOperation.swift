@@ -81,10 +81,7 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
         if isWanted, self.core.withLock({ $0.result != nil }) { endUse() }
     }
 
-    final override func conclude(
-        _ response: HTTPResponse<ResponseContent>,
-        of sent: HTTPRequest
-    ) async throws(RunFailure) {
+    final override func conclude(_ response: Answer, of sent: HTTPRequest) async throws(RunFailure) {
         guard response.status == .switchingProtocols, let core = upgraded.withLock({ $0 }), let request else {
             let reason = "the response opens no WebSocket"
             let error = RequestError(.badResponse, phase: .receiving, reason: reason)

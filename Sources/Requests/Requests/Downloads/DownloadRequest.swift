@@ -158,10 +158,10 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
     }
 
     /// Sends the request again as long as a part of the file is missing: from its beginning, or from where it ends.
-    final override func send(_ request: HTTPRequest, through next: Next) async throws -> HTTPResponse<ResponseContent> {
+    final override func send(_ request: HTTPRequest, through next: Next) async throws -> Answer {
         var (request, next) = (request, next)
         while true {
-            let answer: Result<HTTPResponse<ResponseContent>, any Error>
+            let answer: Result<Answer, any Error>
             do { answer = .success(try await next(request)) } catch { answer = .failure(error) }
             guard let download = download.withLock({ $0 }), record.last?.isDelivered == true,
                 let reason = try download.review(isComplete: (try? answer.get()) != nil)
@@ -174,10 +174,7 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
         }
     }
 
-    final override func conclude(
-        _ response: HTTPResponse<ResponseContent>,
-        of sent: HTTPRequest
-    ) async throws(RunFailure) {
+    final override func conclude(_ response: Answer, of sent: HTTPRequest) async throws(RunFailure) {
         guard let request else { return }
         do {
             try deliver(response, of: sent)
@@ -199,7 +196,7 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
     }
 
     /// Writes the content of a response that was answered without a transfer, like received content.
-    private func deliver(_ response: HTTPResponse<ResponseContent>, of sent: HTTPRequest) throws {
+    private func deliver(_ response: Answer, of sent: HTTPRequest) throws {
         guard case .data(let content) = response.body else { return }
         // A response without the content, such as 202 to a request for the rest, doesn't complete the file.
         guard let receiver = try makeReceiver(for: response.head, to: sent, flow: FlowControl()) else {

@@ -78,10 +78,7 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
         return core
     }
 
-    final override func conclude(
-        _ response: HTTPResponse<ResponseContent>,
-        of sent: HTTPRequest
-    ) async throws(RunFailure) {
+    final override func conclude(_ response: Answer, of sent: HTTPRequest) async throws(RunFailure) {
         // A response that was answered without a transfer, or changed by a validator.
         guard case .data(let content) = response.body, mayTryAgain, let request else { return }
         do {

@@ -183,11 +183,7 @@ struct CoalescingLink: Interceptor {
         self.turn = turn
     }
 
-    func intercept(
-        _ request: HTTPRequest,
-        context: InterceptorContext,
-        next: Next
-    ) async throws -> HTTPResponse<ResponseContent> {
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: Next) async throws -> Answer {
         guard let identity = WireIdentity(request, turn.options, in: turn.environment) else {
             return try await next(request)
         }

@@ -134,7 +134,7 @@ final class SharedTransfer: HTTPTransport {
     // MARK: Waiting operations
 
     /// Waits for the transfer, as a part of a try.
-    func answer(to request: HTTPRequest, for turn: Try, at next: Next) async throws -> HTTPResponse<ResponseContent> {
+    func answer(to request: HTTPRequest, for turn: Try, at next: Next) async throws -> Answer {
         let id = ObjectIdentifier(turn.operation)
         state.withLock { $0.waiting[id] = turn.operation }
         defer {
