@@ -61,11 +61,9 @@ extension URLRequest {
         switch request.body.content {
         case .none, .data: break
         case .file(let url):
-            guard FileManager.default.isReadableFile(atPath: url.path) else {
-                throw InvalidValue(.body, "isn't a file that can be read", excerpt: url.lastPathComponent)
-            }
+            let size = try url.sizeOfFile()
             httpBodyStream = try request.body.content.open()
-            declare(length: try? url.sizeOfFile())
+            declare(length: size)
         case .stream(let stream):
             httpBodyStream = try stream.open()
             declare(length: stream.length)

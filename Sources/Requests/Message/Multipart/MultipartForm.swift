@@ -289,15 +289,16 @@ extension ASCIISet {
 
 extension URL {
     /// The present byte count of the file.
+    ///
+    /// `URL` caches its resource values, and would return the old size of a file that has changed.
+    ///
+    /// - Throws: ``InvalidValue`` unless it is a regular file that can be read. Opening a pipe or a device may block,
+    ///   and Foundation reads a directory without end.
     func sizeOfFile() throws(InvalidValue) -> Int64 {
-        // `URL` caches its resource values, and would return the old size of a file that has changed.
-        let attributes =
-            isFileURL ? try? FileManager.default.attributesOfItem(atPath: resolvingSymlinksInPath().path) : nil
-        guard let attributes, attributes[.type] as? FileAttributeType == .typeRegular,
-            let size = attributes[.size] as? NSNumber, FileManager.default.isReadableFile(atPath: path)
-        else {
+        var status = stat()
+        guard isFileURL, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(path, R_OK) == 0 else {
             throw InvalidValue(.body, "isn't a file that can be read", excerpt: lastPathComponent)
         }
-        return size.int64Value
+        return Int64(status.st_size)
     }
 }

@@ -40,11 +40,8 @@ struct CurlBody {
             source = .data(data)
             length = Int64(data.count)
         case .file(let url):
-            let size = try Self.sizeOfFile(url)
-            let file = HTTPBody.Stream(length: size) {
-                guard let stream = InputStream(url: url) else { throw Self.unreadable(url) }
-                return stream
-            }
+            let size = try url.sizeOfFile()
+            let file = HTTPBody.Stream(length: size) { [content = body.content] in try content.open() }
             source = .stream(CurlBodyPump(file, isFile: true, whenReadable()))
             length = size
         case .stream(let stream):
@@ -61,19 +58,6 @@ struct CurlBody {
     /// The bytes for an upgraded connection; `nil` for any other content.
     var upgrade: CurlUpgrade? {
         if case .upgrade(let upgrade) = source { upgrade } else { nil }
-    }
-
-    /// The size of a file that can be read, and isn't a pipe or a device: opening one may block.
-    static func sizeOfFile(_ url: URL) throws(InvalidValue) -> Int64 {
-        var status = stat()
-        guard url.isFileURL, stat(url.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-            access(url.path, R_OK) == 0
-        else { throw unreadable(url) }
-        return Int64(status.st_size)
-    }
-
-    private static func unreadable(_ url: URL) -> InvalidValue {
-        InvalidValue(.body, "isn't a file that can be read", excerpt: url.lastPathComponent)
     }
 
     /// The number of bytes read so far.

@@ -142,7 +142,8 @@ extension URLSession {
         case .data(let data):
             urlRequest.httpBody = data
         case .file(let url):
-            try url.checkIsReadableFile()
+            // For a missing file, Foundation's error is late and vague.
+            _ = try url.sizeOfFile()
             return uploadTask(with: urlRequest, fromFile: url)
         case .stream(let stream):
             urlRequest.httpBodyStream = try stream.open()
@@ -201,16 +202,6 @@ extension TransportRequest {
     fileprivate func validateSessionHeaders() throws(InvalidValue) {
         for field in headers where !field.name.rawValue.isToken || !field.hasValidValue {
             throw InvalidValue(.headerName, "or its value isn't valid", excerpt: field.name.rawValue)
-        }
-    }
-}
-
-extension URL {
-    /// For a missing file, Foundation's error is late and vague, and for a directory it loops without end.
-    fileprivate func checkIsReadableFile() throws {
-        let isFile = try? resourceValues(forKeys: [.isRegularFileKey]).isRegularFile
-        guard isFile == true, FileManager.default.isReadableFile(atPath: path) else {
-            throw InvalidValue(.body, "isn't a file that can be read", excerpt: lastPathComponent)
         }
     }
 }
