@@ -105,11 +105,6 @@ struct ExclusivityTable: Sendable {
         }
     }
 
-    /// Whether the turn has come.
-    func isHolder(_ id: Int) -> Bool {
-        categories[id]?.allSatisfy { lanes[$0]?.holder == id } ?? false
-    }
-
     /// For each waiting operation, those directly in front of it: one in each of its lines.
     ///
     /// - Complexity: O(n log n) in the number of waiting operations.

@@ -33,8 +33,9 @@ import Testing
         #expect(validated.word == "revalidate" && validated.text == "content" && validated.response?.status == .ok)
         #expect(validated.response?.headers.hasSameFields(as: expected) == true)
         expected.remove(.setCookie)
+        expected[.age] = "0"
         #expect(again.word == "fresh" && again.text == "content")
-        #expect(again.response?.headers.hasSameFields(as: expected.merging([.age: "0"])) == true)
+        #expect(again.response?.headers.hasSameFields(as: expected) == true)
     }
 
     @Test(

@@ -17,8 +17,9 @@ import Testing
 
     /// Loads a response whose content is a text.
     private func load(_ text: String, for request: HTTPRequest, _ headers: HTTPHeaders = []) async {
-        let control: HTTPHeaders = [.cacheControl: "max-age=60"]
-        await trial.send(request, .status(.ok, headers: control.merging(headers), body: Data(text.utf8)))
+        var fields: HTTPHeaders = [.cacheControl: "max-age=60"]
+        fields.merge(headers)
+        await trial.send(request, .status(.ok, headers: fields, body: Data(text.utf8)))
     }
 
     @Test(arguments: [

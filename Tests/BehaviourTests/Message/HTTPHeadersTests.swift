@@ -55,12 +55,6 @@ import Testing
         #expect(headers.map(\.description) == ["B: 2", "a: 4", "C: 5", "a: 6"])
     }
 
-    @Test func mergingLeavesTheOriginalAlone() {
-        let headers: HTTPHeaders = ["A": "1"]
-
-        #expect(headers.merging(["a": "2"])["A"] == "2" && headers["A"] == "1")
-    }
-
     @Test func removingReturnsWhatWasThere() {
         var headers: HTTPHeaders = ["A": "1", "B": "2", "a": "3"]
 

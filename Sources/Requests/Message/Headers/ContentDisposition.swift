@@ -31,11 +31,6 @@ public struct ContentDisposition: Sendable, Hashable, CustomStringConvertible {
         ContentDisposition("attachment", fileName: fileName)
     }
 
-    /// Content to be shown.
-    public static func inline(fileName: String? = nil) -> ContentDisposition {
-        ContentDisposition("inline", fileName: fileName)
-    }
-
     /// The value of the first parameter of a name, or `nil` if the field doesn't have it.
     public subscript(parameter name: String) -> String? {
         get { parameters[named: name] }

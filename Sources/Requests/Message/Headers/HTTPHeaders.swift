@@ -165,13 +165,6 @@ public struct HTTPHeaders: Sendable, Hashable {
         markSecrets(marked)
     }
 
-    /// Returns these headers with the fields of others, whose names replace all fields of the same name.
-    public func merging(_ other: HTTPHeaders) -> HTTPHeaders {
-        var merged = self
-        merged.merge(other)
-        return merged
-    }
-
     /// Orders the fields by their names; those of one name stay in their order.
     public mutating func sort() {
         // The standard library's sort is stable.

@@ -264,14 +264,6 @@ extension Query {
     public init(_ items: [URLQueryItem]) {
         self.init(items.map { Item($0.name, value: $0.value) })
     }
-
-    /// The items as Foundation's.
-    ///
-    /// When `URLComponents` prints them, it doesn't escape a plus sign, which many servers read as a space;
-    /// ``percentEncoded`` does.
-    public var urlQueryItems: [URLQueryItem] {
-        map { URLQueryItem(name: $0.name, value: $0.value) }
-    }
 }
 
 // MARK: - Value convertible

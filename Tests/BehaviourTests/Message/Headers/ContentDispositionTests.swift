@@ -51,7 +51,7 @@ import Testing
 
     @Test(
         arguments: [
-            (.attachment(), "attachment"), (.inline(fileName: "a.txt"), "inline; filename=\"a.txt\""),
+            (.attachment(), "attachment"), (.init("inline", fileName: "a.txt"), "inline; filename=\"a.txt\""),
             (.attachment(fileName: "a b;c.txt"), "attachment; filename=\"a b;c.txt\""),
             (.attachment(fileName: "€.txt"), "attachment; filename=\"_.txt\"; filename*=UTF-8''%E2%82%AC.txt"),
             (

@@ -161,7 +161,6 @@ import Testing
         ]
 
         #expect(Query(items).percentEncoded == "a=1%20%2B&b&a=")
-        #expect(Query(items).urlQueryItems == items)
     }
 
     @Test func descriptionHasNoValue() {

@@ -93,7 +93,7 @@ import Testing
         { .contentType(.plainText.parameter($0, "x")) },
         { .acceptLanguage("de", $0) }, { .acceptEncoding($0) }, { .acceptCharset($0) }, { .acceptRanges($0) },
         { .contentDisposition(ContentDisposition($0)) },
-        { .contentDisposition(.attachment(fileName: $0)) }, { .contentDisposition(.inline(fileName: $0)) },
+        { .contentDisposition(.attachment(fileName: $0)) },
         { .contentDisposition(ContentDisposition("x", parameters: [.init($0, "x")])) },
         { .contentDisposition(ContentDisposition("x", parameters: [.init("x", $0)])) },
         { .authorization(Authorization($0)) }, { .authorization(Authorization(scheme: $0, token: "x")) },
