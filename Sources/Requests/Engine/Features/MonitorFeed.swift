@@ -101,20 +101,15 @@ extension MonitorFeed: OperationObserver {
     }
 
     private func observe(_ report: TransferReport, of transfer: Transfer) {
-        let id = ObjectIdentifier(transfer)
+        let record: TransferRecord?
         switch report {
-        case .began(let number):
-            let record = transfer.attempt
-            self.report { $0.beginAttempt(record, as: id, number: number) }
-        case .informational(let head): self.report { $0.receive(informational: head, to: id) }
-        case .head(let head): self.report { $0.respond(head, to: id) }
-        case .trailers(let fields): self.report { $0.receive(trailers: fields, to: id) }
-        case .ended(let content):
-            var record = transfer.attempt
-            record.content = content
-            self.report { [record] in $0.endAttempt(record, as: id) }
-        case .sent, .content, .arrived, .received: break
+        case .sent, .content, .arrived, .received: return
+        // Made outside of the lock of the feed.
+        case .began, .ended: record = transfer.attempt
+        case .informational, .head, .trailers: record = nil
         }
+        let id = ObjectIdentifier(transfer)
+        self.report { $0.handle(report, record, of: id) }
     }
 }
 
@@ -239,39 +234,36 @@ struct MonitorLedger: Sendable {
         return [.authenticationEnded(step, isGranted: isGranted)]
     }
 
-    mutating func beginAttempt(
-        _ record: TransferRecord,
-        as transfer: ObjectIdentifier,
-        number: Int
+    /// Returns the events to report for an event of a transfer; its record is needed at its beginning and at its end.
+    mutating func handle(
+        _ report: TransferReport,
+        _ record: TransferRecord?,
+        of transfer: ObjectIdentifier
     ) -> [OperationEvent] {
-        // A monitor that is added late may be notified of the attempt twice.
-        guard !hasEnded, !open.contains(where: { $0.transfer == transfer }) else { return [] }
-        let attempt = OperationEvent.Transfer(number: number, cause: record.cause, request: record.request)
-        open.append(OpenAttempt(transfer: transfer, attempt: attempt))
-        return endStep() + [.transferStarted(attempt)]
-    }
-
-    mutating func respond(_ head: HTTPResponseHead, to transfer: ObjectIdentifier) -> [OperationEvent] {
-        guard !hasEnded, let index = open.firstIndex(where: { $0.transfer == transfer }), open[index].head == nil else {
+        guard let index = open.firstIndex(where: { $0.transfer == transfer }) else {
+            guard !hasEnded, case .began(let number) = report, let record else { return [] }
+            let attempt = OperationEvent.Transfer(number: number, cause: record.cause, request: record.request)
+            open.append(OpenAttempt(transfer: transfer, attempt: attempt))
+            return endStep() + [.transferStarted(attempt)]
+        }
+        let (attempt, hasHead) = (open[index].attempt, open[index].head != nil)
+        switch report {
+        case .informational(let head) where !hasHead:
+            return [.informationalResponseReceived(head, attempt)]
+        case .head(let head) where !hasHead:
+            open[index].head = head
+            return [.responseStarted(head, attempt)]
+        case .trailers(let fields) where hasHead:
+            return [.trailersReceived(fields, attempt)]
+        case .ended(let content):
+            open.remove(at: index)
+            guard var record else { return [] }
+            record.content = content
+            return [.transferEnded(attempt, record)]
+        default:
+            // A monitor that is added late may be notified of the beginning twice.
             return []
         }
-        open[index].head = head
-        return [.responseStarted(head, open[index].attempt)]
-    }
-
-    mutating func receive(informational head: HTTPResponseHead, to transfer: ObjectIdentifier) -> [OperationEvent] {
-        guard !hasEnded, let open = open.first(where: { $0.transfer == transfer }), open.head == nil else { return [] }
-        return [.informationalResponseReceived(head, open.attempt)]
-    }
-
-    mutating func receive(trailers fields: HTTPHeaders, to transfer: ObjectIdentifier) -> [OperationEvent] {
-        guard !hasEnded, let open = open.first(where: { $0.transfer == transfer }), open.head != nil else { return [] }
-        return [.trailersReceived(fields, open.attempt)]
-    }
-
-    mutating func endAttempt(_ record: TransferRecord, as transfer: ObjectIdentifier) -> [OperationEvent] {
-        guard let index = open.firstIndex(where: { $0.transfer == transfer }) else { return [] }
-        return [.transferEnded(open.remove(at: index).attempt, record)]
     }
 
     private mutating func close(error: RequestError?) -> [OperationEvent] {
