@@ -27,24 +27,31 @@ extension RequestQueue {
     ) async throws(RequestError) -> ResponseStream {
         var streamed = StreamedRequest<R, ResponseStream>(request: request)
         streamed.bufferSize = bufferSize
-        return try await open(streamed, session)
+        return try await handOver(streamed, to: streamed.stream, session)
     }
 
-    func open<Base, Kind>(
-        _ request: StreamedRequest<Base, Kind>,
+    /// Runs a request that passes on something that lasts, such as a stream, and waits for it.
+    ///
+    /// - Parameters:
+    ///   - request: The request; its operation is finished when the caller is done with the value.
+    ///   - reply: The reply, which the request fills with the value.
+    ///   - session: The transport; `nil` is the queue's.
+    /// - Returns: The value.
+    /// - Throws: The failure of the request.
+    func handOver<R: NetworkRequest, Value: Sendable>(
+        _ request: R,
+        to reply: OneShot<Result<Value, RequestError>>,
         _ session: (any HTTPTransport)?
-    ) async throws(RequestError) -> ResponseStream {
+    ) async throws(RequestError) -> Value where R.Failure == RequestError {
         var operation: AnyRequestOperation? = makeOperation(for: request, session)
         let cancel: @Sendable () -> Void = { [weak operation] in operation?.cancel() }
-        let failed: OperationCore.Completion = .call { [stream = request.stream] result in
-            guard case .failure(let error) = RequestOperation<StreamedRequest<Base, Kind>>.unboxed(result) else {
-                return
-            }
-            stream.fill(.failure(error))
+        let failed: OperationCore.Completion = .call { result in
+            guard case .failure(let error) = RequestOperation<R>.unboxed(result) else { return }
+            reply.fill(.failure(error))
         }
         add(&operation, failed)
         return try await withTaskCancellationHandler {
-            await request.stream.value()
+            await reply.value()
         } onCancel: {
             cancel()
         }.get()

@@ -70,7 +70,8 @@ extension RequestQueue {
                 policy: reconnection,
                 deadline: request.resolvedOptions.deadline ?? self.environment.deadline,
                 connect: { (fields, deadline) async throws(RequestError) -> ResponseStream in
-                    try await self.open(StreamedRequest.events(of: request, fields, deadline), session)
+                    let streamed = StreamedRequest.events(of: request, fields, deadline)
+                    return try await self.handOver(streamed, to: streamed.stream, session)
                 },
                 lastEventID: lastEventID
             )

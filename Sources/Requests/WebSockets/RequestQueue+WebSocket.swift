@@ -42,21 +42,7 @@ extension RequestQueue {
         session: (any HTTPTransport)? = nil
     ) async throws(RequestError) -> WebSocket {
         let opened = OpenedSocket(request: request, protocols: protocols)
-        var operation: AnyRequestOperation? = makeOperation(for: opened, session)
-        let cancel: @Sendable () -> Void = { [weak operation] in operation?.cancel() }
-        add(
-            &operation,
-            .call { [socket = opened.socket] result in
-                if case .failure(let error) = RequestOperation<OpenedSocket<R>>.unboxed(result) {
-                    socket.fill(.failure(error))
-                }
-            }
-        )
-        return try await withTaskCancellationHandler {
-            await opened.socket.value()
-        } onCancel: {
-            cancel()
-        }.get()
+        return try await handOver(opened, to: opened.socket, session)
     }
 }
 
