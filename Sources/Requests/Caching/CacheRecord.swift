@@ -88,9 +88,7 @@ extension CacheRecord {
 
     /// The checksum as eight hexadecimal digits.
     private static func checksum(of content: Data, for key: CacheKey) -> Data {
-        var checksum = CRC32()
-        checksum.update(Data(key.name.utf8))
-        checksum.update(content)
-        return Data(withUnsafeBytes(of: checksum.value.bigEndian) { $0.hexadecimal }.utf8)
+        let checksum = CRC32.checksum(of: Data(key.name.utf8), content)
+        return Data(withUnsafeBytes(of: checksum.bigEndian) { $0.hexadecimal }.utf8)
     }
 }

@@ -30,13 +30,11 @@ enum Gzip {
 
     /// Puts the frame around compressed bytes.
     static func frame(_ deflated: Data, of original: Data) -> Data {
-        var checksum = CRC32()
-        checksum.update(original)
         var result = Data(capacity: header.count + deflated.count + 8)
         result.append(contentsOf: header)
         result.append(deflated)
         // The size is modulo 2^32: the higher bits are dropped.
-        for number in [checksum.value, UInt32(truncatingIfNeeded: original.count)] {
+        for number in [CRC32.checksum(of: original), UInt32(truncatingIfNeeded: original.count)] {
             withUnsafeBytes(of: number.littleEndian) { result.append(contentsOf: $0) }
         }
         return result
@@ -93,23 +91,21 @@ private struct Zlib: Sendable {
 #endif
 
 /// The checksum of ISO 3309, which finds every change of up to 32 neighbouring bits: against damage, not attacks.
-struct CRC32: Sendable {
-    private var state = UInt32.max
-
-    /// The checksum of the added bytes.
-    var value: UInt32 { ~state }
-
-    /// Adds bytes.
+enum CRC32 {
+    /// The checksum of the bytes of all parts, in their order.
     ///
     /// - Complexity: O(n) in their number.
-    mutating func update(_ data: Data) {
-        state = Self.table.withUnsafeBufferPointer { table in
-            data.withUnsafeBytes { bytes in
-                var state = state
-                for byte in bytes { state = state >> 8 ^ table[Int(UInt8(truncatingIfNeeded: state) ^ byte)] }
-                return state
+    static func checksum(of parts: Data...) -> UInt32 {
+        let state = table.withUnsafeBufferPointer { table in
+            parts.reduce(UInt32.max) { state, part in
+                part.withUnsafeBytes { bytes in
+                    var state = state
+                    for byte in bytes { state = state >> 8 ^ table[Int(UInt8(truncatingIfNeeded: state) ^ byte)] }
+                    return state
+                }
             }
         }
+        return ~state
     }
 
     private static let table: [UInt32] = (0..<256).map { (byte: UInt32) in

@@ -13,9 +13,6 @@ import Testing
         ("The quick brown fox jumps over the lazy dog", 0x414F_A339),
     ])
     func checksumIsThatOfTheStandard(text: String, value: UInt32) {
-        var checksum = CRC32()
-        for byte in text.utf8 { checksum.update(Data([byte])) }
-
-        #expect(checksum.value == value)
+        #expect(CRC32.checksum(of: Data(text.utf8.prefix(3)), Data(text.utf8.dropFirst(3))) == value)
     }
 }

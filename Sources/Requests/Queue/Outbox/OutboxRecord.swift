@@ -21,7 +21,7 @@ extension OutboxRecord {
     /// - Throws: `EncodingError` for a date that isn't a number.
     func line() throws -> Data {
         let payload = try JSONEncoder().encode(self)
-        let numbers = [UInt32(truncatingIfNeeded: payload.count), Self.checksum(of: payload)]
+        let numbers = [UInt32(truncatingIfNeeded: payload.count), CRC32.checksum(of: payload)]
         let prefix = numbers.map { withUnsafeBytes(of: $0.bigEndian) { $0.hexadecimal } + " " }.joined()
         return Data(prefix.utf8) + payload + [Self.newline]
     }
@@ -62,13 +62,7 @@ extension OutboxRecord {
             .split(separator: " ", omittingEmptySubsequences: false).map { UInt32($0, radix: 16) }
         guard numbers.count == 3, let length = numbers[0], length < bytes.count - start else { return nil }
         let payload = start..<start + Int(length)
-        return checksum(of: bytes[payload]) == numbers[1] ? payload : nil
-    }
-
-    private static func checksum(of payload: Data) -> UInt32 {
-        var checksum = CRC32()
-        checksum.update(payload)
-        return checksum.value
+        return CRC32.checksum(of: bytes[payload]) == numbers[1] ? payload : nil
     }
 
     private static let newline = UInt8(ascii: "\n")
