@@ -111,7 +111,9 @@ public final class ChallengeInterceptor: HopAuthenticating {
     /// Returns those whose challenges to a request are answered with the credentials of the application.
     private func askers(of request: HTTPRequest, in context: InterceptorContext) -> [CredentialSpace.Asker] {
         var askers: [CredentialSpace.Asker] = []
-        if !request.headers.contains(.authorization), request.inherits(from: context.baseURL), !request.hasLeftOrigin {
+        if !request.headers.contains(.authorization), request.inherits(from: context.baseURL),
+            !request.fields.hasLeftOrigin
+        {
             askers.append(.origin(Origin(request.url)))
         }
         if proxyCredential != nil, let proxy = context.source.proxyRoute,

@@ -111,7 +111,7 @@ extension Try {
         changed.keepSecrets(of: FormerRequest(given), own: own, baseURL: environment.baseURL)
         try changed.resolve(baseURL: environment.baseURL, inheriting: [])
         markSecrets(of: &changed)
-        if given.hasLeftOrigin { changed.leaveOrigin() }
+        if given.fields.hasLeftOrigin { changed.leaveOrigin() }
         try changed.validate()
         return changed
     }

@@ -8,8 +8,8 @@ extension HTTPRequest {
     ///
     /// Once the request is built, it is absolute, with the whole query.
     public var url: URL {
-        get { address.url }
-        set { address = Address(newValue) }
+        get { fields.address.url }
+        set { fields.address = Address(newValue) }
     }
 
     /// Makes a request for a path, or for an absolute address.
@@ -121,12 +121,12 @@ extension HTTPRequest {
     }
 
     private mutating func setPath(_ path: RequestPath) {
-        if case .invalid = address { return }
-        guard path.failure == nil, AddressParts(path.text) == nil else { return address = Address(path) }
+        if case .invalid = fields.address { return }
+        guard path.failure == nil, AddressParts(path.text) == nil else { return fields.address = Address(path) }
         let (text, query) = path.text.splitAtQuery
-        if case .reference(let reference) = address {
+        if case .reference(let reference) = fields.address {
             let kept = query ?? reference.splitAtQuery.query ?? ""
-            return address = .reference(kept.isEmpty ? text : "\(text)?\(kept)")
+            return fields.address = .reference(kept.isEmpty ? text : "\(text)?\(kept)")
         }
         do throws(InvalidValue) {
             let encoded = try text.percentEncodedPath()
@@ -137,7 +137,7 @@ extension HTTPRequest {
                 components.percentEncodedQuery = encoded.isEmpty ? nil : encoded
             }
         } catch {
-            address = .invalid(error)
+            fields.address = .invalid(error)
         }
     }
 
@@ -178,18 +178,18 @@ extension HTTPRequest {
     }
 
     private mutating func refuse(_ reason: String, excerpt: String) {
-        if case .invalid = address { return }
-        address = .invalid(InvalidValue(.url, reason, excerpt: excerpt))
+        if case .invalid = fields.address { return }
+        fields.address = .invalid(InvalidValue(.url, reason, excerpt: excerpt))
     }
 
     private mutating func changeComponents(_ change: (inout URLComponents) -> Void) {
-        if case .invalid = address { return }
+        if case .invalid = fields.address { return }
         var components = URLComponents(url: url, resolvingAgainstBaseURL: true) ?? URLComponents()
         change(&components)
         guard let url = components.url else {
-            return address = .invalid(InvalidValue(.url, "isn't an address", excerpt: url.redactedDescription))
+            return fields.address = .invalid(InvalidValue(.url, "isn't an address", excerpt: url.redactedDescription))
         }
-        address = Address(url)
+        fields.address = Address(url)
     }
 
     /// Makes the address absolute and complete: the base, the inherited query, and the query of the request itself, in
@@ -202,14 +202,14 @@ extension HTTPRequest {
     ///   without a base.
     /// - Complexity: O(n) in the length of the address.
     mutating func resolve(baseURL: URL?, inheriting inherited: Query) throws(InvalidValue) {
-        switch address {
+        switch fields.address {
         case .invalid(let error):
             throw error
         case .url(let url):
             var added = inherited.isEmpty || inherits(from: baseURL) ? inherited : []
             added.append(contentsOf: query)
             guard !added.isEmpty else { return }
-            address = .url(try URL.joined(base: url, query: added))
+            fields.address = .url(try URL.joined(base: url, query: added))
         case .reference(let reference):
             guard let baseURL else {
                 let start = reference.drop { $0 == "/" }.prefix(8).lowercased()
@@ -218,20 +218,20 @@ extension HTTPRequest {
                 throw InvalidValue(.url, "is relative, and there is no base URL\(fix)", excerpt: reference)
             }
             let base = inherited.isEmpty ? baseURL : try URL.joined(base: baseURL, query: inherited)
-            address = .url(try URL.joined(base: base, reference: reference, query: query))
+            fields.address = .url(try URL.joined(base: base, reference: reference, query: query))
         }
         query = []
     }
 
     /// The origin that the request is sent to; `nil` if it isn't known yet.
     func origin(in baseURL: URL?) -> Origin? {
-        address.origin(in: baseURL)
+        fields.address.origin(in: baseURL)
     }
 
     /// Whether the settings of a base URL apply to this request: credentials must not reach another origin.
     func inherits(from baseURL: URL?) -> Bool {
         guard fields.guide != .otherOrigin else { return false }
-        guard let baseURL, case .url(let url) = address else { return true }
+        guard let baseURL, case .url(let url) = fields.address else { return true }
         return Origin(url) == Origin(baseURL)
     }
 }
@@ -276,14 +276,14 @@ extension HTTPRequest {
             headers.markSecrets(secrets)
             headers.removeSecrets()
             headers.remove(.host)
-            (authentication, credentialGenerations) = (.none, [:])
+            (authentication, fields.credentialGenerations) = (.none, [:])
             follow(url, .otherOrigin)
         }
     }
 
     /// Replaces the address by a complete one: no part of the query is added to it.
     private mutating func follow(_ url: URL, _ guide: Guide) {
-        (address, fields.guide) = (.url(url), guide)
+        (fields.address, fields.guide) = (.url(url), guide)
         (query, fields.encodableQueries) = ([], [])
     }
 

@@ -40,7 +40,13 @@ public struct HTTPRequest: Sendable {
         var usesCookies = true
         /// A `URLRequest` with the properties that aren't in this type; `nil` if they all have their defaults.
         var template: URLRequest?
+        /// The generations of the credentials that it carries, by interceptor: a rejection concerns these, not the
+        /// present ones.
         var credentialGenerations: [ObjectIdentifier: Int] = [:]
+        /// Whether redirects have led to another origin on the way, even if they have led back.
+        ///
+        /// It is stored in the request rather than derived from sent requests, because an answer from a cache isn't
+        /// sent.
         var hasLeftOrigin = false
         /// The values that become query parameters when the encoder is known; see `query(_:)`.
         var encodableQueries: [EncodableQuery] = []
@@ -98,12 +104,6 @@ public struct HTTPRequest: Sendable {
 }
 
 extension HTTPRequest {
-    /// The address of the request.
-    var address: Address {
-        _read { yield fields.address }
-        _modify { yield &fields.address }
-    }
-
     /// The query parameters, which are appended to those of the address, and encoded once.
     public var query: Query {
         _read { yield fields.query }
@@ -180,22 +180,6 @@ extension HTTPRequest {
         _read { yield fields.usesCookies }
         _modify { yield &fields.usesCookies }
     }
-
-    /// The generations of the credentials that it carries, by interceptor: a rejection concerns these, not the present
-    /// ones.
-    var credentialGenerations: [ObjectIdentifier: Int] {
-        _read { yield fields.credentialGenerations }
-        _modify { yield &fields.credentialGenerations }
-    }
-
-    /// Whether redirects have led to another origin on the way, even if they have led back.
-    ///
-    /// It is stored in the request rather than derived from sent requests, because an answer from a cache isn't sent.
-    var hasLeftOrigin: Bool {
-        _read { yield fields.hasLeftOrigin }
-        _modify { yield &fields.hasLeftOrigin }
-    }
-
 }
 
 extension HTTPRequest {

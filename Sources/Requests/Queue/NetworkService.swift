@@ -176,7 +176,7 @@ extension RequestProviding {
     /// Makes a request for a path in which each value is one piece.
     private func request(at path: RequestPath, using method: HTTPMethod) -> APIRequest<Self, Void> {
         var request = request(to: path.text, using: method)
-        if let failure = path.failure { request.http.address = .invalid(failure) }
+        if let failure = path.failure { request.http.fields.address = .invalid(failure) }
         return request
     }
 }

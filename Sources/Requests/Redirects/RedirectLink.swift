@@ -75,7 +75,7 @@ struct RedirectMachine: Sendable {
             guard next.body.isEmpty || policy.sendsBodyToOtherOrigins else { return Self.refusal }
             next.headers.removeSecrets()
             // The next server never saw the credentials, and its refusal doesn't concern them.
-            next.credentialGenerations = [:]
+            next.fields.credentialGenerations = [:]
         }
         let judged = next
         guard var next = policy.modified(next, after: response) else { return .deliver }
@@ -86,14 +86,14 @@ struct RedirectMachine: Sendable {
             }
             let secrets = judged.headers.secrets
             next.headers.removeAll { secrets.contains($0) }
-            next.credentialGenerations = [:]
+            next.fields.credentialGenerations = [:]
         }
         guard next.body.isReplayable else {
             return .fail(.bodyNotReplayable, reason: "a redirect asks for the body again")
         }
         count += 1
         // At the end, since the policy may have replaced the request.
-        next.hasLeftOrigin = request.hasLeftOrigin || Origin(next.url) != Origin(request.url)
+        next.fields.hasLeftOrigin = request.fields.hasLeftOrigin || Origin(next.url) != Origin(request.url)
         return .follow(next)
     }
 

@@ -110,7 +110,7 @@ public struct TransportRequest: Sendable {
         allowsCellularAccess = request.allowsCellularAccess
         decodesContent = request.decodesContent
         usesHTTP2 = request.usesHTTP2
-        hasLeftOrigin = request.hasLeftOrigin
+        hasLeftOrigin = request.fields.hasLeftOrigin
         usesCookies = request.usesCookies
         template = request.fields.template
     }

@@ -29,7 +29,7 @@ struct RequestDraft {
         implied = try request.inherit(turn.environment, isUnauthenticated: turn.options.isUnauthenticated)
         turn.options.apply(to: &request)
         turn.markSecrets(of: &request)
-        hasLeftOrigin = request.hasLeftOrigin
+        hasLeftOrigin = request.fields.hasLeftOrigin
         self.request = request
         self.turn = turn
     }
@@ -90,7 +90,7 @@ extension HTTPRequest {
             throw InvalidValue(.url, reason, excerpt: url.redactedDescription)
         }
         // A caller that sends the target of a redirect again has chosen the address.
-        hasLeftOrigin = fields.guide == .otherOrigin
+        fields.hasLeftOrigin = fields.guide == .otherOrigin
         var inherited = environment.headers
         if !inherits(from: environment.baseURL) {
             inherited.markSecrets(environment.sensitiveHeaders)
@@ -100,7 +100,7 @@ extension HTTPRequest {
         do { try encodeQueries(with: environment.queryEncoder) } catch { throw RequestError(encoding: error) }
         if cachePolicy == .useProtocolCachePolicy { cachePolicy = environment.cachePolicy }
         // Before the base URL is applied, whose credentials aren't the request's own.
-        if case .url(let url) = address, url.scheme != nil { try moveCredentialsToHeader() }
+        if case .url(let url) = fields.address, url.scheme != nil { try moveCredentialsToHeader() }
         let inheritedQuery = inheritedQuery(of: environment)
         let own = query
         try resolve(baseURL: environment.baseURL, inheriting: inheritedQuery)
@@ -113,7 +113,7 @@ extension HTTPRequest {
     /// They were added after the inherited ones were left out, by code that doesn't know the address: an interceptor,
     /// or the class of the operation.
     mutating func leaveOrigin() {
-        hasLeftOrigin = true
+        fields.hasLeftOrigin = true
         headers.removeSecrets()
     }
 
@@ -159,12 +159,13 @@ extension HTTPRequest {
         let marked = former.headers.markedSecrets
         if !marked.isEmpty { headers.markSecrets(marked) }
         // Comparing addresses is cheaper than parsing them, and nearly always sufficient.
-        if case .url(let url) = address, case .url(let other) = former.address, url == other { return }
+        if case .url(let url) = fields.address, case .url(let other) = former.address, url == other { return }
         guard origin(in: baseURL) != former.address.origin(in: baseURL) else { return }
         let dropped = former.headers.secrets.filter { !own.contains($0) }
         headers.removeAll { dropped.contains($0) }
         // The new server hasn't seen the credentials, and its refusal doesn't concern them.
-        credentialGenerations = credentialGenerations.filter { former.credentialGenerations[$0.key] != $0.value }
+        let generations = fields.credentialGenerations
+        fields.credentialGenerations = generations.filter { former.credentialGenerations[$0.key] != $0.value }
     }
 }
 
@@ -175,7 +176,7 @@ struct FormerRequest: Sendable {
     let credentialGenerations: [ObjectIdentifier: Int]
 
     init(_ request: HTTPRequest) {
-        (address, headers) = (request.address, request.headers)
-        credentialGenerations = request.credentialGenerations
+        (address, headers) = (request.fields.address, request.headers)
+        credentialGenerations = request.fields.credentialGenerations
     }
 }

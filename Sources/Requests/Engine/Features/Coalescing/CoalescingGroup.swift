@@ -228,7 +228,7 @@ struct WireIdentity: Sendable, Hashable {
         allowsCellularAccess = request.allowsCellularAccess
         decodesContent = request.decodesContent
         usesHTTP2 = request.usesHTTP2
-        hasLeftOrigin = request.hasLeftOrigin
+        hasLeftOrigin = request.fields.hasLeftOrigin
         template = request.fields.template
         networks = request.fields.template?.networks ?? []
     }
