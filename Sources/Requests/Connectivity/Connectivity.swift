@@ -43,7 +43,7 @@ public final class Connectivity: Sendable {
         public var isConnected: Bool { self != .disconnected }
     }
 
-    private struct State: Sendable {
+    private struct State: Published {
         var status: Status
         var bulletin = Bulletin<Status>()
     }
@@ -62,7 +62,7 @@ public final class Connectivity: Sendable {
 
     deinit {
         state.withLock { $0.bulletin.close() }
-        tell()
+        state.tell()
     }
 
     /// The state; setting a connected one resumes all operations that wait for a network.
@@ -73,7 +73,7 @@ public final class Connectivity: Sendable {
                 if newValue != state.status { state.bulletin.post(newValue) }
                 state.status = newValue
             }
-            tell()
+            state.tell()
         }
     }
 
@@ -99,15 +99,8 @@ public final class Connectivity: Sendable {
             }
         }
         continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.bulletin.remove(id) } }
-        tell()
+        state.tell()
         return (updates, continuation)
-    }
-
-    private func tell() {
-        while let (readers, status) = state.withLock({ $0.bulletin.next() }) {
-            for read in readers { read(status) }
-            state.withLock { $0.bulletin.told() }
-        }
     }
 
     /// Waits until there is a network, with an optional limit; returns at once if there is one.

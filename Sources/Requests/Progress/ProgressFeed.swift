@@ -5,7 +5,7 @@ import Foundation
 
 /// Reports the progress of one direction of an operation's transfers to its observers.
 final class ProgressFeed: Sendable {
-    private struct State: Sendable {
+    private struct State: Published {
         var meter = ProgressMeter()
         var bulletin = Bulletin<TransferProgress>()
         /// Whether the bytes of the present transfer count.
@@ -82,7 +82,7 @@ final class ProgressFeed: Sendable {
     @discardableResult
     func observe(_ reader: @escaping Bulletin<TransferProgress>.Reader) -> Int {
         let id = state.withLock { $0.bulletin.add(reader) }
-        tell()
+        state.tell()
         return id
     }
 
@@ -104,7 +104,7 @@ final class ProgressFeed: Sendable {
             defer { state.timer = nil }
             return (nil, state.timer)
         }
-        tell()
+        state.tell()
         timer?.cancel()
         if let wait { startTimer(wait) }
     }
@@ -135,13 +135,6 @@ final class ProgressFeed: Sendable {
         }
         if known == nil { observe { new.follow($0) } }
         return known ?? new
-    }
-
-    private func tell() {
-        while let (readers, progress) = state.withLock({ $0.bulletin.next() }) {
-            for read in readers { read(progress) }
-            state.withLock { $0.bulletin.told() }
-        }
     }
 }
 

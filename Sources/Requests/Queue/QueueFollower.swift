@@ -5,7 +5,7 @@ import Foundation
 
 /// Observes all operations of a queue, from the first request for their progress.
 final class QueueFollower: Sendable {
-    private struct State: Sendable {
+    private struct State: Published {
         /// Whether the progress was requested: nothing is observed before.
         var isObserving = false
         var meter = QueueMeter()
@@ -16,7 +16,7 @@ final class QueueFollower: Sendable {
 
     deinit {
         state.withLock { $0.bulletin.close() }
-        tell()
+        state.tell()
     }
 
     /// Observes an operation that is about to be added, if the progress is observed.
@@ -54,7 +54,7 @@ final class QueueFollower: Sendable {
                 }
             }
             continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.bulletin.remove(id) } }
-            tell()
+            state.tell()
         }
     }
 
@@ -73,14 +73,7 @@ final class QueueFollower: Sendable {
             state.bulletin.post(state.meter.progress)
             return result
         }
-        tell()
+        state.tell()
         return result
-    }
-
-    private func tell() {
-        while let (readers, progress) = state.withLock({ $0.bulletin.next() }) {
-            for read in readers { read(progress) }
-            state.withLock { $0.bulletin.told() }
-        }
     }
 }

@@ -66,3 +66,19 @@ struct Bulletin<Value: Sendable>: Sendable {
         isTelling = false
     }
 }
+
+/// State behind a lock that has a bulletin for its changes.
+protocol Published: Sendable {
+    associatedtype News: Sendable
+    var bulletin: Bulletin<News> { get set }
+}
+
+extension Locked where Value: Published {
+    /// Notifies the readers of the bulletin, outside of the lock, until there is nothing more to report.
+    func tell() {
+        while let (readers, news) = withLock({ $0.bulletin.next() }) {
+            for read in readers { read(news) }
+            withLock { $0.bulletin.told() }
+        }
+    }
+}
