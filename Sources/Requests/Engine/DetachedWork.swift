@@ -15,7 +15,7 @@ final class DetachedWork: Sendable {
         private let url: URL
         private let author: RunScope.Author?
         /// The state of the client's environment, which says whose request it is.
-        private let revision: EnvironmentRevision?
+        private let revision: UUID?
         /// The name of the work, if one address has several.
         private let name: String?
 

@@ -352,7 +352,7 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
 
         /// Gives a changed environment its own identity, and what it has of the client.
         func complete(_ environment: inout RequestEnvironment) {
-            environment.revision = EnvironmentRevision()
+            environment.revision = UUID()
             environment.detachedWork = detachedWork
             environment.hasOwnLimit = bounded.isLimited
         }

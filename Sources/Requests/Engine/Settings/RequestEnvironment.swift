@@ -157,7 +157,9 @@ public struct RequestEnvironment: Sendable {
         var hasOwnLimit = false
 
         /// The revision of a client's environment; `nil` for one that belongs to no client.
-        var revision: EnvironmentRevision?
+        ///
+        /// Most values can't be compared. Two environments of one revision are equal, unless a copy was changed.
+        var revision: UUID?
 
         /// The changes to a request before it inherits anything, such as those for a later page.
         var changes: [@Sendable (inout HTTPRequest) throws -> Void] = []
@@ -194,22 +196,5 @@ extension RequestEnvironment: CustomStringConvertible, CustomReflectable {
         var headers = self.headers
         headers.markSecrets(self.sensitiveHeaders)
         return headers
-    }
-}
-
-/// Identifies a state of an environment: two environments of one revision are equal, unless a copy was changed.
-///
-/// Most values of an environment can't be compared.
-struct EnvironmentRevision: Sendable, Hashable {
-    private static let last = Locked<UInt64>(0)
-
-    private let number: UInt64
-
-    /// Makes a new, unique revision.
-    init() {
-        number = Self.last.withLock { last in
-            last += 1
-            return last
-        }
     }
 }

@@ -1,6 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// The place of one operation among equal ones that share transfers: a feature of the operation.
 ///
 /// All groups of the process are under one lock, since an `OperationQueue` can't have one of its own. So taking a seat,
@@ -11,7 +13,7 @@ final class CoalescingSeat: OperationObserver {
         let queue: ObjectIdentifier
         let transport: ObjectIdentifier
         let identifier: String
-        let revision: EnvironmentRevision?
+        let revision: UUID?
     }
 
     private struct Place: Sendable {
