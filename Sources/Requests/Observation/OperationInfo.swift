@@ -152,14 +152,6 @@ extension OperationEvent {
             let error = RequestError(error)
             self = error.code == .cancelled ? .cancelled : .failure(error)
         }
-
-        /// Makes the outcome of an operation's result.
-        public init(_ result: Result<some Any, some Error>) {
-            switch result {
-            case .success: self = .success
-            case .failure(let error): self.init(error)
-            }
-        }
     }
 }
 

@@ -169,12 +169,6 @@ public struct TransferRecord: Sendable {
         self.error = error
         self.metrics = metrics
     }
-
-    /// Records the end, and its time if the transport hasn't reported it.
-    mutating func end(_ error: RequestError?, after duration: Duration) {
-        self.error = error
-        if metrics?.end == nil { metrics?.end = duration }
-    }
 }
 
 /// An object that has made a transfer, and knows its outcome.
