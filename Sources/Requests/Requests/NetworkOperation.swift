@@ -121,6 +121,18 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         }
     }
 
+    /// Finishes with the value that a consumer makes of a stream or a socket, or with its error.
+    final func finish(by use: () async throws -> R.Success) async {
+        do {
+            finish(with: .success(try await use()))
+        } catch let error as RequestError where error.code == .cancelled {
+            // A task of the consumer's own was cancelled; if it were this operation, there would be a result.
+            fail(RunFailure(error.underlying ?? error, in: .receiving))
+        } catch {
+            fail(RunFailure(error, in: .receiving))
+        }
+    }
+
     /// Cancels the operation, and passes on a resume token for a download.
     ///
     /// It is `nil` for every other kind of request, and if there is nothing to resume.

@@ -29,7 +29,12 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
         }
         // Made here, so that it inherits the task-locals of the caller; it waits for the socket.
         user = Task { [opening] in
-            if let opening = await opening.value() { await opening.operation.use(opening) }
+            guard let opening = await opening.value() else { return }
+            await opening.operation.finish {
+                let value = try await opening.request.process(opening.socket)
+                await opening.socket.close()
+                return value
+            }
         }
         super.init(configuration)
     }
@@ -88,19 +93,6 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
             throw RunFailure(error, in: .receiving, response: response.map { $0.data ?? Data() })
         }
         opening.fill((self, request, WebSocket(response.head, core)))
-    }
-
-    private func use(_ opening: Opening) async {
-        do {
-            let value = try await opening.request.process(opening.socket)
-            await opening.socket.close()
-            finish(with: .success(value))
-        } catch let error as RequestError where error.code == .cancelled {
-            // A task of the user's code was cancelled, not this operation, which would already have its result.
-            fail(RunFailure(error.underlying ?? error, in: .receiving))
-        } catch {
-            fail(RunFailure(error, in: .receiving))
-        }
     }
 
     /// Closes the socket, which isn't needed any more; `process` gets the error of the operation.

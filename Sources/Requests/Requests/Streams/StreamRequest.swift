@@ -55,7 +55,8 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
     public required init(_ configuration: OperationConfiguration<R>) {
         // Made here, for the task-locals of the caller; it waits for the head of the response.
         let task = Task { [stream] in
-            if let consumption = await stream.value() { await consumption.operation.consume(consumption) }
+            guard let consumption = await stream.value() else { return }
+            await consumption.operation.finish { try await consumption.request.process(consumption.stream) }
         }
         consumer = Locked((false, nil, task))
         super.init(configuration)
@@ -106,17 +107,6 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
         // first.
         if result != nil { endConsumption() }
         self.stream.fill(Consumption(operation: self, request: request, stream: stream))
-    }
-
-    private func consume(_ consumption: Consumption) async {
-        do {
-            finish(with: .success(try await consumption.request.process(consumption.stream)))
-        } catch let error as RequestError where error.code == .cancelled {
-            // A task of the consumer's own was cancelled; if it were this operation, there would be a result.
-            fail(RunFailure(error.underlying ?? error, in: .receiving))
-        } catch {
-            fail(RunFailure(error, in: .receiving))
-        }
     }
 
     /// Ends the consumer's work, which isn't needed any more.
