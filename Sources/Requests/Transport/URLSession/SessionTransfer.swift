@@ -99,14 +99,7 @@ final class SessionTransfer: TransferHandle {
         if isRunning { receive(.metrics(metrics)) }
     }
 
-    func newBodyStream() -> InputStream? {
-        switch body.content {
-        case .data(let data): InputStream(data: data)
-        case .file(let url): InputStream(url: url)
-        case .stream(let stream): try? stream.open()
-        case .none: nil
-        }
-    }
+    func newBodyStream() -> InputStream? { try? body.content.open() }
 
     func didComplete(_ error: (any Error)?) {
         // The head of a refused redirect is reported nowhere else.
