@@ -47,10 +47,6 @@ public struct ExclusiveCategory: Sendable, Hashable, CustomStringConvertible {
         let name: String
 
         var description: String { name }
-
-        static func == (lhs: TypeName, rhs: TypeName) -> Bool { lhs.id == rhs.id }
-
-        func hash(into hasher: inout Hasher) { hasher.combine(id) }
     }
 }
 

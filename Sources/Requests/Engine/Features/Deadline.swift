@@ -7,16 +7,12 @@ import Foundation
 private final class Deadline: OperationObserver {
     private let timer = Locked<DelayedAction?>(nil)
 
-    /// Begins to count; a former delay doesn't count any more.
-    func begin(_ timer: DelayedAction) {
-        replace(by: timer)
-    }
-
     func observe(_ report: OperationReport) {
         if case .delivered = report { replace(by: nil) }
     }
 
-    private func replace(by next: DelayedAction?) {
+    /// Replaces the delay; a former one doesn't count any more.
+    func replace(by next: DelayedAction?) {
         let former = timer.withLock { timer in
             defer { timer = next }
             return timer
@@ -37,7 +33,7 @@ extension AnyRequestOperation {
             let reason = "the request may take \(duration) in all"
             fail(RunFailure(RequestError(.deadlineExceeded, phase: phase, reason: reason), in: phase))
         }
-        deadline.begin(timer)
+        deadline.replace(by: timer)
         // A result that came meanwhile found no timer.
         if core.withLock({ $0.result != nil }) { deadline.observe(.delivered) }
     }

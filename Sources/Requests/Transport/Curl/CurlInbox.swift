@@ -108,8 +108,8 @@ final class CurlInbox: Sendable {
     /// Takes a command.
     func put(_ command: Command) -> Reception {
         let (reception, descriptor) = state.withLock { state -> (Reception, Int32?) in
-            switch state.phase {
-            case .closing where command.isStart, .ended: return (.refused, nil)
+            switch (state.phase, command) {
+            case (.closing, .start), (.ended, _): return (.refused, nil)
             default: if state.isForked { return (.refused, nil) }
             }
             state.commands.append(command)
@@ -220,12 +220,6 @@ final class CurlInbox: Sendable {
     /// Records that the thread has ended.
     func threadEnded() {
         end.leave()
-    }
-}
-
-extension CurlInbox.Command {
-    fileprivate var isStart: Bool {
-        if case .start = self { true } else { false }
     }
 }
 #endif
