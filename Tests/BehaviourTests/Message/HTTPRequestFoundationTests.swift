@@ -184,11 +184,12 @@ import Testing
         #expect(transport.requests.allSatisfy { !$0.headers.contains(.contentLength) })
     }
 
-    @Test func aFileThatIsNotThereIsAnError() {
-        let missing = HTTPBody.file(URL(filePath: "/no/such/file"))
+    @Test(arguments: ["/no/such/file", "/", "/dev/null"])
+    func contentThatIsNoReadableFileIsAnError(path: String) {
+        let body = HTTPBody.file(URL(filePath: path))
 
-        #expect(throws: InvalidValue.self) { try Post<Data>("a").body(missing).toURLRequest(baseURL: server) }
-        #expect(throws: InvalidValue.self) { try URLRequest(HTTPRequest(url: server, body: missing)) }
+        #expect(throws: InvalidValue.self) { try Post<Data>("a").body(body).toURLRequest(baseURL: server) }
+        #expect(throws: InvalidValue.self) { try URLRequest(HTTPRequest(url: server, body: body)) }
     }
 
     @Test func aBodyThatIsNotEncodedYetIsEncodedWithItsType() throws {
