@@ -110,6 +110,16 @@ public struct ReceivedRequest: Sendable {
 
     /// The content as the items of a form, `application/x-www-form-urlencoded`.
     public var form: Query { Query(percentEncoded: text, spaces: .plus) }
+
+    /// The content, decoded from JSON.
+    ///
+    /// - Throws: The error of the decoder, usually a `DecodingError`.
+    public func decoded<Value: Decodable>(
+        as type: Value.Type = Value.self,
+        decoder: JSONDecoder = JSONDecoder()
+    ) throws -> Value {
+        try decoder.decode(type, from: body)
+    }
 }
 
 extension ReceivedRequest: CustomStringConvertible {

@@ -64,8 +64,8 @@ import Testing
 
     @Test func stubAnswersByTheDecodedContent() async throws {
         stubber.stub(.post, "https://api.example.com/login") { request in
-            let user = try? JSONDecoder().decode(User.self, from: request.body)
-            return user.map { .text("hello \($0.id)") } ?? .status(.badRequest)
+            guard let user = try? request.decoded(as: User.self) else { return .status(.badRequest) }
+            return .text("hello \(user.id)")
         }
 
         let login = try await request("/login", .post, body: .json(User(id: "ada"))).fetch(on: client())
