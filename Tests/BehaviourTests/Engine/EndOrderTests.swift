@@ -27,6 +27,9 @@ import Testing
         }
         let probe = Probe(adding: TextRequest(), to: queue)
         let transfer = try await transport.awaitTransfer()
+        // Once the pause has reached it, so does a cancel: the transport has returned its handle.
+        probe.operation.pause()
+        try await transfer.awaitPause()
 
         probe.operation.cancel()
         #expect(cancels.elements == [1])
