@@ -11,14 +11,14 @@ public struct OperationInfo: Sendable, Identifiable {
     ///
     /// It may contain parts of the address: redact it before you show it.
     ///
-    /// It is computed when it is read, not before: for a ready-made request it is a digest of all that is sent.
+    /// It is computed at its first use: for a ready-made request it is a digest of all that is sent.
     public var identifier: String {
-        get { makeIdentifier() }
-        set { makeIdentifier = { newValue } }
+        get { lazyIdentifier?.value ?? text }
+        set { (text, lazyIdentifier) = (newValue, nil) }
     }
 
-    /// Makes the ``identifier``.
-    var makeIdentifier: @Sendable () -> String
+    private var text: String
+    private var lazyIdentifier: LazyText?
     /// The name of the request for display, if it has one.
     public var tag: String?
     /// The name of the request's type.
@@ -35,7 +35,7 @@ public struct OperationInfo: Sendable, Identifiable {
     ///   - requestType: The name of the request's type.
     public init(id: UInt64? = nil, identifier: String = "", tag: String? = nil, requestType: String) {
         self.id = id ?? Self.nextID()
-        makeIdentifier = { identifier }
+        text = identifier
         self.tag = tag
         self.requestType = requestType
     }
@@ -52,8 +52,27 @@ public struct OperationInfo: Sendable, Identifiable {
     /// Another operation, of the same request.
     func another() -> OperationInfo {
         var other = OperationInfo(tag: tag, requestType: requestType)
-        (other.makeIdentifier, other.userInfo) = (makeIdentifier, userInfo)
+        (other.text, other.lazyIdentifier, other.userInfo) = (text, lazyIdentifier, userInfo)
         return other
+    }
+
+    /// Sets the closure that makes the identifier, once there is a request.
+    mutating func identify(by make: @escaping @Sendable () -> String) {
+        lazyIdentifier = LazyText(make: make)
+    }
+}
+
+/// A text that is made at its first use; copies share it.
+private struct LazyText: Sendable {
+    let make: @Sendable () -> String
+    let made = Locked<String?>(nil)
+
+    var value: String {
+        if let text = made.withLock({ $0 }) { return text }
+        // Two threads at once may both make it; the results are equal.
+        let text = make()
+        made.withLock { $0 = text }
+        return text
     }
 }
 

@@ -48,7 +48,7 @@ final class MonitorFeed: Sendable {
     func identify(by identifier: @escaping @Sendable () -> String, _ options: RequestOptions) {
         let (tag, userInfo) = (options.tag, options.userInfo)
         state.withLock { state in
-            state.operation.makeIdentifier = identifier
+            state.operation.identify(by: identifier)
             (state.operation.tag, state.operation.userInfo) = (tag, userInfo)
         }
     }
