@@ -15,8 +15,9 @@ import Requests
 /// let recipe = try await queue.fetch(RecipeRequest(recipeID: "1"), session: transport)
 /// ```
 ///
-/// It has no sockets and no timeouts: `.never` and `.stalled(after:)` last until the request is cancelled. Safe from
-/// any thread; the closure may be called from several at once.
+/// It has no sockets. A `timeout` of the request or its client ends a silence, by the clock of the transport; without
+/// one, `.never` and `.stalled(after:)` last until the request is cancelled. Safe from any thread; the closure may be
+/// called from several at once.
 public final class InMemoryTransport: HTTPTransport {
     private let respond: @Sendable (ReceivedRequest) -> StubResponse
     private let recorded: Locked<[ReceivedRequest]>?
@@ -85,7 +86,8 @@ public final class InMemoryTransport: HTTPTransport {
             let plan = try StubPlan(response, to: request)
             guard plan.isImmediate else {
                 let transfer = transfer()
-                StubPlayer(transfer: transfer, url: request.url, clock: clock, timeout: nil).play(plan.steps[...])
+                let timeout = request.transportRequest?.timeout
+                StubPlayer(transfer: transfer, url: request.url, clock: clock, timeout: timeout).play(plan.steps[...])
                 return transfer
             }
             for step in plan.steps {

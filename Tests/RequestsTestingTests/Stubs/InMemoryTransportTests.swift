@@ -77,6 +77,33 @@ import Testing
         }
     }
 
+    @Test(arguments: [StubResponse.never, .text("hello").stalled(after: 2)])
+    func silenceEndsAtTheTimeoutByTheClockOfTheTransport(_ response: StubResponse) async throws {
+        let clock = ManualClock()
+        let client = HTTPClient(
+            baseURL: URL(string: "https://api.example.com"),
+            transport: InMemoryTransport(clock: clock) { _ in response }
+        ) { $0.timeout = .seconds(60) }
+        let operation = client.addRequest(Get<Data>("a"))
+
+        try await clock.waitForSleepers()
+        clock.advance(by: .seconds(60))
+
+        let error = await #expect(throws: RequestError.self) { try await operation.value() }
+        #expect(error?.code == .timedOut)
+    }
+
+    @Test func answerBehindAGateThatNobodyOpensEndsAtTheTimeout() async {
+        let (gate, base) = (Gate(), URL(string: "https://api.example.com"))
+        let client = HTTPClient(baseURL: base, transport: InMemoryTransport { _ in .text("late").held(by: gate) })
+
+        let error = await #expect(throws: RequestError.self) {
+            try await client.fetch(Get<Data>("a").timeout(.milliseconds(10)))
+        }
+
+        #expect(error?.code == .timedOut)
+    }
+
     @Test func aHeldResponseGoesOnAtItsByteOnceTheGateIsOpen() {
         let gate = Gate()
         let (events, transfer) = send(.text("hello").held(by: gate, after: 2))
