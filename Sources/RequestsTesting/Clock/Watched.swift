@@ -63,15 +63,13 @@ package struct Watched<State: Sendable>: Sendable {
         until isMet: @escaping @Sendable (State) throws -> Bool
     ) async throws {
         let outcome = OneShot<Result<Void, any Error>>()
-        let number = storage.withLock { storage in
+        let (number, decided) = storage.withLock { storage in
             storage.lastWaiter += 1
-            if let decided = Self.outcome(of: isMet, storage.state) {
-                outcome.fill(decided)
-            } else {
-                storage.waiters[storage.lastWaiter] = Waiter(isMet: isMet, outcome: outcome)
-            }
-            return storage.lastWaiter
+            let decided = Self.outcome(of: isMet, storage.state)
+            if decided == nil { storage.waiters[storage.lastWaiter] = Waiter(isMet: isMet, outcome: outcome) }
+            return (storage.lastWaiter, decided)
         }
+        if let decided { return try decided.get() }
         let timer = DelayedAction(after: limit, on: ContinuousClock()) {
             let state = summary(storage.withLock { $0.state })
             let error = WaitTimeoutError(limit: limit, awaited: awaited, state: state, place: place)
