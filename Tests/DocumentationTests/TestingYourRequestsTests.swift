@@ -141,8 +141,29 @@ import XCTest
         async let second = client.fetch(Get<Menu>("menu"))
 
         #expect(try await [first.name, second.name] == ["Soup", "Soup"])
-        try stubber.verify()  // both have waited for one refresh
+        try stubber.verify()  // there was one refresh
         try stubber.requests.expect(.get, "/menu", .header(.authorization, "Bearer old"))
+    }
+
+    @Test func refreshesTheTokenOnceForTwoThatWait() async throws {
+        let gate = Gate()
+        let server = try MockServer()
+        server.route(.post, "/tokens", .json(["access": "new"]))
+        server.route(.get, "/menu") { request in
+            let isNew = request.headers[.authorization] == "Bearer new"
+            return isNew ? .json(["name": "Soup"]) : .status(.unauthorized).held(by: gate)
+        }
+        let client = HTTPClient(baseURL: server.url) {
+            $0.interceptors = [AuthenticationInterceptor(TokenAuthenticator(), credential: "old")]
+        }
+
+        async let first = client.fetch(Get<Menu>("menu"))
+        async let second = client.fetch(Get<Menu>("menu"))
+        try await server.awaitRequest(count: 2)  // both have arrived with the old token
+        gate.open()
+
+        #expect(try await [first.name, second.name] == ["Soup", "Soup"])
+        #expect(server.requests.filter { $0.path == "/tokens" }.count == 1)
     }
 
     @Test func stubHasTheVariablesOfItsTemplate() async throws {
