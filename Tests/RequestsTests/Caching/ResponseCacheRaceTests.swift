@@ -114,7 +114,7 @@ import Testing
 
         hook.withLock { $0 = {} }
         #expect(writes.withLock { $0 } >= 2)
-        #expect(cache.content(for: request) == nil && cache.diskSize == 0)
+        #expect(cache.state.withLock { $0.find(key) } == nil && cache.diskSize == 0)
     }
 
     @Test func recordUsedDuringARemovalIsGoneAfterIt() throws {
