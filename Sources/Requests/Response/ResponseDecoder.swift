@@ -113,6 +113,14 @@ extension ResponseDecoder where Value: Decodable {
         }
     }
 
+    /// JSON of a type, as ``json(_:atKeyPath:decoder:)``, where the name of the parameter reads better.
+    public static func json(
+        encoded type: Value.Type,
+        decoder: @autoclosure @escaping @Sendable () -> JSONDecoder? = nil
+    ) -> ResponseDecoder {
+        json(type, decoder: decoder())
+    }
+
     /// A value decoded with a decoder of your choice: a property list, or a format of your own.
     ///
     /// - Parameters:

@@ -69,6 +69,13 @@ import Testing
         }
     }
 
+    @Test func typeMayBeCalledTheEncodedOne() throws {
+        let decoder = ResponseDecoder.json(encoded: [Int].self, decoder: JSONDecoder())
+
+        #expect(try ResponseDecoder.json(encoded: [Int].self).decode(response("[1, 2]")) == [1, 2])
+        #expect(try decoder.decode(response("[3]")) == [3])
+    }
+
     @Test(arguments: [
         ("user", #"{"user": {"id": 1, "name": "Ada"}}"#),
         ("data.user", #"{"data": {"user": {"id": 1, "name": "Ada"}}}"#),
