@@ -8,7 +8,7 @@ import RequestsTesting
 import Testing
 
 /// Whoever learns of an operation's result finds that nothing is sent any more, and all learn of the same result.
-@Suite(.bounded) struct EndOrderTests {
+@Suite(.bounded) struct EndOrderRaceTests {
     /// Sends a request of its own before each one.
     private struct Prelude: Interceptor {
         func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
