@@ -62,7 +62,29 @@ struct Measurement: Sendable {
             let transport = InMemoryTransport.counting()
             return held { $0.addRequest(CountRequest(number: 1), session: transport) { _ in } }
         },
+        Measurement(name: "memory-crowd") { try crowd(width: 64) },
+        Measurement(name: "memory-crowd-started") {
+            try crowd(width: OperationQueue.defaultMaxConcurrentOperationCount)
+        },
     ]
+
+    /// The most memory for 100,000 requests that are added at once and sent over a socket; nobody keeps them.
+    private static func crowd(width: Int) throws -> Usage {
+        let server = try LoopbackServer()
+        defer { server.stop() }
+        let (url, queue, done) = (server.url, OperationQueue(), DispatchGroup())
+        queue.maxConcurrentOperationCount = width
+        let before = Usage.residentBytes()
+        for _ in 0..<100_000 {
+            done.enter()
+            queue.addRequest(TodoRequest(url: url)) { result in
+                if case .failure(let error) = result { fatalError("a request failed: \(error)") }
+                done.leave()
+            }
+        }
+        done.wait()
+        return Usage(bytes: Usage.mostResidentBytes() - before)
+    }
 
     private static func held(_ add: (OperationQueue) -> Void) -> Usage {
         let queue = OperationQueue()

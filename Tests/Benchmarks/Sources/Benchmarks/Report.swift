@@ -20,8 +20,10 @@ struct Report {
             )
             try growth("100,000 against 10,000", "storm-requests-100000", "storm-requests-10000", atMost: 12)
         }
-        try section("memory", "bytes of a request that waits in its queue") {
-            try memory("against bare operations", "memory-requests", "memory-bare", atMost: 2048)
+        try section("memory", "of requests that wait in their queue") {
+            try memory("against bare operations", "memory-requests", "memory-bare", atMost: 1126)
+            try memory("100,000 at once over a socket, 64 of them running", "memory-crowd", atMost: 300)
+            try memory("100,000 at once over a socket, all of them running", "memory-crowd-started", atMost: 300)
         }
         try section("graphs", "dependencies") {
             try growth(
@@ -228,6 +230,12 @@ struct Report {
         let x = Int(median(a.map { Double($0.bytes) }))
         let y = Int(median(b.map { Double($0.bytes) }))
         row(title, "\(x) B", "\(y) B", "\(x - y) B more of at most \(budget) B", isGood: x - y <= budget)
+    }
+
+    /// Prints the most that a process has held, in megabytes.
+    private func memory(_ title: String, _ name: String, atMost budget: Int) throws {
+        let megabytes = Int(median(try (0..<rounds).map { _ in Double(try run(name).bytes) })) / 1_000_000
+        row(title, "\(megabytes) MB", "at most \(budget) MB", "", isGood: megabytes <= budget)
     }
 
     private func rate(_ title: String, _ ours: String, _ theirs: String, atLeast budget: Double? = nil) throws {
