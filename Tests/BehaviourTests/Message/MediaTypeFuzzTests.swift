@@ -18,7 +18,7 @@ import Testing
             guard let type = try? MediaType(parsing: text) else { continue }
             let printed = type.rawValue
             let isFine =
-                type.isValid && printed.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
+                type.isValid && printed.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
                 && printed.utf8.count <= 4 * text.utf8.count + 8
             guard isFine, try MediaType(parsing: printed) == type else {
                 Issue.record("\(text.debugDescription), seed \(Fuzz.seed)")
