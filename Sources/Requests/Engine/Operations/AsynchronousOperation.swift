@@ -49,9 +49,14 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     ///
     /// A cancelled operation finishes here without executing. A second start is ignored.
     public final override func start() {
+        #if canImport(Darwin)
         willChangeValue(forKey: Self.isExecutingKey)
         let action = transition(.start)
         didChangeValue(forKey: Self.isExecutingKey)
+        #else
+        // Foundation would take three locks of its own, only to store what it then asks ``isExecuting`` for.
+        let action = transition(.start)
+        #endif
         perform(action)
     }
 
