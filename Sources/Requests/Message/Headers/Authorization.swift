@@ -164,7 +164,8 @@ extension Authorization {
                 if let parameter = rest.parameter() {
                     parameters.append(parameter)
                 } else {
-                    token = scanner.text { $0 != UInt8(ascii: " ") }
+                    let text = scanner.text { $0 > UInt8(ascii: " ") && $0 != 0x7F }
+                    token = text.isEmpty ? nil : text
                 }
             }
             finish()

@@ -117,7 +117,10 @@ extension SetCookie {
     private mutating func set(_ attribute: String, to value: String) {
         switch attribute {
         case "domain":
-            let domain = (value.hasPrefix(".") ? String(value.dropFirst()) : value).lowercasedASCII
+            // A dot at the beginning is ignored, unless no name of a host is behind it: then no host matches anyway.
+            let name = value.hasPrefix(".") ? value.dropFirst() : value[...]
+            let isName = name.utf8.first.map { $0 != UInt8(ascii: ".") && !ASCII.isBlank($0) } ?? true
+            let domain = (isName ? String(name) : value).lowercasedASCII
             self.domain = domain.isEmpty ? nil : domain
         case "path": path = value.hasPrefix("/") ? value : nil
         case "expires": if let date = CivilTime(cookieDate: value) { expires = HTTPDate(date) }

@@ -23,6 +23,8 @@ import Testing
             ("Bearer error=\"invalid_token\" , , Basic", ["Bearer error=invalid_token", "Basic"]),
             ("Basic realm = \"a\"", ["Basic realm=a"]), ("Basic  realm=\"open", ["Basic realm=open"]),
             ("realm=\"nobody's\", Basic realm=b", ["Basic realm=b"]), ("", []), (",,", []), ("=, \"x\"", []),
+            // No field has control characters, but a caller's text may.
+            ("Digest \r\n\t\t *x", ["Digest"]),
         ] as [(String, [String])]
     )
     func challengesAreSeparated(text: String, challenges: [String]) {

@@ -50,6 +50,8 @@ import Testing
             ("a=b; max-age=0; max-age=x", "a=b; Max-Age=0"),
             // Without a name (RFC 6265bis, 5.6).
             ("foo", "foo"), ("=foo; path=/x", "foo; Path=/x"),
+            // Neither is a host, and both stay as they are.
+            ("a=b; Domain=..x", "a=b; Domain=..x"), ("a=b; Domain= .  x", "a=b; Domain=.  x"),
         ] as [(String, String)]
     )
     func fieldsOfServersAreRead(text: String, printed: String) throws {
