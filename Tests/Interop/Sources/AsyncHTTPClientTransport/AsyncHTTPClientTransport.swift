@@ -255,6 +255,11 @@ extension HTTPClientRequest {
         guard request.decodesContent else {
             throw RequestError(.unsupported, phase: .sending, reason: "decoding is the client's, by its configuration")
         }
+        guard !request.headers.contains(.proxyAuthorization) else {
+            // The client would send them to the origin, too.
+            let reason = "credentials for a proxy are the client's, by its configuration"
+            throw RequestError(.unsupported, phase: .sending, reason: reason)
+        }
         self.init(url: request.url.absoluteString)
         method = .init(rawValue: request.method.rawValue)
         headers = .init(request.headers.map { ($0.name.rawValue, $0.value) })
