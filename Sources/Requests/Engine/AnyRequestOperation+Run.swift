@@ -62,7 +62,8 @@ extension AnyRequestOperation {
         }
     }
 
-    private var hasNoResult: Bool { core.withLock { $0.lifecycle.isRunning } }
+    /// Whether there is no result yet.
+    final var hasNoResult: Bool { core.withLock { $0.lifecycle.isRunning } }
 
     // MARK: Transfers
 

@@ -116,7 +116,8 @@ final class Transfer: Sendable {
         let isConcurrent = transport.capabilities.contains(.concurrentDelivery)
         let outgoing = outgoing(for: owner)
         // The last moment: since it began, the transfer may have been cancelled, by the end of its run or of its task.
-        guard state.withLock({ $0.stop == nil }) else {
+        // A monitor may have seen a result whose transfers are about to be cancelled.
+        guard state.withLock({ $0.stop == nil }), begun.observers.isEmpty || owner.operation.hasNoResult else {
             return refuse(waiter, hasBegun: true)
         }
         let sink = EventSink(self, waiter, isConcurrent: isConcurrent)
