@@ -116,7 +116,7 @@ final class Transfer: Sendable {
         let isConcurrent = transport.capabilities.contains(.concurrentDelivery)
         let outgoing = outgoing(for: owner)
         // The last moment: since it began, the transfer may have been cancelled, by the end of its run or of its task.
-        // A monitor may have seen a result whose transfers are about to be cancelled.
+        // The end of a run stores its result first, and a monitor may have seen that.
         guard state.withLock({ $0.stop == nil }), begun.observers.isEmpty || owner.operation.hasNoResult else {
             return refuse(waiter, hasBegun: true)
         }

@@ -179,7 +179,7 @@ private final class Silence: Sendable {
                 }
                 for continuation in ready { continuation.resume() }
             }
-            // Nobody waits for connections that can't be accepted any more.
+            // If no descriptor is left, the test fails, rather than wait for ever.
             let rest = state.withLock { state in
                 state.accepted = .max
                 defer { state.waiting = [] }

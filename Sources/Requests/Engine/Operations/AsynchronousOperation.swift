@@ -54,7 +54,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         let action = transition(.start)
         didChangeValue(forKey: Self.isExecutingKey)
         #else
-        // Foundation would take three locks of its own, only to store what it then asks ``isExecuting`` for.
+        // Foundation has no observers here. It would only take three locks, to store what ``isExecuting`` says.
         let action = transition(.start)
         #endif
         perform(action)
