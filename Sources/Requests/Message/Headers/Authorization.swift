@@ -164,7 +164,7 @@ extension Authorization {
                 if let parameter = rest.parameter() {
                     parameters.append(parameter)
                 } else {
-                    let text = scanner.text { $0 > UInt8(ascii: " ") && $0 != 0x7F }
+                    let text = scanner.text { $0 > UInt8(ascii: " ") && $0 != UInt8(ascii: "\"") && $0 != 0x7F }
                     token = text.isEmpty ? nil : text
                 }
             }

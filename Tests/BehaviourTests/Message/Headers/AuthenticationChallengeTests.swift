@@ -25,6 +25,8 @@ import Testing
             ("realm=\"nobody's\", Basic realm=b", ["Basic realm=b"]), ("", []), (",,", []), ("=, \"x\"", []),
             // No field has control characters, but a caller's text may.
             ("Digest \r\n\t\t *x", ["Digest"]),
+            // A lone quote in a list would swallow what follows.
+            ("Digest \"\t\", a=b", ["Digest a=b"]), ("Negotiate YW\"Jj", ["Negotiate YW"]),
         ] as [(String, [String])]
     )
     func challengesAreSeparated(text: String, challenges: [String]) {
