@@ -111,10 +111,11 @@ extension HTTPRequest {
     ///
     /// Setting it, with its slashes, changes the path on the same host; the rest of the address stays, with its query.
     /// A path with a query, as in `"users?page=2"`, replaces the query of the address; ``query`` stays in any case.
-    /// Each interpolated value is one segment. A path that begins with a scheme and a host replaces the whole address.
+    /// Each interpolated value is one segment.
     ///
-    /// A path that climbs out of the base URL with `..` is an error when the request is built. An address that a setter
-    /// has refused before is one too: setting the path doesn't repair it.
+    /// A path that climbs out of the base URL with `..` is an error when the request is built, and so is one that names
+    /// a host: set ``url`` for that. An address that a setter has refused before is one too: setting the path doesn't
+    /// repair it.
     public var path: RequestPath {
         get { RequestPath(url.path(percentEncoded: true)) }
         set { setPath(newValue) }
@@ -122,7 +123,11 @@ extension HTTPRequest {
 
     private mutating func setPath(_ path: RequestPath) {
         if case .invalid = fields.address { return }
-        guard path.failure == nil, AddressParts(path.text) == nil else { return fields.address = Address(path) }
+        if let failure = path.failure { return fields.address = .invalid(failure) }
+        guard AddressParts(path.text) == nil else {
+            let reason = "names a host, which a path can't: set `url` instead"
+            return fields.address = .invalid(InvalidValue(.url, reason, excerpt: path.text))
+        }
         let (text, query) = path.text.splitAtQuery
         if case .reference(let reference) = fields.address {
             let kept = query ?? reference.splitAtQuery.query ?? ""
