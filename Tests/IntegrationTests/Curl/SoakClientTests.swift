@@ -81,11 +81,9 @@ import Testing
         }
 
         for _ in 0..<rounds / 4 { try await round() }
-        let (memory, descriptors) = (Usage.settledMemory, Usage.descriptors)
-        for _ in 0..<rounds / 2 { try await round() }
-        let memoryBetween = Usage.settledMemory
-        for _ in 0..<rounds / 2 { try await round() }
-        let (memoryAfter, descriptorsAfter) = (Usage.settledMemory, Usage.descriptors)
+        let (memory, descriptors) = (Usage.allocatedMemory, Usage.descriptors)
+        for _ in 0..<rounds { try await round() }
+        let (memoryAfter, descriptorsAfter) = (Usage.allocatedMemory, Usage.descriptors)
         let total = (rounds + rounds / 4) * count
 
         #expect(ends.withLock { $0 } == total)
@@ -94,9 +92,7 @@ import Testing
         // With few rounds, the result means nothing.
         guard Scale.isWhole else { return }
         #expect(descriptorsAfter - descriptors < 100, "\(descriptors), then \(descriptorsAfter)")
-        // A leak grows in each half; memory that other tests have left in pieces may grow in one.
-        let growth = min(memoryBetween - memory, memoryAfter - memoryBetween)
-        #expect(!Usage.isMemoryExact || growth < 32 << 20, "\(memory), \(memoryBetween), then \(memoryAfter)")
+        #expect(!Usage.isMemoryExact || memoryAfter - memory < 32 << 20, "\(memory), then \(memoryAfter)")
     }
 }
 #endif

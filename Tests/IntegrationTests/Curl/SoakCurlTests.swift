@@ -18,7 +18,12 @@ import Testing
             while connection.readHead() != nil, connection.write(Self.answer) {}
         }
         let url = URL(string: "http://127.0.0.1:\(server.port)/")!
-        let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = nil }
+        let transport = CurlTransport.configured {
+            $0.maximumConnectionsPerHost = nil
+            // On a loaded machine the server may be so late that its queue is full: the system drops new connections,
+            // and tries them again after 1, 3, 7 and 15 seconds.
+            $0.connectTimeout = .seconds(60)
+        }
         let results = Locked<[String: Int]>([:])
         let violations = Locked<[String]>([])
         @Sendable func batch(_ size: Int) async {
@@ -33,7 +38,7 @@ import Testing
                                 let delay = DispatchTime.now() + .microseconds(.random(in: 0...3000, using: &random))
                                 DispatchQueue.global().asyncAfter(deadline: delay) { transfer.cancel() }
                             }
-                            try? await transcript.ended.wait()
+                            try? await transcript.ended.wait(timeout: .seconds(Scale.timeLimit))
                             results.withLock { $0[transcript.result, default: 0] += 1 }
                             violations.withLock { $0 += transcript.violations }
                         }
@@ -43,9 +48,9 @@ import Testing
         }
 
         await batch(count / 5)
-        let (memory, descriptors) = (Usage.settledMemory, Usage.descriptors)
+        let (memory, descriptors) = (Usage.allocatedMemory, Usage.descriptors)
         await batch(count * 4 / 5)
-        let (memoryAfter, descriptorsAfter) = (Usage.settledMemory, Usage.descriptors)
+        let (memoryAfter, descriptorsAfter) = (Usage.allocatedMemory, Usage.descriptors)
         transport.close()
 
         #expect(violations.withLock { $0 } == [], "seed \(Fuzz.seed)")
@@ -102,7 +107,7 @@ import Testing
         }
 
         for number in 0..<count / 10 { await live(number) }
-        let (memory, descriptors, loops) = (Usage.settledMemory, Usage.descriptors, Usage.loops)
+        let (memory, descriptors, loops) = (Usage.allocatedMemory, Usage.descriptors, Usage.loops)
         for number in 0..<count { await live(number) }
         try await server.awaitConnections(open: 0)
 
@@ -110,7 +115,7 @@ import Testing
         #expect(Usage.loops - loops < 20)
         if Scale.isWhole {
             #expect(Usage.descriptors - descriptors < 100)
-            let growth = Usage.settledMemory - memory
+            let growth = Usage.allocatedMemory - memory
             #expect(!Usage.isMemoryExact || growth < 48 << 20, "grew by \(growth)")
         }
     }

@@ -41,11 +41,31 @@ enum Usage {
     /// Whether freed memory is returned at once: a sanitizer keeps it for a while.
     static let isMemoryExact = dlsym(nil, "__asan_init") == nil && dlsym(nil, "__tsan_init") == nil
 
-    /// The resident memory after free memory was returned, in bytes; for the comparison of two moments.
+    /// The memory that is allocated and not freed, in bytes; for the comparison of two moments, to find a leak.
     ///
-    /// Otherwise free memory that threads keep looks like growth. Each error that a test throws still leaves some
-    /// hundred bytes, since the test library remembers where it was thrown.
-    static var settledMemory: Int {
+    /// Resident memory grows without a leak, too: what other tests have freed is in pieces, which don't fit what this
+    /// one allocates. Each error that a test throws leaves some hundred bytes, since the test library remembers where
+    /// it was thrown.
+    static var allocatedMemory: Int {
+        typealias Report = @convention(c) (Int32, UnsafeMutableRawPointer) -> Int32
+        var text: UnsafeMutablePointer<CChar>?
+        var size = 0
+        guard let report = dlsym(nil, "malloc_info"), let file = open_memstream(&text, &size) else { return memory }
+        _ = unsafeBitCast(report, to: Report.self)(0, file)
+        fclose(file)
+        defer { free(text) }
+        let lines = text.map { String(cString: $0) }?.split(separator: "\n") ?? []
+        // The last line of each kind is that of all arenas together; the others are those of one.
+        func bytes(_ kind: String) -> Int {
+            let line = lines.last { $0.hasPrefix("<\(kind)") }
+            return line?.firstMatch(of: /size="(\d+)"/).flatMap { Int($0.1) } ?? 0
+        }
+        return bytes(#"system type="current""#) + bytes(#"total type="mmap""#)
+            - bytes(#"total type="fast""#) - bytes(#"total type="rest""#)
+    }
+
+    /// The resident memory after free memory was returned, in bytes.
+    private static var settledMemory: Int {
         typealias Trim = @convention(c) (Int) -> Int32
         if let trim = dlsym(nil, "malloc_trim") { _ = unsafeBitCast(trim, to: Trim.self)(0) }
         return memory
