@@ -3,6 +3,7 @@
 
 #if os(Linux)
 import CRequestsCurl
+import Foundation
 
 /// The stage of a transfer on its way to libcurl and through it, with the maximum silence there.
 struct CurlStage: Sendable {
@@ -87,6 +88,100 @@ struct CurlPauses: OptionSet, Sendable {
     var bits: Int32 {
         (holdPeer ? Int32(CCURL_PAUSE_RECEIVING) : 0)
             | (isDisjoint(with: Self.sending) ? 0 : Int32(CCURL_PAUSE_SENDING))
+    }
+}
+
+// MARK: - Times
+
+/// Measures the steps of a transfer that libcurl doesn't, and makes metrics of both.
+///
+/// libcurl measures from the time when it gets the transfer; the metrics include the waits before.
+struct CurlStopwatch: Sendable {
+    private let date = Date()
+    private let submitted = DispatchTime.now().uptimeNanoseconds
+    private var dispatched: UInt64?
+    /// The time at which libcurl got the transfer.
+    private(set) var taken: UInt64?
+    private var lastRead: UInt64?
+
+    /// Records that the transfer was admitted.
+    mutating func dispatch(at now: UInt64) {
+        dispatched = now
+    }
+
+    /// Records that libcurl has got the transfer.
+    mutating func take(at now: UInt64) {
+        taken = now
+    }
+
+    /// Records that a piece of the request's content was read.
+    mutating func read(at now: UInt64) {
+        lastRead = now
+    }
+
+    /// Returns the metrics of the transfer.
+    ///
+    /// - Parameters:
+    ///   - measured: libcurl's figures.
+    ///   - connection: Its connection; `nil` if it has none, or none with addresses.
+    ///   - session: The TLS session of the connection.
+    ///   - stop: The time at which the transfer was stopped, which libcurl doesn't know yet; `nil` if it wasn't.
+    /// - Returns: The metrics.
+    func metrics(
+        _ measured: CCurlMetrics,
+        over connection: CurlTransfer.Connection?,
+        _ session: CCurlSession,
+        stoppedAt stop: UInt64?
+    ) -> Metrics {
+        let dispatched = dispatched.map(sinceSubmission) ?? .zero
+        let queued = taken.map(sinceSubmission) ?? dispatched
+        func moment(_ microseconds: Int64) -> Duration? {
+            microseconds > 0 ? queued + .microseconds(microseconds) : nil
+        }
+        var metrics = Metrics(start: date)
+        // If a name had to be looked up, the transfer was admitted before.
+        metrics.fetchStart = queued == dispatched ? moment(measured.queued) ?? queued : dispatched
+        // For a kept connection, libcurl reports times for these steps although they weren't needed.
+        if measured.new_connections > 0 || measured.ready == 0 {
+            metrics.domainLookupEnd = moment(measured.name_resolved)
+            metrics.connectEnd = moment(measured.connected)
+            metrics.secureConnectionEnd = moment(measured.secured)
+        }
+        metrics.responseStart = moment(measured.first_byte)
+        // libcurl before 8.10 doesn't report when a request was sent, but asks for its content piece by piece.
+        let ready = moment(measured.ready)
+        metrics.requestEnd = moment(measured.sent) ?? lastRead.map { max(sinceSubmission($0), ready ?? .zero) } ?? ready
+        let end = stop.map(sinceSubmission) ?? queued + .microseconds(measured.end)
+        metrics.end = max(end, metrics.responseStart ?? .zero)
+        if measured.ready > 0 { metrics.isReusedConnection = measured.new_connections == 0 }
+        metrics.networkProtocol = Self.name(ofVersion: measured.http_version)
+        metrics.requestHeadSize = Int64(measured.head_sent)
+        metrics.requestBodySize = measured.body_sent
+        metrics.responseHeadSize = Int64(measured.head_received)
+        metrics.responseBodySize = measured.body_received
+        if let connection {
+            (metrics.remoteAddress, metrics.remotePort) = (connection.remote, Int(connection.remotePort))
+            (metrics.localAddress, metrics.localPort) = (connection.local, Int(connection.localPort))
+        }
+        metrics.tlsVersion = session.version.map { String(cString: $0) }
+        metrics.tlsCipherSuite = session.cipher_suite.map { String(cString: $0) }
+        if measured.ready > 0, measured.used_proxy >= 0 { metrics.isProxyConnection = measured.used_proxy == 1 }
+        return metrics
+    }
+
+    private func sinceSubmission(_ time: UInt64) -> Duration {
+        .nanoseconds(time > submitted ? Int64(time - submitted) : 0)
+    }
+
+    // The names of ALPN (RFC 7301, 6); the numbers are libcurl's.
+    private static func name(ofVersion version: Int) -> String? {
+        switch version {
+        case 1: "http/1.0"
+        case 2: "http/1.1"
+        case 3: "h2"
+        case 30: "h3"
+        default: nil
+        }
     }
 }
 #endif
