@@ -53,7 +53,6 @@ package struct WebSocketMachine: Sendable {
     private var message = Data()
     /// The kind of the message that is being received.
     private var kind: WebSocketFrame.Opcode?
-    private var check = UTF8Check()
     /// Whether a close frame was sent, or waits to be.
     package private(set) var isClosing = false
     /// Whether nothing more is read.
@@ -135,7 +134,11 @@ package struct WebSocketMachine: Sendable {
             if var frame {
                 let part = UnsafeRawBufferPointer(rebasing: rest.prefix(frame.count - frame.position))
                 rest = rest.dropFirst(part.count)
-                try receive(part, of: frame)
+                if frame.opcode.isControl {
+                    Self.append(part, of: frame, to: &control)
+                } else {
+                    Self.append(part, of: frame, to: &message)
+                }
                 frame.position += part.count
                 self.frame = frame
                 guard frame.position == frame.count else { return }
@@ -164,7 +167,7 @@ package struct WebSocketMachine: Sendable {
         guard head.count == 2 + lengthSize + (isMasked ? 4 : 0) else { return nil }
         let mask = isMasked ? head.suffix(4).reversed().reduce(0) { $0 << 8 | UInt32($1) } : nil
         head.removeAll(keepingCapacity: true)
-        if !opcode.isControl, opcode != .continuation { (kind, check) = (opcode, UTF8Check()) }
+        if !opcode.isControl, opcode != .continuation { kind = opcode }
         return Frame(opcode: opcode, isFinal: isFinal, count: Int(count), mask: mask)
     }
 
@@ -195,18 +198,7 @@ package struct WebSocketMachine: Sendable {
         }
     }
 
-    /// Takes a part of a frame's content.
-    private mutating func receive(_ part: UnsafeRawBufferPointer, of frame: Frame) throws(Violation) {
-        guard !part.isEmpty else { return }
-        guard !frame.opcode.isControl else { return Self.append(part, of: frame, to: &control) }
-        Self.append(part, of: frame, to: &message)
-        guard kind == .text else { return }
-        let isText = message.withUnsafeBytes { bytes in
-            check.accepts(UnsafeRawBufferPointer(rebasing: bytes.suffix(part.count)))
-        }
-        guard isText else { throw Violation(reason: "a text isn't UTF-8", code: .invalidPayload) }
-    }
-
+    /// Adds a part of a frame's content.
     private static func append(_ part: UnsafeRawBufferPointer, of frame: Frame, to data: inout Data) {
         data.append(contentsOf: part)
         guard let mask = frame.mask else { return }
@@ -231,11 +223,7 @@ package struct WebSocketMachine: Sendable {
             guard frame.isFinal else { return nil }
             let (content, isText) = (message.take(), kind == .text)
             kind = nil
-            guard isText else { return .message(.data(content)) }
-            guard check.isComplete else {
-                throw Violation(reason: "a text ends inside a character", code: .invalidPayload)
-            }
-            return .message(.text(String(decoding: content, as: UTF8.self)))
+            return .message(isText ? .text(try Self.text(content, "a text")) : .data(content))
         }
     }
 
@@ -245,14 +233,17 @@ package struct WebSocketMachine: Sendable {
             payload.isEmpty
             ? .noStatusReceived : WebSocket.CloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
         guard payload.isEmpty || code.isSendable else { throw Violation(reason: "a close frame has the code \(code)") }
-        var check = UTF8Check()
-        let reason = payload.dropFirst(2)
-        guard reason.withUnsafeBytes({ check.accepts($0) }), check.isComplete else {
-            throw Violation(reason: "the reason of a close frame isn't UTF-8", code: .invalidPayload)
-        }
+        let reason = try Self.text(payload.dropFirst(2), "the reason of a close frame")
         isOver = true
         close(code)
-        return .closed(code, reason: String(decoding: reason, as: UTF8.self))
+        return .closed(code, reason: reason)
+    }
+
+    private static func text(_ bytes: Data, _ name: String) throws(Violation) -> String {
+        guard let text = String(utf8: bytes) else {
+            throw Violation(reason: "\(name) isn't UTF-8", code: .invalidPayload)
+        }
+        return text
     }
 }
 
