@@ -131,9 +131,8 @@ extension ResponseCache {
             // Without its date, it is as old as it has been here.
             for name in [HTTPField.Name.expires, .pragma, .age, .date] { headers.remove(name) }
             // What the server allows with a stale response, and forbids, stays: `no-cache` forbids its use, too.
-            let kept = response.control.directives.filter { directive in
-                let name = directive.name.lowercased()
-                return name == "must-revalidate" || name.hasPrefix("stale-")
+            let kept = response.control.directives.filter {
+                $0.name == "must-revalidate" || $0.name.hasPrefix("stale-")
             }
             let bans: [CacheControl.Directive] = response.control.contains("no-cache") ? [.mustRevalidate] : []
             headers.set(.cacheControl(CacheControl([.maxAge(lifetime)] + bans + kept)))

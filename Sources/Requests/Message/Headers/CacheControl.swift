@@ -36,8 +36,6 @@ public struct CacheControl: Sendable, Hashable, ExpressibleByArrayLiteral, Custo
 
     /// The time for which a response is fresh, or its maximum age; `nil` if it is missing or isn't a number.
     public var maxAge: Duration? { self["max-age"]?.duration }
-    /// The time for which the response is fresh in shared caches.
-    public var sharedMaxAge: Duration? { self["s-maxage"]?.duration }
     /// The time for which the stale response may be used while a new one is requested (RFC 5861).
     public var staleWhileRevalidate: Duration? { self["stale-while-revalidate"]?.duration }
     /// The time for which the stale response may be used if a new one can't be received (RFC 5861).
@@ -91,15 +89,15 @@ extension CacheControl {
     /// One directive: a name and, for some, an argument.
     ///
     /// Durations are sent in whole seconds, rounded down; a negative one is sent as 0.
-    public struct Directive: Sendable, CustomStringConvertible {
-        /// The name, compared without regard to case.
+    public struct Directive: Sendable, Hashable, CustomStringConvertible {
+        /// The name, in lower case.
         public let name: String
         /// The argument, without quotes and escapes, or `nil` if the directive has none.
         public let argument: String?
 
-        /// Makes a directive of any name.
+        /// Makes a directive of any name, also of those that only servers send: `Directive("immutable")`.
         public init(_ name: String, _ argument: String? = nil) {
-            self.name = name
+            self.name = name.lowercasedASCII
             self.argument = argument
         }
 
@@ -130,12 +128,6 @@ extension CacheControl {
         }
         /// A response that stays fresh for at least this long.
         public static func minFresh(_ duration: Duration) -> Directive { Directive("min-fresh", duration) }
-        /// Fresh for this long in shared caches.
-        public static func sharedMaxAge(_ duration: Duration) -> Directive { Directive("s-maxage", duration) }
-        /// Usable for this long while a new response is requested (RFC 5861).
-        public static func staleWhileRevalidate(_ duration: Duration) -> Directive {
-            Directive("stale-while-revalidate", duration)
-        }
         /// Usable for this long if no new response can be received (RFC 5861).
         public static func staleIfError(_ duration: Duration) -> Directive { Directive("stale-if-error", duration) }
 
@@ -149,24 +141,5 @@ extension CacheControl {
         public static let onlyIfCached = Directive("only-if-cached")
         /// Once stale, used only after asking the server.
         public static let mustRevalidate = Directive("must-revalidate")
-        /// For private caches only.
-        public static let `private` = Directive("private")
-        /// For every cache.
-        public static let `public` = Directive("public")
-        /// Never changing while it is fresh (RFC 8246).
-        public static let immutable = Directive("immutable")
-    }
-}
-
-extension CacheControl.Directive: Hashable {
-    /// Compares names without regard to case, and arguments.
-    public static func == (lhs: Self, rhs: Self) -> Bool {
-        lhs.name.equalsIgnoringASCIICase(rhs.name) && lhs.argument == rhs.argument
-    }
-
-    /// Hashes what is compared.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(name.lowercasedASCII)
-        hasher.combine(argument)
     }
 }

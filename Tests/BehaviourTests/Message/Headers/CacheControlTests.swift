@@ -12,12 +12,8 @@ import Testing
             ([.maxStale(), .maxStale(.seconds(5)), .minFresh(.seconds(7))], "max-stale, max-stale=5, min-fresh=7"),
             ([.noCache, .noStore, .onlyIfCached], "no-cache, no-store, only-if-cached"),
             ([.init("private", "Set-Cookie, Age"), .init("no-cache", "X")], #"private="Set-Cookie, Age", no-cache=X"#),
-            ([.public, .immutable, .mustRevalidate], "public, immutable, must-revalidate"),
-            ([.private, .noTransform], "private, no-transform"),
-            (
-                [.sharedMaxAge(.milliseconds(1999)), .staleIfError(.seconds(1)), .staleWhileRevalidate(.seconds(2))],
-                "s-maxage=1, stale-if-error=1, stale-while-revalidate=2"
-            ),
+            ([.init("Immutable"), .mustRevalidate], "immutable, must-revalidate"),
+            ([.maxAge(.milliseconds(1999)), .staleIfError(.seconds(1))], "max-age=1, stale-if-error=1"),
             ([.maxAge(.seconds(-5)), .maxAge(.seconds(Int64.max))], "max-age=0, max-age=2147483648"),
             ([.init("community", "UCI"), .init("x", "a b")], #"community=UCI, x="a b""#),
             ([], ""),
@@ -31,7 +27,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("MAX-AGE=\"60\" ,, No-Store", "MAX-AGE=60, No-Store"), (" , ,", ""), ("=5, max-age=1", "max-age=1"),
+            ("MAX-AGE=\"60\" ,, No-Store", "max-age=60, no-store"), (" , ,", ""), ("=5, max-age=1", "max-age=1"),
             ("a b, no-cache", "a, no-cache"), ("x=\"a, b\", y", "x=\"a, b\", y"), ("max-age = 5", "max-age=5"),
             ("private; no-store", "private, no-store"), ("max-age=60; no-store", "max-age=60, no-store"),
             ("no-store foo", "no-store"), ("no-cache=\"open, no-store", "no-cache=\"open, no-store\""),
@@ -53,11 +49,10 @@ import Testing
     }
 
     @Test func directivesAreFoundWithoutRegardToCase() {
-        let control = CacheControl(parsing: "No-Store, s-maxage=1, stale-while-revalidate=2, stale-if-error=3")
+        let control = CacheControl(parsing: "No-Store, stale-while-revalidate=2, stale-if-error=3")
 
         #expect(control.contains("no-store") && !control.contains("no-cache"))
-        #expect(control.sharedMaxAge == .seconds(1) && control.staleWhileRevalidate == .seconds(2))
-        #expect(control.staleIfError == .seconds(3))
+        #expect(control.staleWhileRevalidate == .seconds(2) && control.staleIfError == .seconds(3))
         let first = control.directives.first
         #expect(first == .noStore && first?.hashValue == CacheControl.Directive.noStore.hashValue)
     }
