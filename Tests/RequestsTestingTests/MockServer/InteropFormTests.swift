@@ -181,7 +181,9 @@ struct InteropFormTests {
     }
 
     @Test func theStyleOfPHPComesBack() async throws {
-        let query = try QueryEncoder.phpStyle.encode(["a": [true, false], "b c": "d e"] as [String: Any?])
+        var encoder = QueryEncoder()
+        (encoder.bools, encoder.spaces) = (.numeric, .plus)
+        let query = try encoder.encode(["a": [true, false], "b c": "d e"] as [String: Any?])
 
         #expect(try await parsed([query.percentEncoded]) == [[["a[]", "1"], ["a[]", "0"], ["b c", "d e"]]])
     }

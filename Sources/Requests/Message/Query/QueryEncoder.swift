@@ -41,14 +41,6 @@ public struct QueryEncoder: Sendable {
     /// Makes an encoder with the choices that most servers understand.
     public init() {}
 
-    /// The style of forms in PHP, Rails and similar frameworks: `+` for a space, `1` and `0`, `tags[]`, `a[b]`.
-    public static let phpStyle: QueryEncoder = {
-        var encoder = QueryEncoder()
-        encoder.bools = .numeric
-        encoder.spaces = .plus
-        return encoder
-    }()
-
     /// Writes a value whose properties, or keys, are the names of the query.
     ///
     /// - Throws: ``InvalidValue`` for a value that has no names at its top level, such as a number or a list; for one

@@ -236,8 +236,10 @@ import Testing
         #expect(throws: InvalidValue.self) { try QueryEncoder().encode(["a": number as Any]) }
     }
 
-    @Test func presetWritesWhatPHPReads() throws {
-        let query = try QueryEncoder.phpStyle.encode(Search(searchText: "a b+c"))
+    @Test func numericBoolsAndPlusesAreWrittenAsPHPReadsThem() throws {
+        var encoder = QueryEncoder()
+        (encoder.bools, encoder.spaces) = (.numeric, .plus)
+        let query = try encoder.encode(Search(searchText: "a b+c"))
 
         #expect(
             query.percentEncoded
