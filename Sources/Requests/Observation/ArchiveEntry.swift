@@ -65,7 +65,10 @@ package struct ArchiveEntry: Sendable {
         var members = message(requestHeaders, head: metrics.requestHeadSize, redacts)
         members["method"] = .string(method.rawValue)
         members["url"] = .string(address)
-        members["queryString"] = Self.query(of: address)
+        let query = Query(percentEncoded: String(AddressParts(address)?.query ?? ""))
+        members["queryString"] = .array(
+            query.map { ["name": .string($0.name), "value": .string($0.value ?? "")] }
+        )
         members["bodySize"] = .integer(requestBodySize ?? metrics.requestBodySize ?? -1)
         if let body = requestBody, !body.isEmpty {
             let type = requestHeaders[.contentType]
@@ -123,17 +126,6 @@ package struct ArchiveEntry: Sendable {
         case "h3": "HTTP/3"
         case let name: name ?? ""
         }
-    }
-
-    private static func query(of address: String) -> JSONValue {
-        let pairs = AddressParts(address)?.query?.split(separator: "&") ?? []
-        return .array(
-            pairs.map { pair in
-                let name = pair.prefix { $0 != "=" }
-                let texts = [name, pair.dropFirst(name.count + 1)].map { $0.removingPercentEncoding ?? String($0) }
-                return ["name": .string(texts[0]), "value": .string(texts[1])]
-            }
-        )
     }
 
     // MARK: Content
