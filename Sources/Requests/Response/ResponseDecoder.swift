@@ -228,7 +228,7 @@ extension BodyDecoder {
         atKeyPath keyPath: String? = nil
     ) throws -> Value {
         guard !content.isEmpty else {
-            guard let empty = (type as? any EmptyRepresentable.Type)?.empty as? Value else {
+            guard let empty = (type as? any AnyOptional.Type)?.empty as? Value else {
                 throw RequestError(.emptyResponse, phase: .decoding)
             }
             return empty
@@ -246,16 +246,7 @@ extension HTTPResponse<Data> {
     /// - Throws: ``RequestError`` of code `notModified` if the response confirms a representation that the caller
     ///   already has, unless the type has a value for empty content.
     func content(for type: Any.Type) throws(RequestError) -> Data {
-        guard status == .notModified, body.isEmpty, !(type is any EmptyRepresentable.Type) else { return body }
+        guard status == .notModified, body.isEmpty, !(type is any AnyOptional.Type) else { return body }
         throw RequestError(.notModified, phase: .decoding)
     }
-}
-
-/// A type with a value for empty content.
-protocol EmptyRepresentable {
-    static var empty: Self { get }
-}
-
-extension Optional: EmptyRepresentable {
-    static var empty: Wrapped? { nil }
 }

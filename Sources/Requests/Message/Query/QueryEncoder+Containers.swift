@@ -221,7 +221,7 @@ extension QueryEncoder {
         func encode(to encoder: any Encoder) throws {
             var container = encoder.singleValueContainer()
             switch value {
-            case let optional as any Wrapping:
+            case let optional as any AnyOptional:
                 guard let wrapped = optional.wrapped else { return try container.encodeNil() }
                 try container.encode(Untyped(value: wrapped))
             case is NSNull: try container.encodeNil()
@@ -234,13 +234,4 @@ extension QueryEncoder {
             }
         }
     }
-}
-
-/// An optional of any type.
-private protocol Wrapping {
-    var wrapped: Any? { get }
-}
-
-extension Optional: Wrapping {
-    fileprivate var wrapped: Any? { self }
 }
