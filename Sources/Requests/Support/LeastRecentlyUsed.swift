@@ -17,9 +17,11 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The present total cost.
     private(set) var cost = 0
     private var entries: [Key: Entry] = [:]
-    /// The keys in the order of their uses; only the last use of a key counts.
-    private var uses = FIFO<(key: Key, use: Int)>()
+    /// The keys by their last uses.
+    private var keys: [Int: Key] = [:]
     private var lastUse = 0
+    /// A number that isn't above those of the last uses.
+    private var firstUse = 1
 
     /// Makes an empty store; with a limit of 0 it stays empty.
     init(limit: Int) {
@@ -40,6 +42,7 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     mutating func value(for key: Key) -> Value? {
         guard let entry = entries[key] else { return nil }
         if entry.use != lastUse {
+            keys[entry.use] = nil
             let use = use(of: key)
             entries[key]?.use = use
         }
@@ -52,8 +55,9 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     mutating func insert(_ value: Value, for key: Key, cost: Int) {
         remove(key)
         guard cost <= limit / 4 else { return }
-        while self.cost + cost > limit, let oldest = uses.popFirst() {
-            if entries[oldest.key]?.use == oldest.use { remove(oldest.key) }
+        while self.cost + cost > limit {
+            if let oldest = keys[firstUse] { remove(oldest) }
+            firstUse += 1
         }
         entries[key] = Entry(value: value, cost: cost, use: use(of: key))
         self.cost += cost
@@ -61,7 +65,9 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Removes a value, if there is one.
     mutating func remove(_ key: Key) {
-        if let entry = entries.removeValue(forKey: key) { cost -= entry.cost }
+        guard let entry = entries.removeValue(forKey: key) else { return }
+        cost -= entry.cost
+        keys[entry.use] = nil
     }
 
     /// Removes all values whose keys fulfil the condition.
@@ -79,13 +85,7 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Records a use, and returns its number.
     private mutating func use(of key: Key) -> Int {
         lastUse += 1
-        uses.append((key, lastUse))
-        // Most of them are outdated.
-        if uses.count > 2 * entries.count + 64 {
-            uses = FIFO()
-            for (key, entry) in entries.sorted(by: { $0.value.use < $1.value.use }) { uses.append((key, entry.use)) }
-            uses.append((key, lastUse))
-        }
+        keys[lastUse] = key
         return lastUse
     }
 }
