@@ -67,6 +67,8 @@ static struct {
     int (*inflate)(struct zlib_stream *, int);
     int (*reset)(struct zlib_stream *);
     int (*end)(struct zlib_stream *);
+    unsigned long (*bound)(unsigned long);
+    int (*compress)(unsigned char *, unsigned long *, const unsigned char *, unsigned long, int);
 } zlib;
 
 static struct {
@@ -108,6 +110,8 @@ static void load(void) {
         {(void **)&zlib.inflate, "inflate"},
         {(void **)&zlib.reset, "inflateReset"},
         {(void **)&zlib.end, "inflateEnd"},
+        {(void **)&zlib.bound, "compressBound"},
+        {(void **)&zlib.compress, "compress2"},
     };
     const struct symbol of_brotli[] = {
         {(void **)&brotli.create, "BrotliDecoderCreateInstance"},
@@ -135,6 +139,19 @@ bool ccoding_is_available(enum CCoding coding) {
     case CCODING_ZSTD: return has_zstd;
     }
     return false;
+}
+
+// MARK: Compression
+
+size_t ccoding_bound(size_t count) {
+    return ccoding_is_available(CCODING_DEFLATE) ? zlib.bound(count) : 0;
+}
+
+size_t ccoding_deflate(const void *input, size_t count, void *output, size_t room) {
+    if (!ccoding_is_available(CCODING_DEFLATE)) return 0;
+    unsigned long produced = room;
+    // The level that zlib itself recommends.
+    return zlib.compress(output, &produced, input, count, -1) == ZLIB_OK ? produced : 0;
 }
 
 // MARK: Decoders

@@ -1,8 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-// The decoders of content codings: the functions of zlib, brotli and zstd that decode a stream, loaded at run time like
-// libcurl. Empty on every system but Linux.
+// Content codings: the functions of zlib, brotli and zstd that decode a stream, and those of zlib that compress bytes in
+// memory, loaded at run time like libcurl. Empty on every system but Linux.
 
 #ifndef CCODING_H
 #define CCODING_H
@@ -21,6 +21,12 @@ enum CCoding {
 
 /// Whether the library of a coding can be loaded. Safe from any thread.
 bool ccoding_is_available(enum CCoding coding);
+
+/// The largest size of compressed bytes, from the count of the others; 0 if zlib can't be loaded.
+size_t ccoding_bound(size_t count);
+
+/// Compresses bytes in the format of zlib (RFC 1950). Returns the count of the result; 0 if it fails.
+size_t ccoding_deflate(const void *input, size_t count, void *output, size_t room);
 
 /// The decoder of one stream; belongs to one thread at a time.
 typedef struct CDecoder CDecoder;

@@ -3,10 +3,14 @@
 
 import Foundation
 
+#if os(Linux)
+import CRequestsCurl
+#endif
+
 /// Compressed content for `Content-Encoding: gzip` (RFC 1952; RFC 9110, 8.4.1.3), with the platform's implementation of
 /// DEFLATE: Foundation on Apple platforms, and zlib on Linux.
 ///
-/// Foundation on Linux is linked to zlib itself, so it is loaded at run time: nothing has to be installed or linked.
+/// Foundation on Linux is linked to zlib itself, which is loaded at run time: nothing has to be installed or linked.
 enum Gzip {
     /// Whether compression is available; it isn't in a statically linked program on Linux.
     static var isAvailable: Bool { compress(Data([0])) != nil }
@@ -21,12 +25,23 @@ enum Gzip {
         // The algorithm called zlib is DEFLATE alone there, without zlib's frame.
         let deflated = (try? (data as NSData).compressed(using: .zlib)).map { $0 as Data }
         #elseif os(Linux)
-        let deflated = Zlib.shared?.compress(data)
+        let deflated = deflate(data)
         #else
         let deflated: Data? = nil
         #endif
         return deflated.map { frame($0, of: data) }
     }
+
+    #if os(Linux)
+    private static func deflate(_ data: Data) -> Data? {
+        var output = Data(count: ccoding_bound(data.count))
+        let count = output.withUnsafeMutableBytes { output in
+            data.withUnsafeBytes { ccoding_deflate($0.baseAddress, $0.count, output.baseAddress, output.count) }
+        }
+        // Two bytes before and four behind are zlib's own frame (RFC 1950).
+        return count < 6 ? nil : output.subdata(in: 2..<count - 4)
+    }
+    #endif
 
     /// Puts the frame around compressed bytes.
     static func frame(_ deflated: Data, of original: Data) -> Data {
@@ -43,52 +58,6 @@ enum Gzip {
     /// The magic number, DEFLATE, no flags, no time, no level, an unknown system.
     private static let header: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF]
 }
-
-#if os(Linux)
-/// The two functions of zlib for compressing bytes in memory; its ABI has been the same since 1995.
-private struct Zlib: Sendable {
-    private typealias Bound = @convention(c) (CUnsignedLong) -> CUnsignedLong
-    private typealias Compress =
-        @convention(c) (
-            UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<CUnsignedLong>, UnsafePointer<UInt8>?, CUnsignedLong,
-            CInt
-        ) -> CInt
-
-    /// The loaded zlib; `nil` if the system has none.
-    static let shared = Zlib()
-
-    private let bound: Bound
-    private let compress: Compress
-
-    private init?() {
-        guard let library = dlopen("libz.so.1", RTLD_NOW), let bound = dlsym(library, "compressBound"),
-            let compress = dlsym(library, "compress2")
-        else { return nil }
-        self.bound = unsafeBitCast(bound, to: Bound.self)
-        self.compress = unsafeBitCast(compress, to: Compress.self)
-    }
-
-    func compress(_ data: Data) -> Data? {
-        var count = bound(CUnsignedLong(data.count))
-        var output = Data(count: Int(count))
-        let status = output.withUnsafeMutableBytes { output in
-            data.withUnsafeBytes { input in
-                // The level that zlib itself recommends.
-                compress(
-                    output.bindMemory(to: UInt8.self).baseAddress,
-                    &count,
-                    input.bindMemory(to: UInt8.self).baseAddress,
-                    CUnsignedLong(input.count),
-                    -1
-                )
-            }
-        }
-        // Two bytes before and four behind are zlib's own frame (RFC 1950).
-        guard status == 0, count >= 6, count <= output.count else { return nil }
-        return output.subdata(in: 2..<Int(count) - 4)
-    }
-}
-#endif
 
 /// The checksum of ISO 3309, which finds every change of up to 32 neighbouring bits: against damage, not attacks.
 enum CRC32 {
