@@ -164,12 +164,14 @@ struct CacheRules: Sendable {
         let response = policy.applied(to: response)
         guard concernsCache, response.varyingNames != nil else { return false }
         let control = response.control
-        let isUnderstood = Self.always.contains(response.status) || Self.understood.contains(response.status)
+        let isCacheable = Self.always.contains(response.status)
+        // If its server sets a lifetime, every final response may be stored, failures too, so that an overloaded server
+        // isn't asked again meanwhile.
+        let hasLifetime = control.contains("max-age") || response.headers.contains(.expires)
         guard
-            Self.always.contains(response.status)
-                || Self.maySay(response.status)
-                    && (control.contains("max-age") || response.headers.contains(.expires))
+            isCacheable || hasLifetime && response.status.code >= 200 && !Self.aboutOneRequest.contains(response.status)
         else { return false }
+        let isUnderstood = isCacheable || Self.understood.contains(response.status)
         // RFC 9111, 5.2.2.3: then no-store applies only to caches that don't know the status.
         return control.contains("must-understand") ? isUnderstood : !control.contains("no-store")
     }
@@ -187,12 +189,6 @@ struct CacheRules: Sendable {
         .ok, .nonAuthoritativeInformation, .noContent, .multipleChoices, .movedPermanently, .permanentRedirect,
         .notFound, .methodNotAllowed, .gone, .uriTooLong,
     ]
-
-    /// Whether a response with that status may be stored if its server sets a lifetime: every final one may, failures
-    /// too, so that an overloaded server isn't asked again meanwhile.
-    private static func maySay(_ status: HTTPStatus) -> Bool {
-        status.code >= 200 && !aboutOneRequest.contains(status)
-    }
 
     /// The statuses that are never stored: parts and validations, answers about credentials and connections that the
     /// next request may change, and those of RFC 6585.

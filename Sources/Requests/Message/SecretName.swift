@@ -33,7 +33,9 @@ package enum SecretName {
 
     private static func letters(of name: some StringProtocol) -> String {
         // Some letters beyond ASCII have a lower case in ASCII.
-        if name.utf8.contains(where: { $0 >= 0x80 }) { return name.lowercased().filter(\.isASCIILetter) }
+        if name.utf8.contains(where: { $0 >= 0x80 }) {
+            return name.lowercased().filter { $0.asciiValue.map(ASCII.isLetter) ?? false }
+        }
         return String(decoding: name.utf8.lazy.map(ASCII.lowercased).filter(ASCII.isLetter), as: UTF8.self)
     }
 
@@ -56,8 +58,4 @@ package enum SecretName {
     private static let commonWords: Set = [
         "code", "key", "pin", "pass", "session", "cookie", "signature", "assertion",
     ]
-}
-
-extension Character {
-    fileprivate var isASCIILetter: Bool { asciiValue.map(ASCII.isLetter) ?? false }
 }

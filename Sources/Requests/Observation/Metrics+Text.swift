@@ -78,7 +78,10 @@ extension Metrics {
     }
 
     /// The characters of the bars, with the titles of their phases.
-    static var legend: String { keys.map { "\($0.glyph) \($0.title)" }.joined(separator: "  ") }
+    static var legend: String {
+        let keys = (Phase.allCases as [Phase?] + [nil]).map(key(of:))
+        return keys.map { "\($0.glyph) \($0.title)" }.joined(separator: "  ")
+    }
 
     private static func key(of phase: Phase?) -> (glyph: Character, title: String) {
         switch phase {
@@ -91,10 +94,6 @@ extension Metrics {
         case .response: ("<", "response")
         case nil: ("-", "not known")
         }
-    }
-
-    private static var keys: [(glyph: Character, title: String)] {
-        Phase.allCases.map { key(of: $0) } + [key(of: nil)]
     }
 }
 
