@@ -14,7 +14,7 @@ struct ArchiveReader {
     init(_ entry: JSONValue, index: Int) throws(HTTPArchive.Error) {
         (self.entry, self.index) = (entry, index)
         guard let request = entry["request"] else {
-            throw HTTPArchive.Error(entry: index, field: "request", reason: "is missing")
+            throw HTTPArchive.Error("entry \(index): request is missing")
         }
         self.request = request
         // Proxies omit it if there was no response.
@@ -142,8 +142,8 @@ struct ArchiveReader {
     private func fault(_ field: String, _ reason: String) -> HTTPArchive.Error {
         let address = request["url"]?.text.map(Redaction.address)
         let words = [request["method"]?.text?.shortened(to: 16), address?.shortened(to: 128)].compactMap { $0 }
-        let label = words.joined(separator: " ")
-        return HTTPArchive.Error(entry: index, request: label.isEmpty ? nil : label, field: field, reason: reason)
+        let label = words.isEmpty ? "" : " (\(words.joined(separator: " ")))"
+        return HTTPArchive.Error("entry \(index)\(label): \(field) \(reason)")
     }
 }
 
@@ -171,24 +171,14 @@ extension RequestError.Code {
 extension HTTPArchive {
     /// The error of an archive that can't be read, or of an entry that can't be replayed: the entry, the field and the
     /// reason.
-    public struct Error: ExplainedError, DescribedError, Sendable, Hashable {
-        /// The index of the entry, counted from 0; `nil` if the error is about the whole file.
-        public let entry: Int?
-        /// The method and the address of the entry, as far as known, without secrets.
-        public let request: String?
-        /// The field, such as `response.status`.
-        public let field: String
-        /// The fault of the field, such as `is missing`.
-        public let reason: String
-
-        init(entry: Int? = nil, request: String? = nil, field: String, reason: String) {
-            (self.entry, self.request, self.field, self.reason) = (entry, request, field, reason)
-        }
-
+    public struct Error: DescribedError, Sendable, Hashable {
         /// The error in a sentence, such as `entry 3 (GET https://example.com/): response.status is missing`.
-        public var description: String {
-            let place = entry.map { "entry \($0)\(request.map { " (\($0))" } ?? ""): " } ?? ""
-            return "\(place)\(field) \(reason)"
+        ///
+        /// Entries are counted from 0, and secrets are redacted.
+        public let description: String
+
+        init(_ description: String) {
+            self.description = description
         }
     }
 }

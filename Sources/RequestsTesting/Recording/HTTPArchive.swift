@@ -45,7 +45,7 @@ public struct HTTPArchive: Sendable {
         do {
             root = try JSONDecoder().decode(JSONValue.self, from: Data(data))
         } catch {
-            throw HTTPArchive.Error(field: "the file", reason: "isn't JSON")
+            throw HTTPArchive.Error("the file isn't JSON")
         }
         try self.init(json: root)
     }
@@ -59,7 +59,7 @@ public struct HTTPArchive: Sendable {
 
     init(json root: JSONValue) throws(HTTPArchive.Error) {
         guard case .array(let entries)? = root["log"]?["entries"] else {
-            throw HTTPArchive.Error(field: "log.entries", reason: root["log"] == nil ? "is missing" : "isn't a list")
+            throw HTTPArchive.Error("log.entries \(root["log"] == nil ? "is missing" : "isn't a list")")
         }
         exchanges = []
         exchanges.reserveCapacity(entries.count)

@@ -66,12 +66,8 @@ extension StubResponse {
             return
         }
         guard response.isComplete || exchange.error != nil || !exchange.isContentWanted else {
-            let error = HTTPArchive.Error(
-                entry: entry,
-                request: "\(exchange.request)",
-                field: "response.content.text",
-                reason: "has \(response.body.count) of \(response.bodySize) bytes"
-            )
+            let problem = "response.content.text has \(response.body.count) of \(response.bodySize) bytes"
+            let error = HTTPArchive.Error("entry \(entry) (\(exchange.request)): \(problem)")
             self = .failure(RequestError(.unsupported, phase: .sending, underlying: error))
             return
         }

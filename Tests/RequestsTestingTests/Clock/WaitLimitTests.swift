@@ -129,7 +129,7 @@ import Testing
     @Test func errorsHaveOneTextEverywhere() {
         let errors: [any Error] = [
             WaitTimeoutError(limit: .zero, awaited: "a", state: "b", place: SourcePlace(#fileID, #line)),
-            UnmetExpectations(complaints: ["a"]), HTTPArchive.Error(field: "a", reason: "b"),
+            UnmetExpectations(complaints: ["a"]), HTTPArchive.Error("a"),
             SystemError("bind", EINVAL),
         ]
         for error in errors { #expect(error.localizedDescription == "\(error)") }
