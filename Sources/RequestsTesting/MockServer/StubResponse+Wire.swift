@@ -92,7 +92,7 @@ extension StubResponse {
     func steps(for request: ReceivedRequest, isLast: Bool = false) -> [StubPlan.Step] {
         let closes = isLast || !keepsAlive || !request.keepsAlive
         do {
-            return try StubPlan(self, to: request, peer: .server(closes: closes)).rendered(pace)
+            return try StubPlan(self, to: request, serverCloses: closes).rendered(pace)
         } catch {
             let refusal = StubResponse.text("no response could be made: \(error)\n", status: .internalServerError)
             return refusal.steps(for: request, isLast: isLast)

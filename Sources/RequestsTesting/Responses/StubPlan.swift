@@ -16,14 +16,6 @@ struct StubPlan: Sendable {
         case finish(trailers: HTTPHeaders?)
     }
 
-    /// The means that deliver the response.
-    enum Peer: Sendable {
-        /// A transport that has the request as a whole, and reports events.
-        case transport
-        /// A server, which may close the connection afterwards.
-        case server(closes: Bool)
-    }
-
     private(set) var steps: [Step] = []
     private var phase = RequestError.Phase.sending
     /// The number of bytes of the content in the steps.
@@ -31,16 +23,15 @@ struct StubPlan: Sendable {
 
     /// Makes the plan of a response.
     ///
+    /// - Parameters:
+    ///   - response: The response.
+    ///   - request: The request as a whole.
+    ///   - serverCloses: Whether the server closes the connection afterwards; `nil` if a transport reports the response.
     /// - Throws: Any error of making the content; a `RequestError` of code `unsupported` if the response is one for a
     ///   server only.
-    init(_ response: StubResponse, to request: ReceivedRequest, peer: Peer = .transport) throws {
-        let closes: Bool
-        switch peer {
-        case .server(let isLast): closes = isLast
-        case .transport:
-            try response.requireNoServer()
-            closes = response.closes
-        }
+    init(_ response: StubResponse, to request: ReceivedRequest, serverCloses: Bool? = nil) throws {
+        if serverCloses == nil { try response.requireNoServer() }
+        let closes = serverCloses ?? response.closes
         var events = response.events[...]
         guard append(&events, upTo: StubResponse.Event.start) else { return }
         if case .raw(let pieces) = response.content {
@@ -53,23 +44,19 @@ struct StubPlan: Sendable {
         let headers = response.headers(for: request, status, length: length, closes: closes)
         steps.append(.head(status, headers))
         phase = .receiving
-        if request.method != .head, status.mayHaveContent {
+        let hasContent = request.method != .head && status.mayHaveContent
+        if hasContent {
             guard append(chunks, isChunked: trailers != nil, response.pace, &events) else { return }
         }
         // A client that has received the whole length doesn't notice how the connection ends, nor anything behind that.
-        if case .transport = peer, trailers == nil, isWhole(by: headers, to: request, status),
+        let promised = hasContent ? headers[.contentLength].flatMap { Int($0) } ?? 0 : 0
+        if serverCloses == nil, trailers == nil, count >= promised,
             let end = events.firstIndex(where: { $0.action.endsConnection })
         {
             events = events[..<end]
         }
         guard append(&events, upTo: .max) else { return }
-        steps.append(.finish(trailers: request.method == .head || !status.mayHaveContent ? nil : trailers))
-    }
-
-    /// Whether the content in the steps has the length that the head promises, right or wrong.
-    private func isWhole(by headers: HTTPHeaders, to request: ReceivedRequest, _ status: HTTPStatus) -> Bool {
-        guard request.method != .head, status.mayHaveContent else { return true }
-        return headers[.contentLength].flatMap { Int($0) }.map { count >= $0 } ?? true
+        steps.append(.finish(trailers: hasContent ? trailers : nil))
     }
 
     /// Appends the content, cut at the positions of the events; returns false if one of these ends the delivery.
