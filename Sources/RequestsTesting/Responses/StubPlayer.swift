@@ -27,9 +27,7 @@ struct StubPlayer: Sendable {
                 return
             case let step where step.takesTime:
                 let rest = steps[index...]
-                let task = Task { await playInTime(rest) }
-                transfer.whenStopped { task.cancel() }
-                return
+                return transfer.run { await playInTime(rest) }
             case let step:
                 for event in step.events(at: url) { transfer.report(event) }
             }

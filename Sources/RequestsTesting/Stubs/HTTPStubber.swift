@@ -100,27 +100,22 @@ public final class HTTPStubber: HTTPTransport {
         receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> StubTransfer {
         let transfer = StubTransfer(receive)
-        let task = Task { await run(request, isBodyHidden: isBodyHidden, as: transfer) }
-        transfer.whenStopped { task.cancel() }
+        transfer.run { [self] in try await run(request, isBodyHidden: isBodyHidden, as: transfer) }
         return transfer
     }
 
-    private func run(_ request: TransportRequest, isBodyHidden: Bool, as transfer: StubTransfer) async {
-        do {
-            guard var received = try await ReceivedRequest.reading(request, for: transfer) else { return }
-            received.isBodyHidden = isBodyHidden
-            guard transfer.isRunning else { return }
-            guard let (claimed, responder) = try claim(received) else {
-                return try pass(request, received, as: transfer)
-            }
-            let count = Int64(received.body.count)
-            if count > 0 { transfer.report(.sent(count, of: count)) }
-            let response = try await response(of: responder, to: claimed, timeout: request.timeout, as: transfer)
-            let player = StubPlayer(transfer: transfer, url: claimed.url, clock: clock, timeout: request.timeout)
-            player.play(try StubPlan(response, to: claimed).steps[...])
-        } catch {
-            transfer.report(.end(RequestError(error)))
+    private func run(_ request: TransportRequest, isBodyHidden: Bool, as transfer: StubTransfer) async throws {
+        guard var received = try await ReceivedRequest.reading(request, for: transfer) else { return }
+        received.isBodyHidden = isBodyHidden
+        guard transfer.isRunning else { return }
+        guard let (claimed, responder) = try claim(received) else {
+            return try pass(request, received, as: transfer)
         }
+        let count = Int64(received.body.count)
+        if count > 0 { transfer.report(.sent(count, of: count)) }
+        let response = try await response(of: responder, to: claimed, timeout: request.timeout, as: transfer)
+        let player = StubPlayer(transfer: transfer, url: claimed.url, clock: clock, timeout: request.timeout)
+        player.play(try StubPlan(response, to: claimed).steps[...])
     }
 
     /// Returns the response of a responder; after the timeout, the transfer ends without it.

@@ -63,15 +63,10 @@ public final class InMemoryTransport: HTTPTransport {
             return EndedTransfer.shared
         }
         let transfer = StubTransfer(receive)
-        let task = Task { [self] in
-            do {
-                guard let received = try await ReceivedRequest.reading(request, for: transfer) else { return }
-                _ = answer(received, of: transfer) { transfer.report($0) }
-            } catch {
-                transfer.report(.end(RequestError(error)))
-            }
+        transfer.run { [self] in
+            guard let received = try await ReceivedRequest.reading(request, for: transfer) else { return }
+            _ = answer(received, of: transfer) { transfer.report($0) }
         }
-        transfer.whenStopped { task.cancel() }
         return transfer
     }
 

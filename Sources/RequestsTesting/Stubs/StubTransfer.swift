@@ -87,6 +87,14 @@ final class StubTransfer: TransferHandle {
         if isStopped { stop() }
     }
 
+    /// Does asynchronous work, until the transfer is stopped; the error of the work is the end.
+    func run(_ work: @escaping @Sendable () async throws -> Void) {
+        let task = Task {
+            do { try await work() } catch { report(.end(RequestError(error))) }
+        }
+        whenStopped { task.cancel() }
+    }
+
     private func takeStops() -> [@Sendable () -> Void] {
         state.withLock { state in
             defer { state.stops = nil }
