@@ -50,16 +50,10 @@ struct Connection {
                 let request = ReceivedRequest(target: "/", method: .get, headers: [], body: Data())
                 return (request, .text("\(reason)\n", status: status).closing)
             case nil:
-                guard receive() else { return nil }
+                guard let data = receiveData() else { return nil }
+                parser.feed(data)
             }
         }
-    }
-
-    /// Waits for bytes and feeds them to the parser; returns whether any came.
-    private mutating func receive() -> Bool {
-        guard let data = receiveData() else { return false }
-        parser.feed(data)
-        return true
     }
 
     private mutating func read() -> Socket.Transfer {
@@ -109,11 +103,10 @@ struct Connection {
                 return false
             case .action(.reset, _):
                 // A RST discards bytes that are still to be sent; a client that reads has them within microseconds.
-                var stop = [core.stopSignal.pollDescriptor]
                 let deadline = ContinuousClock.now + .seconds(1)
-                while socket.hasUnsentBytes, ContinuousClock.now < deadline {
-                    if awaitReadiness(&stop, until: .now + .milliseconds(1)) { break }
-                }
+                while hasUnsentBytes(socket.descriptor), ContinuousClock.now < deadline,
+                    wait(for: 0, until: .now + .milliseconds(1)) == .passed
+                {}
                 socket.resetOnDisposal()
                 return false
             case .head, .finish, .action(.fail, _): break

@@ -10,7 +10,7 @@ import Requests
 // and don't exist on Darwin. A process that is started within the few instructions before fcntl inherits the
 // descriptor, unless its launcher closes the descriptors that it doesn't pass on, as Foundation's Process does.
 
-private func configure(_ descriptor: Int32) -> Int32 {
+func configure(_ descriptor: Int32) -> Int32 {
     guard descriptor >= 0 else { return descriptor }
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
@@ -44,7 +44,8 @@ func sendQuietly(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) 
     #endif
 }
 
-func unsentByteCount(_ descriptor: Int32) -> Int32 {
+/// Whether some of the sent bytes haven't been acknowledged by the peer's system.
+func hasUnsentBytes(_ descriptor: Int32) -> Bool {
     var count: Int32 = 0
     #if canImport(Darwin)
     var size = socklen_t(MemoryLayout<Int32>.size)
@@ -53,29 +54,7 @@ func unsentByteCount(_ descriptor: Int32) -> Int32 {
     // SIOCOUTQ is another name for TIOCOUTQ (tcp(7)); Swift sees only the latter.
     _ = ioctl(descriptor, UInt(TIOCOUTQ), &count)
     #endif
-    return count
-}
-
-func makePipe(_ ends: inout [Int32]) -> Int32 {
-    let result = pipe(&ends)
-    guard result == 0 else { return result }
-    for end in ends { _ = configure(end) }
-    return result
-}
-
-func closeDescriptor(_ descriptor: Int32) {
-    _ = close(descriptor)
-}
-
-func writeByte(to descriptor: Int32) {
-    var byte: UInt8 = 1
-    _ = write(descriptor, &byte, 1)
-}
-
-/// Reads a byte; returns whether there was one.
-func readByte(from descriptor: Int32) -> Bool {
-    var byte: UInt8 = 0
-    return read(descriptor, &byte, 1) == 1
+    return count > 0
 }
 
 /// Waits until one of the descriptors is ready, or until the deadline.
@@ -83,18 +62,9 @@ func readByte(from descriptor: Int32) -> Bool {
 /// - Returns: Whether one is ready; the array says which.
 func awaitReadiness(_ descriptors: inout [pollfd], until deadline: ContinuousClock.Instant? = nil) -> Bool {
     while true {
-        var timeout: Int32 = -1
-        if let deadline {
-            let left = max(.zero, deadline - .now)
-            let (seconds, attoseconds) = left.components
-            // Rounded up, so that a wait never ends early.
-            let milliseconds = seconds.multipliedReportingOverflow(by: 1000)
-            timeout = milliseconds.overflow ? .max : Int32(clamping: milliseconds.partialValue)
-            if attoseconds > 0, timeout < .max - 1000 {
-                timeout += Int32((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
-            }
-        }
-        let count = poll(&descriptors, nfds_t(descriptors.count), timeout)
+        // Rounded up, so that a wait never ends early.
+        let timeout = deadline.map { Int32(clamping: (($0 - .now).clampedNanoseconds + 999_999) / 1_000_000) }
+        let count = poll(&descriptors, nfds_t(descriptors.count), timeout ?? -1)
         if count > 0 { return true }
         if count == 0 {
             // A timeout longer than poll can express is split into several waits.

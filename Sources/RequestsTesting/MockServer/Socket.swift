@@ -96,7 +96,7 @@ struct Socket: Sendable {
 
     /// Closes the descriptor, which the system may then reuse.
     func dispose() {
-        closeDescriptor(descriptor)
+        close(descriptor)
     }
 
     private func set<Option>(_ name: Int32, of level: Int32, to option: Option) {
@@ -120,11 +120,6 @@ struct Socket: Sendable {
 }
 
 extension Socket {
-    /// Whether some of the sent bytes haven't been acknowledged by the peer's system.
-    var hasUnsentBytes: Bool {
-        unsentByteCount(descriptor) > 0
-    }
-
     /// Whether there are unread bytes.
     var hasUnreadBytes: Bool {
         var byte: UInt8 = 0
@@ -142,23 +137,25 @@ final class Wakeup: Sendable {
 
     init() throws(SystemError) {
         var ends: [Int32] = [-1, -1]
-        guard makePipe(&ends) == 0 else { throw SystemError("pipe", errno) }
-        (reading, writing) = (ends[0], ends[1])
+        guard pipe(&ends) == 0 else { throw SystemError("pipe", errno) }
+        (reading, writing) = (configure(ends[0]), configure(ends[1]))
     }
 
     deinit {
-        closeDescriptor(reading)
-        closeDescriptor(writing)
+        close(reading)
+        close(writing)
     }
 
     /// Wakes the thread that polls, now or later.
     func signal() {
-        writeByte(to: writing)
+        var byte: UInt8 = 1
+        _ = write(writing, &byte, 1)
     }
 
     /// Clears every signal so far; only for the thread that polls.
     func clear() {
-        while readByte(from: reading) {}
+        var byte: UInt8 = 0
+        while read(reading, &byte, 1) == 1 {}
     }
 
     /// The entry that a thread adds to its `poll`.

@@ -63,8 +63,7 @@ extension StubResponse {
         _ headers: HTTPHeaders
     ) -> StubResponse {
         var fields: HTTPHeaders = [.contentType: type.rawValue]
-        for name in headers.names { fields.remove(name) }
-        for field in headers { fields.add(field) }
+        fields.merge(headers)
         return StubResponse(status: status, headers: fields, content: content)
     }
 }
