@@ -6,8 +6,8 @@ import Requests
 /// A state behind a lock, whose changes tasks can await: the only wait for a condition in this module.
 package struct Watched<State: Sendable>: Sendable {
     private struct Waiter: Sendable {
-        let isMet: @Sendable (State) throws -> Bool
-        let outcome: OneShot<Result<Void, any Error>>
+        let isMet: @Sendable (State) -> Bool
+        let outcome: OneShot<Result<State, any Error>>
     }
 
     private struct Storage: Sendable {
@@ -15,16 +15,11 @@ package struct Watched<State: Sendable>: Sendable {
         var lastWaiter = 0
         var waiters: [Int: Waiter] = [:]
 
-        /// Removes and returns the tasks whose wait is over, in the order in which they came.
-        mutating func takeDue() -> [(Waiter, Result<Void, any Error>)] {
-            guard !waiters.isEmpty else { return [] }
-            var due: [(Waiter, Result<Void, any Error>)] = []
-            for (number, waiter) in waiters.sorted(by: { $0.key < $1.key }) {
-                guard let outcome = Watched.outcome(of: waiter.isMet, state) else { continue }
-                due.append((waiter, outcome))
-                waiters[number] = nil
-            }
-            return due
+        /// Removes and returns the tasks whose wait is over, in the order in which they came; `nil` if there are none.
+        mutating func takeDue() -> (waiters: [Waiter], state: State)? {
+            let due = waiters.filter { $0.value.isMet(state) }.sorted { $0.key < $1.key }
+            for (number, _) in due { waiters[number] = nil }
+            return due.isEmpty ? nil : (due.map(\.value), state)
         }
     }
 
@@ -41,7 +36,9 @@ package struct Watched<State: Sendable>: Sendable {
             let result = change(&storage.state)
             return (result, storage.takeDue())
         }
-        for (waiter, outcome) in due { waiter.outcome.fill(outcome) }
+        if let (waiters, state) = due {
+            for waiter in waiters { waiter.outcome.fill(.success(state)) }
+        }
         return result
     }
 
@@ -52,24 +49,25 @@ package struct Watched<State: Sendable>: Sendable {
     ///   - limit: The maximum time to wait, in real time.
     ///   - place: The place of the wait in the test.
     ///   - summary: Returns what has happened, in words.
-    ///   - isMet: Returns whether the wait is over; an error that it throws ends the wait.
-    /// - Throws: ``WaitTimeoutError`` at the limit, the error of the condition, or `CancellationError` if the task is
-    ///   cancelled before.
+    ///   - isMet: Returns whether the wait is over.
+    /// - Returns: The state that met the condition.
+    /// - Throws: ``WaitTimeoutError`` at the limit, or `CancellationError` if the task is cancelled before.
+    @discardableResult
     package func wait(
         for awaited: String,
         timeout limit: Duration,
         at place: SourcePlace,
         summary: @escaping @Sendable (State) -> String,
-        until isMet: @escaping @Sendable (State) throws -> Bool
-    ) async throws {
-        let outcome = OneShot<Result<Void, any Error>>()
-        let (number, decided) = storage.withLock { storage in
+        until isMet: @escaping @Sendable (State) -> Bool
+    ) async throws -> State {
+        let outcome = OneShot<Result<State, any Error>>()
+        let (number, present) = storage.withLock { storage in
+            guard !isMet(storage.state) else { return (0, storage.state as State?) }
             storage.lastWaiter += 1
-            let decided = Self.outcome(of: isMet, storage.state)
-            if decided == nil { storage.waiters[storage.lastWaiter] = Waiter(isMet: isMet, outcome: outcome) }
-            return (storage.lastWaiter, decided)
+            storage.waiters[storage.lastWaiter] = Waiter(isMet: isMet, outcome: outcome)
+            return (storage.lastWaiter, nil)
         }
-        if let decided { return try decided.get() }
+        if let present { return present }
         let timer = DelayedAction(after: limit, on: ContinuousClock()) {
             let state = summary(storage.withLock { $0.state })
             let error = WaitTimeoutError(limit: limit, awaited: awaited, state: state, place: place)
@@ -85,13 +83,5 @@ package struct Watched<State: Sendable>: Sendable {
             outcome.fill(.failure(CancellationError()))
         }
         return try result.get()
-    }
-
-    private static func outcome(of isMet: (State) throws -> Bool, _ state: State) -> Result<Void, any Error>? {
-        do {
-            return try isMet(state) ? .success(()) : nil
-        } catch {
-            return .failure(error)
-        }
     }
 }

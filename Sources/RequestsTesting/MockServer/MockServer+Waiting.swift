@@ -81,13 +81,14 @@ extension MockServer {
         _ place: SourcePlace,
         until isMet: @escaping @Sendable (ServerCore.State) -> Bool
     ) async throws {
-        try await core.state.wait(for: awaited, timeout: limit, at: place) {
+        let state = try await core.state.wait(for: awaited, timeout: limit, at: place) {
             $0.summary
-        } until: { state in
-            guard !isMet(state), state.isStopped else { return isMet(state) }
-            let reason = "the server was stopped; \(state.summary)"
-            throw WaitTimeoutError(limit: limit, awaited: awaited, state: reason, place: place)
+        } until: {
+            isMet($0) || $0.isStopped
         }
+        guard !isMet(state) else { return }
+        let reason = "the server was stopped; \(state.summary)"
+        throw WaitTimeoutError(limit: limit, awaited: awaited, state: reason, place: place)
     }
 }
 

@@ -8,11 +8,12 @@ import Testing
 @Suite(.bounded) struct WatchedTests {
     private let count = Watched(0)
 
-    private func wait(until isMet: @escaping @Sendable (Int) throws -> Bool) async throws {
+    @discardableResult
+    private func wait(until isMet: @escaping @Sendable (Int) -> Bool) async throws -> Int {
         try await count.wait(for: "a count", timeout: .seconds(30), at: SourcePlace(#fileID, #line)) {
             "it is \($0)"
         } until: {
-            try isMet($0)
+            isMet($0)
         }
     }
 
@@ -22,21 +23,17 @@ import Testing
             for _ in 1...10 { count.withLock { $0 += 1 } }
             try await group.waitForAll()
         }
-        try await wait { $0 == 10 }
+        #expect(try await wait { $0 >= 10 } == 10)
     }
 
-    @Test func conditionThatThrowsEndsTheWait() async throws {
-        struct Over: Error {}
-        let waiting = Task {
-            try await wait { count in
-                if count > 0 { throw Over() }
-                return false
-            }
-        }
+    @Test func waitReturnsTheStateThatMeetsTheCondition() async throws {
+        let waiting = Task { try await wait { $0 == 1 } }
 
+        for number in 1...3 { count.withLock { $0 = number } }
         count.withLock { $0 = 1 }
 
-        await #expect(throws: Over.self) { try await waiting.value }
+        #expect(try await waiting.value == 1)
+        #expect(try await wait { $0 > 0 } == 1)
     }
 
     @Test func cancelThatRacesTheChangeEndsTheWait() async throws {
@@ -44,7 +41,7 @@ import Testing
             let count = Watched(0)
             let waiting = Task {
                 let place = SourcePlace(#fileID, #line)
-                try? await count.wait(for: "1", timeout: .seconds(30), at: place) {
+                _ = try? await count.wait(for: "1", timeout: .seconds(30), at: place) {
                     "\($0)"
                 } until: {
                     $0 == 1
