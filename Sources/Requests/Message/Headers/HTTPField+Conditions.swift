@@ -104,8 +104,10 @@ extension HTTPField {
 
     private static func weighted(_ values: [String]) -> String {
         values.enumerated().map { index, value in
-            let isPlain = !value.contains(",") && !value.lowercasedASCII.replacing(" ", with: "").contains(";q=")
-            return index > 0 && isPlain ? "\(value);q=0.\(max(1, 10 - index))" : value
+            guard index > 0, !value.utf8.contains(UInt8(ascii: ",")),
+                !value.lowercasedASCII.replacing(" ", with: "").contains(";q=")
+            else { return value }
+            return "\(value);q=0.\(max(1, 10 - index))"
         }
         .joined(separator: ", ")
     }

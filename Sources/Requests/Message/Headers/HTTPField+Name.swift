@@ -14,8 +14,8 @@ extension HTTPField {
         public let rawValue: String
         /// Whether the values were declared to be secrets.
         let isMarkedSecret: Bool
-        /// A number of the name without regard to case: it differs for nearly all pairs of names, and comparing numbers
-        /// takes no time.
+        /// The length and both ends of the name without regard to case: they differ for most pairs of names, and
+        /// comparing numbers takes no time.
         private let key: UInt32
 
         /// Makes a name of any spelling.
@@ -27,8 +27,9 @@ extension HTTPField {
         public init(_ rawValue: String, isSensitive: Bool = false) {
             self.rawValue = rawValue
             isMarkedSecret = isSensitive
-            // FNV-1a.
-            key = rawValue.utf8.reduce(2_166_136_261) { ($0 ^ UInt32(ASCII.lowercased($1))) &* 16_777_619 }
+            let bytes = rawValue.utf8
+            let (first, last) = (ASCII.lowercased(bytes.first ?? 0), ASCII.lowercased(bytes.last ?? 0))
+            key = UInt32(truncatingIfNeeded: bytes.count) << 16 | UInt32(first) << 8 | UInt32(last)
         }
 
         /// Makes a name from a literal.
@@ -46,8 +47,14 @@ extension HTTPField {
 
         /// Hashes the name without regard to case.
         public func hash(into hasher: inout Hasher) {
-            for byte in rawValue.utf8 { hasher.combine(ASCII.lowercased(byte)) }
-            hasher.combine(rawValue.utf8.count)
+            // Eight bytes at a time: to combine each takes several times as long.
+            var (word, count): (UInt64, Int) = (0, 0)
+            for byte in rawValue.utf8 {
+                (word, count) = (word << 8 | UInt64(ASCII.lowercased(byte)), count + 1)
+                if count & 7 == 0 { hasher.combine(word) }
+            }
+            hasher.combine(word)
+            hasher.combine(count)
         }
     }
 }

@@ -234,7 +234,7 @@ extension HTTPHeaders {
     ///
     /// - Complexity: O(n) in the number of fields.
     public var dictionary: [String: String] {
-        var values: [HTTPField.Name: String] = [:]
+        var values = [HTTPField.Name: String](minimumCapacity: count)
         for field in self {
             if values[field.name] == nil {
                 values[field.name] = field.value
