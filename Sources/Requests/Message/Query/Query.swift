@@ -213,12 +213,15 @@ extension Query {
         let items = Array(text.utf8).split(separator: UInt8(ascii: "&")).map { piece in
             let name = piece.prefix { $0 != UInt8(ascii: "=") }
             let value = name.endIndex < piece.endIndex ? piece[(name.endIndex + 1)...] : nil
-            return Item(
-                String(decoding: name.percentDecoded(spaces: spaces), as: UTF8.self),
-                value: value.map { String(decoding: $0.percentDecoded(spaces: spaces), as: UTF8.self) }
-            )
+            return Item(Self.text(of: name, spaces), value: value.map { Self.text(of: $0, spaces) })
         }
         self.init(items, spaces: spaces)
+    }
+
+    private static func text(of piece: ArraySlice<UInt8>, _ spaces: Spaces) -> String {
+        // Most pieces have nothing to decode, and needn't be copied.
+        let isPlain = !piece.contains { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }
+        return String(decoding: isPlain ? piece : piece.percentDecoded(spaces: spaces)[...], as: UTF8.self)
     }
 
     /// The query as it stands in an address, without its `?`; empty if there are no items.
@@ -246,7 +249,8 @@ extension Query {
 
     private func encoded(keeping kept: ASCIISet, spaces: Spaces, isForm: Bool) -> [UInt8] {
         var output: [UInt8] = []
-        for item in self where isForm || !item.name.isEmpty || item.value != nil {
+        output.reserveCapacity(items.reduce(16) { $0 + $1.name.utf8.count + ($1.value?.utf8.count ?? 0) + 2 })
+        for item in items where isForm || !item.name.isEmpty || item.value != nil {
             if !output.isEmpty { output.append(UInt8(ascii: "&")) }
             kept.append(item.name, to: &output, spaces: spaces)
             guard let value = item.value ?? (isForm ? "" : nil) else { continue }

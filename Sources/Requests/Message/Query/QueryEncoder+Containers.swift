@@ -28,7 +28,6 @@ extension QueryEncoder {
         let session: Session
         let node: Node
         var codingPath: [any CodingKey] = []
-        var depth = 0
         var userInfo: [CodingUserInfoKey: Any] { [:] }
 
         func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
@@ -53,31 +52,34 @@ extension QueryEncoder {
 
         func encodeNil() { node.content = .null }
 
-        func encode(_ value: some Encodable) throws {
-            let untyped = value as? Untyped
-            let content = untyped?.value ?? value
-            if let text = try session.options.text(of: content, at: codingPath) {
-                return node.content = .text(text)
-            }
-            guard depth < QueryEncoder.maximalDepth else {
+        func encode<Value: Encodable>(_ value: Value) throws {
+            // The types are compared first: a cast takes far longer.
+            let untyped = Value.self == Untyped.self ? value as? Untyped : nil
+            let options = session.options
+            let text =
+                if let untyped { try options.text(ofUntyped: untyped.value, at: codingPath) } else {
+                    try options.text(of: value, at: codingPath)
+                }
+            if let text { return node.content = .text(text) }
+            guard node.depth < QueryEncoder.maximalDepth else {
                 throw QueryEncoder.failure("is nested too deeply", at: codingPath)
             }
-            var inner = self
-            if untyped == nil { inner.depth += 1 }
-            try value.encode(to: inner)
+            if untyped == nil { node.depth += 1 }
+            defer { if untyped == nil { node.depth -= 1 } }
+            try value.encode(to: self)
             if let failure = session.failure { throw failure }
-            if content is any Unordered { node.sort(with: session.options) }
+            if (untyped?.value ?? value) is any Unordered { node.sort(with: options) }
         }
 
         /// The encoder of a new child; its output is discarded if it is nested too deeply.
         fileprivate func child(_ key: any CodingKey, add: (Node) -> Void) -> NodeEncoder {
-            let child = Node()
+            let child = Node(depth: node.depth)
             guard codingPath.count < QueryEncoder.maximalDepth else {
                 session.fail("is nested too deeply", at: codingPath)
-                return NodeEncoder(session: session, node: child, codingPath: codingPath, depth: depth)
+                return NodeEncoder(session: session, node: child, codingPath: codingPath)
             }
             add(child)
-            return NodeEncoder(session: session, node: child, codingPath: codingPath + [key], depth: depth)
+            return NodeEncoder(session: session, node: child, codingPath: codingPath + [key])
         }
     }
 
@@ -180,11 +182,18 @@ extension QueryEncoder {
         }
 
         var content = Content.nothing
+        /// The number of values around what is being written: here rather than in the encoder, which as an existential
+        /// has room for three words.
+        var depth: Int
         /// The members of a list, in their order.
         var members: [Node] = []
         /// The names of an object, in their order.
         private(set) var names: [String] = []
         private(set) var children: [String: Node] = [:]
+
+        init(depth: Int = 0) {
+            self.depth = depth
+        }
 
         /// Sets the child of a name; of several, the last one written counts.
         func set(_ child: Node, named name: String) {

@@ -84,10 +84,15 @@ public struct QueryEncoder: Sendable {
     }
 
     func encode(pairs: some Sequence<(String, Any?)>) throws -> Query {
-        try pairs.reduce(into: Query([], spaces: spaces)) { query, pair in
-            let field: [String: Any?] = [pair.0: pair.1]
-            query.append(contentsOf: Array(try encode(field)))
+        let session = Session(options: self)
+        var items: [Query.Item] = []
+        for (name, value) in pairs {
+            let node = Node()
+            let encoder = NodeEncoder(session: session, node: node, codingPath: [name.codingKey])
+            try encoder.encode(Untyped(value: value as Any))
+            append(node, named: keys.spell(name), to: &items)
         }
+        return Query(items, spaces: spaces)
     }
 
     /// Appends the items of a value below the top level.
@@ -258,14 +263,19 @@ extension QueryEncoder {
 // MARK: - Text
 
 extension QueryEncoder {
+    /// The same for a value whose type is known only at run time, and which may be an `NSNumber`.
+    func text(ofUntyped value: Any, at path: [any CodingKey]) throws -> String? {
+        // Before the Swift types, because on Apple platforms an `NSNumber` can be cast to Bool.
+        guard type(of: value) is NSNumber.Type, let number = value as? NSNumber else {
+            return try text(of: value, at: path)
+        }
+        if number.isBool { return bools.text(of: number.boolValue) }
+        return number.doubleValue.isFinite ? number.stringValue : try text(ofNumber: number.doubleValue, at: path)
+    }
+
     /// The value as a text, if it has a text form in a query; `nil` if it has to be encoded.
     func text(of value: Any, at path: [any CodingKey]) throws -> String? {
-        // Before the Swift types, because on Apple platforms an `NSNumber` can be cast to Bool.
-        if type(of: value) is NSNumber.Type, let number = value as? NSNumber {
-            if number.isBool { return bools.text(of: number.boolValue) }
-            return number.doubleValue.isFinite ? number.stringValue : try text(ofNumber: number.doubleValue, at: path)
-        }
-        return switch value {
+        switch value {
         case let value as String: value
         case let value as Bool: bools.text(of: value)
         case let value as Int: String(value)
