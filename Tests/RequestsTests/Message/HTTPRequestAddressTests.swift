@@ -179,6 +179,16 @@ import Testing
         }
     }
 
+    @Test(arguments: ["//evil.example/x", "///evil.example/x", "//"])
+    func slashesInFrontOfAPathBeginNoHost(_ path: String) {
+        var requests = [HTTPRequest("\(raw: path)"), HTTPRequest { $0.path = "\(raw: path)" }]
+        for index in requests.indices {
+            #expect(requests[index].host == nil)
+            requests[index].scheme = "https"
+            #expect(throws: InvalidValue.self) { try requests[index].toURLRequest() }
+        }
+    }
+
     @Test func closureMayThrow() {
         struct Refusal: Error {}
 

@@ -40,9 +40,15 @@ enum Address: Sendable {
     var url: URL {
         switch self {
         case .url(let url): url
-        case .reference(let reference): URL(string: reference.isEmpty ? "/" : reference) ?? Self.unknown
+        case .reference(let reference): URL(string: Self.path(of: reference)) ?? Self.unknown
         case .invalid: Self.unknown
         }
+    }
+
+    /// A reference with one slash in front at most: of two, the second would begin a host, and a reference has none.
+    private static func path(of reference: String) -> String {
+        guard reference.isEmpty || reference.hasPrefix("/") else { return reference }
+        return "/" + reference.drop { $0 == "/" }
     }
 
     // The only address that needs no parsing, and so can't fail.
