@@ -263,9 +263,13 @@ extension QueryEncoder {
 // MARK: - Text
 
 extension QueryEncoder {
-    /// The same for a value whose type is known only at run time, and which may be an `NSNumber`.
+    /// The text of a value whose type is known only at run time, and which may be an `NSNumber`; `nil` if it has to be
+    /// encoded.
     func text(ofUntyped value: Any, at path: [any CodingKey]) throws -> String? {
-        // Before the Swift types, because on Apple platforms an `NSNumber` can be cast to Bool.
+        if let optional = value as? any AnyOptional {
+            return try optional.wrapped.flatMap { try text(ofUntyped: $0, at: path) }
+        }
+        // Before the Swift types, because an `NSNumber` of 0 or 1 can be cast to Bool.
         guard type(of: value) is NSNumber.Type, let number = value as? NSNumber else {
             return try text(of: value, at: path)
         }
@@ -329,7 +333,8 @@ extension NSNumber {
         #if canImport(Darwin)
         CFGetTypeID(self) == CFBooleanGetTypeID()
         #else
-        ["c", "B"].contains(String(cString: objCType))
+        // The type of a small number is that of a bool, too; but there are only two bools.
+        self === NSNumber(value: true) || self === NSNumber(value: false)
         #endif
     }
 }

@@ -236,6 +236,32 @@ import Testing
         #expect(throws: InvalidValue.self) { try QueryEncoder().encode(["a": number as Any]) }
     }
 
+    /// Also where a number of 0 or 1, and one of a byte, could be taken for a bool.
+    @Test(
+        arguments: [
+            (0, "0"), (1, "1"), (5, "5"), (1.5, "1.5"), (true, "true"), (false, "false"), (Int8(1), "1"),
+            (Int8(5), "5"), (UInt8(1), "1"),
+        ] as [(any Sendable, String)]
+    )
+    func objectOfANumberIsWrittenAsTheNumber(_ number: any Sendable, _ expected: String) throws {
+        let object =
+            switch number {
+            case let value as Bool: NSNumber(value: value)
+            case let value as Int8: NSNumber(value: value)
+            case let value as UInt8: NSNumber(value: value)
+            case let value as Double: NSNumber(value: value)
+            default: NSNumber(value: try #require(number as? Int))
+            }
+        let encoder = QueryEncoder()
+        let optional: Any? = object
+
+        #expect(try encoder.encode(["a": object]).percentEncoded == "a=\(expected)")
+        #expect(try encoder.encode(["a": optional] as [String: Any?]).percentEncoded == "a=\(expected)")
+        #expect(try encoder.encode(["a": ["b": object]]).percentEncoded == "a%5Bb%5D=\(expected)")
+        #expect(try encoder.encode(["a": [object]]).percentEncoded == "a%5B%5D=\(expected)")
+        #expect(try encoder.encode(["a": NSArray(array: [object])]).percentEncoded == "a%5B%5D=\(expected)")
+    }
+
     @Test func numericBoolsAndPlusesAreWrittenAsPHPReadsThem() throws {
         var encoder = QueryEncoder()
         (encoder.bools, encoder.spaces) = (.numeric, .plus)
