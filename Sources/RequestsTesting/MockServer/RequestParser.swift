@@ -230,10 +230,15 @@ extension RequestParser {
     ///
     /// Bytes that were searched before aren't searched again, except for the last ones, which may begin the delimiter.
     private mutating func take(upTo delimiter: [UInt8]) throws(Malformation) -> ArraySlice<UInt8>? {
-        if let found = buffer[max(searched, cursor)...].firstRange(of: delimiter) {
-            guard found.lowerBound - cursor <= maximumHeadSize else { throw headTooLarge }
-            defer { (cursor, searched) = (found.upperBound, found.upperBound) }
-            return buffer[cursor..<found.lowerBound]
+        var position = max(searched, cursor)
+        while let candidate = buffer[position...].firstIndex(of: delimiter[0]),
+            candidate + delimiter.count <= buffer.count
+        {
+            position = candidate + 1
+            guard buffer[candidate..<candidate + delimiter.count].elementsEqual(delimiter) else { continue }
+            guard candidate - cursor <= maximumHeadSize else { throw headTooLarge }
+            defer { (cursor, searched) = (candidate + delimiter.count, candidate + delimiter.count) }
+            return buffer[cursor..<candidate]
         }
         searched = max(cursor, buffer.count - delimiter.count + 1)
         guard buffer.count - cursor <= maximumHeadSize else { throw headTooLarge }

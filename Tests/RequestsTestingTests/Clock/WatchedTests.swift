@@ -27,13 +27,19 @@ import Testing
     }
 
     @Test func waitReturnsTheStateThatMeetsTheCondition() async throws {
-        let waiting = Task { try await wait { $0 == 1 } }
+        let asked = Gate()
+        let waiting = Task {
+            try await wait {
+                asked.open()
+                return $0 == 1
+            }
+        }
+        try await asked.wait()
 
         for number in 1...3 { count.withLock { $0 = number } }
-        count.withLock { $0 = 1 }
 
         #expect(try await waiting.value == 1)
-        #expect(try await wait { $0 > 0 } == 1)
+        #expect(try await wait { $0 > 0 } == 3)
     }
 
     @Test func cancelThatRacesTheChangeEndsTheWait() async throws {
