@@ -22,7 +22,7 @@ enum CCoding {
 /// Whether the library of a coding can be loaded. Safe from any thread.
 bool ccoding_is_available(enum CCoding coding);
 
-/// The largest size of compressed bytes, from the count of the others; 0 if zlib can't be loaded.
+/// The largest size that `count` bytes can have once compressed; 0 if zlib can't be loaded.
 size_t ccoding_bound(size_t count);
 
 /// Compresses bytes in the format of zlib (RFC 1950). Returns the count of the result; 0 if it fails.

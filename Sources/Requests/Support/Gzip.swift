@@ -10,7 +10,8 @@ import CRequestsCurl
 /// Compressed content for `Content-Encoding: gzip` (RFC 1952; RFC 9110, 8.4.1.3), with the platform's implementation of
 /// DEFLATE: Foundation on Apple platforms, and zlib on Linux.
 ///
-/// Foundation on Linux is linked to zlib itself, which is loaded at run time: nothing has to be installed or linked.
+/// Foundation on Linux needs zlib itself, so that it is there to be loaded at run time: nothing has to be installed or
+/// linked.
 enum Gzip {
     /// Whether compression is available; it isn't in a statically linked program on Linux.
     static var isAvailable: Bool { compress(Data([0])) != nil }

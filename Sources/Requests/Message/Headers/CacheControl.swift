@@ -9,7 +9,7 @@
 /// if control.contains("no-store") || control.maxAge == .zero { … }
 /// ```
 ///
-/// Unregistered directives are kept as they are.
+/// Unregistered directives are kept, with their names in lower case.
 public struct CacheControl: Sendable, Hashable, ExpressibleByArrayLiteral, CustomStringConvertible {
     /// The directives, in the order in which they are sent.
     public var directives: [Directive]
