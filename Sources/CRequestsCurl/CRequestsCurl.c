@@ -253,6 +253,7 @@ static struct {
 enum {
     STORE_TRUSTED_FIRST = 0x8000,
     STORE_PARTIAL_CHAIN = 0x80000,
+    CONTEXT_SET_READ_AHEAD = 41,
     CONTEXT_GET_MAX_VERSION = 131,
     DATA_OF_SESSION = 0,
 };
@@ -531,6 +532,9 @@ bool ccurl_connection_is_to_proxy(CCurlConnection *connection) {
 int ccurl_connection_use_store(CCurlConnection *connection, CCurlStore *store) {
     if (store == NULL || openssl.store_retain(store) != 1) return BAD_CERTIFICATE_FILE;
     openssl.context_set_store(connection, store);
+    // Newer releases of libcurl read ahead. What a server sends behind a response would then be in OpenSSL's buffer, where
+    // libcurl doesn't look before it uses the connection again, and would be the response to the next request.
+    openssl.context_control(connection, CONTEXT_SET_READ_AHEAD, 0, NULL);
     return CCURL_OK;
 }
 

@@ -8,7 +8,7 @@ import Foundation
 /// there are any.
 ///
 /// To libcurl it is an upload without a length, which it sends unchanged if there is no `Transfer-Encoding`. And it
-/// treats the bytes after a 101 as content. All its releases from 7.68 to 8.21 do so, including those that don't
+/// treats the bytes after a 101 as content. All its releases from 7.68 to 8.22 do so, including those that don't
 /// support WebSockets themselves.
 struct CurlUpgrade {
     /// The size of libcurl's buffer: many sockets are idle, and few send at the same time.
