@@ -155,7 +155,8 @@ struct CurlTransferState: Sendable {
     }
 
     private mutating func endHead() -> Reception {
-        let response = HTTPResponseHead(status: HTTPStatus(Self.status(of: head)), raw: head, url: url)
+        guard let status = Self.status(of: head) else { return abort(.badFraming(.invalidStatus)) }
+        let response = HTTPResponseHead(status: HTTPStatus(status), raw: head, url: url)
         isHTTP1 = head.starts(with: "HTTP/1".utf8)
         (head, headLines) = ([], 0)
         guard response.status.category == .informational, response.status != .switchingProtocols else {
@@ -332,10 +333,12 @@ struct CurlTransferState: Sendable {
         return .abort
     }
 
-    /// The code of a status line, which libcurl has checked: the digits behind the first space.
-    private static func status(of head: [UInt8]) -> Int {
-        head.drop { $0 != UInt8(ascii: " ") }.dropFirst().prefix(while: ASCII.isDigit).prefix(3)
-            .reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+    /// The code of a status line: the digits behind the first space; `nil` if they aren't three, or begin with a zero,
+    /// which some releases of libcurl let through.
+    private static func status(of head: [UInt8]) -> Int? {
+        let digits = head.drop { $0 != UInt8(ascii: " ") }.dropFirst().prefix(while: ASCII.isDigit)
+        guard digits.count == 3, digits.first != UInt8(ascii: "0") else { return nil }
+        return digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
     }
 }
 

@@ -9,6 +9,8 @@
 struct ResponseFraming: Sendable, Hashable {
     /// Why a head leaves a doubt.
     enum Flaw: Error, Hashable, CustomStringConvertible {
+        /// The status isn't a number of three digits.
+        case invalidStatus
         /// A length isn't a number of 63 bits.
         case invalidLength
         /// There are several lengths.
@@ -21,6 +23,7 @@ struct ResponseFraming: Sendable, Hashable {
         /// The flaw, in a sentence.
         var description: String {
             switch self {
+            case .invalidStatus: "the status of the response isn't a number from 100 to 999"
             case .invalidLength: "the Content-Length of the response isn't a length"
             case .severalLengths: "the response has several values of Content-Length"
             case .lengthAndCoding: "the response has both a Content-Length and a Transfer-Encoding"
