@@ -17,11 +17,9 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The present total cost.
     private(set) var cost = 0
     private var entries: [Key: Entry] = [:]
-    /// The keys by their last uses.
-    private var keys: [Int: Key] = [:]
+    /// The keys in the order of their uses; only the last use of a key counts.
+    private var uses = FIFO<(key: Key, use: Int)>()
     private var lastUse = 0
-    /// A number that isn't above those of the last uses.
-    private var firstUse = 1
 
     /// Makes an empty store; with a limit of 0 it stays empty.
     init(limit: Int) {
@@ -42,7 +40,6 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     mutating func value(for key: Key) -> Value? {
         guard let entry = entries[key] else { return nil }
         if entry.use != lastUse {
-            keys[entry.use] = nil
             let use = use(of: key)
             entries[key]?.use = use
         }
@@ -55,9 +52,8 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     mutating func insert(_ value: Value, for key: Key, cost: Int) {
         remove(key)
         guard cost <= limit / 4 else { return }
-        while self.cost + cost > limit {
-            if let oldest = keys[firstUse] { remove(oldest) }
-            firstUse += 1
+        while self.cost + cost > limit, let oldest = uses.popFirst() {
+            if entries[oldest.key]?.use == oldest.use { remove(oldest.key) }
         }
         entries[key] = Entry(value: value, cost: cost, use: use(of: key))
         self.cost += cost
@@ -65,9 +61,7 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Removes a value, if there is one.
     mutating func remove(_ key: Key) {
-        guard let entry = entries.removeValue(forKey: key) else { return }
-        cost -= entry.cost
-        keys[entry.use] = nil
+        if let entry = entries.removeValue(forKey: key) { cost -= entry.cost }
     }
 
     /// Removes all values whose keys fulfil the condition.
@@ -85,7 +79,13 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Records a use, and returns its number.
     private mutating func use(of key: Key) -> Int {
         lastUse += 1
-        keys[lastUse] = key
+        uses.append((key, lastUse))
+        // Most of them are outdated.
+        if uses.count > 2 * entries.count + 64 {
+            uses = FIFO()
+            for (key, entry) in entries.sorted(by: { $0.value.use < $1.value.use }) { uses.append((key, entry.use)) }
+            uses.append((key, lastUse))
+        }
         return lastUse
     }
 }
