@@ -532,8 +532,8 @@ bool ccurl_connection_is_to_proxy(CCurlConnection *connection) {
 int ccurl_connection_use_store(CCurlConnection *connection, CCurlStore *store) {
     if (store == NULL || openssl.store_retain(store) != 1) return BAD_CERTIFICATE_FILE;
     openssl.context_set_store(connection, store);
-    // Newer releases of libcurl read ahead. What a server sends behind a response would then be in OpenSSL's buffer, where
-    // libcurl doesn't look before it uses the connection again, and would be the response to the next request.
+    // Newer releases of libcurl let OpenSSL read ahead. Bytes after a response would stay in OpenSSL's buffer, which
+    // libcurl doesn't check before it reuses the connection. They would be taken for the response to the next request.
     openssl.context_control(connection, CONTEXT_SET_READ_AHEAD, 0, NULL);
     return CCURL_OK;
 }

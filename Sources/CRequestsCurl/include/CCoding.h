@@ -25,7 +25,7 @@ bool ccoding_is_available(enum CCoding coding);
 /// The largest size that `count` bytes can have once compressed; 0 if zlib can't be loaded.
 size_t ccoding_bound(size_t count);
 
-/// Compresses bytes in the format of zlib (RFC 1950). Returns the count of the result; 0 if it fails.
+/// Compresses bytes in the format of zlib (RFC 1950). Returns the byte count of the result; 0 if it fails.
 size_t ccoding_deflate(const void *input, size_t count, void *output, size_t room);
 
 /// The decoder of one stream; belongs to one thread at a time.

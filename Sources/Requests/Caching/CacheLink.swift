@@ -114,7 +114,7 @@ extension ResponseCache {
         case standard
         /// No stored response is used, and the response isn't stored.
         case none
-        /// Stored responses answer the request for this time, whatever the server says; its response is stored.
+        /// Stored responses answer the request for this time, whatever the server says; a new response is stored.
         ///
         /// A response that the server forbids to store, by `no-store`, isn't stored. The time counts from the arrival
         /// of the response, and only for requests with this policy: for others, the server's word counts.

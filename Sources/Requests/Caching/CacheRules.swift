@@ -165,8 +165,8 @@ struct CacheRules: Sendable {
         guard concernsCache, response.varyingNames != nil else { return false }
         let control = response.control
         let isCacheable = Self.always.contains(response.status)
-        // If its server sets a lifetime, every final response may be stored, failures too, so that an overloaded server
-        // isn't asked again meanwhile.
+        // If the server sets a lifetime, any final response may be stored, even a failure: an overloaded server isn't
+        // asked again meanwhile.
         let hasLifetime = control.contains("max-age") || response.headers.contains(.expires)
         guard
             isCacheable || hasLifetime && response.status.code >= 200 && !Self.aboutOneRequest.contains(response.status)

@@ -197,8 +197,8 @@ extension ResponseCache {
         for (key, record) in records { save(record, for: key) }
         let isKept = state.withLock { $0.keep(records, since: removal) }
         guard !isKept else { return }
-        // Only now, since the removal may have come while the files were written, without seeing them. As a removal of
-        // its own, since another request may have read them.
+        // Only now, since a removal while the files were being written didn't see them. It counts as a new removal,
+        // since another request may have read them.
         for (key, _) in records { remove({ $0.remove(key.resource) }, files: { $0.remove(key) }) }
     }
 

@@ -213,7 +213,7 @@ extension AnyRequestOperation {
         return error
     }
 
-    /// Completes a failure with request, response and attempts; it is the operation's from now on.
+    /// Adds the request, the response and the attempts to a failure, and records it as the operation's.
     final func settled(_ failure: RunFailure) -> RequestError {
         let wrapped: RequestError
         if failure.error is CancellationError {

@@ -21,7 +21,7 @@ final class Transfer: Sendable {
     private let limits: (head: Int, content: Int)
     /// Whether the content is collected in memory.
     let keepsContent: Bool
-    // Asked outside of the lock, since the clock may be a caller's.
+    // Read outside of the lock, since the clock may be a caller's.
     private let time: Stopwatch
     let state: Locked<State>
 
@@ -115,8 +115,8 @@ final class Transfer: Sendable {
         // Runs that share an answer are notified one after the other, and continue in parallel.
         let isConcurrent = transport.capabilities.contains(.concurrentDelivery)
         let outgoing = outgoing(for: owner)
-        // The last moment: since it began, the transfer may have been cancelled, by the end of its run or of its task.
-        // The end of a run stores its result first, and a monitor may have seen that.
+        // The last check: since the transfer began, the end of its run or of its task may have cancelled it. A run that
+        // ends stores its result before it cancels, and a monitor may already have seen that result.
         guard state.withLock({ $0.stop == nil }), begun.observers.isEmpty || owner.operation.hasNoResult else {
             return refuse(waiter, hasBegun: true)
         }
@@ -168,7 +168,7 @@ final class Transfer: Sendable {
 
     /// Ends the transfer for a reason; one that is cancelled stays so, and the first of the other reasons counts.
     private func stop(_ reason: Stop) {
-        // An error may be of a caller's class, and is released outside of the lock, as content is.
+        // The former error may be an object of a caller, so it is released outside of the lock, like the content.
         let replaced = state.withLock { state -> (stop: Stop?, content: Data)? in
             switch (state.stop, reason) {
             case (.cancelled, _), (.failed, .failed), (.failed, .cut), (.cut, .cut): return nil
@@ -375,7 +375,7 @@ private final class EventSink: Sendable {
         guard transfer.flow.detach() else { return }
         let reason = "the transport released the transfer without reporting its end"
         let error = RequestError(.connectionLost, phase: .sending, reason: reason)
-        // Whoever has released it may hold a lock: neither the run nor any code of a caller runs here.
+        // The code that released this may hold a lock: neither the run nor a caller's code may continue here.
         DispatchQueue.global().async { [transfer, waiter] in transfer.end(error, for: waiter, isConcurrent: false) }
     }
 

@@ -153,7 +153,7 @@ struct Try: Sendable {
     func begin() -> Next {
         if number > 1 {
             operation.record { $0.beginTry() }
-            // The content of a try that has failed would stay as long as the operation.
+            // Otherwise the content of a failed try would be kept as long as the operation.
             for transfer in operation.record.transfers { transfer.forgetContent() }
         }
         return Next(self, because: number == 1 ? .initial : .retry, heads: operation.settings.heads)
@@ -290,7 +290,7 @@ final class RunFailure: Error {
     let response: HTTPResponse<Data>?
     let recourse: Recourse
 
-    /// Whether the error is a caller's, and not one that the library has thrown or knows.
+    /// Whether the error is a caller's own, and not of a type that the library throws or knows.
     var isOwn: Bool {
         switch error {
         case is RequestError, is CancellationError, is InvalidValue, is DecodingError: false
@@ -342,7 +342,7 @@ extension Try: InterceptedRun {
 
     func exchange(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
         let nested = WireOperation(nested: request, in: operation.settings)
-        // Others may wait for a refresh.
+        // Other operations may wait for a refresh, so it doesn't end with this one.
         guard RunScope.current?.isRefresh != true else { return try await nested.exchange() }
         return try await NestedRequests.exchange(nested, within: operation)
     }

@@ -113,9 +113,8 @@ extension HTTPRequest {
     /// A path with a query, as in `"users?page=2"`, replaces the query of the address; ``query`` stays in any case.
     /// Each interpolated value is one segment.
     ///
-    /// A path that climbs out of the base URL with `..` is an error when the request is built, and so is one that names
-    /// a host: set ``url`` for that. An address that a setter has refused before is one too: setting the path doesn't
-    /// repair it.
+    /// A path that leaves the base URL with `..`, or that names a host, is an error when the request is built. To set a
+    /// host, set ``url``. Setting the path doesn't repair an address that a setter has refused before.
     public var path: RequestPath {
         get { RequestPath(url.path(percentEncoded: true)) }
         set { setPath(newValue) }
@@ -125,7 +124,7 @@ extension HTTPRequest {
         if case .invalid = fields.address { return }
         if let failure = path.failure { return fields.address = .invalid(failure) }
         guard AddressParts(path.text) == nil else {
-            let reason = "names a host, which a path can't: set `url` instead"
+            let reason = "is a path that names a host: set `url` instead"
             return fields.address = .invalid(InvalidValue(.url, reason, excerpt: path.text))
         }
         let (text, query) = path.text.splitAtQuery

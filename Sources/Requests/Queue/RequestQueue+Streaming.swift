@@ -30,12 +30,12 @@ extension RequestQueue {
         return try await handOver(streamed, to: streamed.stream, session)
     }
 
-    /// Runs a request that passes on something that lasts, such as a stream, and waits for it.
+    /// Runs a request whose value outlives this call, such as an open stream, and returns the value.
     ///
     /// - Parameters:
-    ///   - request: The request; its operation is finished when the caller is done with the value.
+    ///   - request: The request; its operation finishes when the caller is done with the value.
     ///   - reply: The reply, which the request fills with the value.
-    ///   - session: The transport; `nil` is the queue's.
+    ///   - session: The transport; `nil` for the queue's.
     /// - Returns: The value.
     /// - Throws: The failure of the request.
     func handOver<R: NetworkRequest, Value: Sendable>(

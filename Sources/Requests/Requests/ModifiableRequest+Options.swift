@@ -61,8 +61,9 @@ extension ModifiableRequest {
     /// Returns a copy for which no status is a failure.
     public func acceptingAnyStatus() -> Self { options { $0.validatesStatus = false } }
 
-    /// Returns a copy with another use of its client's cache, if that has one; with `.none`, a transport's own isn't
-    /// used either.
+    /// Returns a copy with another use of the client's cache, if there is one.
+    ///
+    /// With `.none`, the transport's own cache isn't used either.
     public func caching(_ policy: ResponseCache.Policy) -> Self { options { $0.caching = policy } }
 
     /// Returns a copy that runs only while no other operation of these categories runs, on any queue.

@@ -121,12 +121,12 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         }
     }
 
-    /// Finishes with the value that a consumer makes of a stream or a socket, or with its error.
+    /// Finishes with the value that a consumer makes from a stream or a socket, or with the consumer's error.
     final func finish(by use: () async throws -> R.Success) async {
         do {
             finish(with: .success(try await use()))
         } catch let error as RequestError where error.code == .cancelled {
-            // A task of the consumer's own was cancelled; if it were this operation, there would be a result.
+            // A task of the consumer was cancelled, not this operation, which would already have its result.
             fail(RunFailure(error.underlying ?? error, in: .receiving))
         } catch {
             fail(RunFailure(error, in: .receiving))
@@ -145,7 +145,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     }
 
     final override func fail(_ failure: RunFailure) {
-        // Completed only if it becomes the result: until then, another error may be that.
+        // The failure is completed only if it becomes the result, which may already be another one.
         settle {
             let error = settled(failure)
             // The request's own errors stay unchanged, for its `mapError`.

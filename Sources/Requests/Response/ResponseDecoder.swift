@@ -113,7 +113,7 @@ extension ResponseDecoder where Value: Decodable {
         }
     }
 
-    /// JSON of a type, as ``json(_:atKeyPath:decoder:)``, where the name of the parameter reads better.
+    /// JSON, as ``json(_:atKeyPath:decoder:)``, for calls that read better with the label `encoded`.
     public static func json(
         encoded type: Value.Type,
         decoder: @autoclosure @escaping @Sendable () -> JSONDecoder? = nil

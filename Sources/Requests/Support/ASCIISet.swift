@@ -223,7 +223,7 @@ extension String {
     /// - Complexity: O(n) in the number of the bytes.
     init?(utf8 bytes: some Collection<UInt8>) {
         self.init(decoding: bytes, as: UTF8.self)
-        // Invalid UTF-8 was repaired, so its bytes differ. To compare memory takes a fiftieth of the time of a loop.
+        // Invalid UTF-8 was repaired, so its bytes differ. Comparing memory takes a fiftieth of the time of a loop.
         let isUnchanged = utf8.withContiguousStorageIfAvailable { own in
             bytes.withContiguousStorageIfAvailable { other in
                 guard own.count == other.count else { return false }

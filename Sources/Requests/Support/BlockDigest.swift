@@ -3,10 +3,10 @@
 
 import Foundation
 
-/// What MD5 (RFC 1321, 3), SHA-1 and SHA-512 (FIPS 180-4, 5 and 6) have in common.
+/// The common part of MD5 (RFC 1321, 3), SHA-1 and SHA-512 (FIPS 180-4, 5 and 6).
 enum BlockDigest {
-    /// Pads a message to blocks of 16 words, of which the last two are its length in bits, and adds to the state what
-    /// each block makes of it.
+    /// Pads a message to blocks of 16 words, with its length in bits as the last two words, and adds the result of
+    /// `compress` for each block to the state.
     ///
     /// - Complexity: O(n).
     static func digest<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
@@ -36,10 +36,10 @@ enum BlockDigest {
     }
 }
 
-// Two of them, since a generic one makes SHA-256 twice as slow without optimization.
+// Two functions, since a generic one makes SHA-256 twice as slow without optimization.
 
 extension UInt32 {
-    /// The bits, rotated to the right; by 32 less a count, to the left by that count.
+    /// The bits, rotated to the right; `rotated(32 - count)` rotates them to the left by `count`.
     func rotated(_ count: UInt32) -> UInt32 { self &>> count | self &<< (32 - count) }
 }
 

@@ -67,7 +67,7 @@ struct Bulletin<Value: Sendable>: Sendable {
     }
 }
 
-/// State behind a lock that has a bulletin for its changes.
+/// A state behind a lock, with a bulletin that publishes its changes.
 protocol Published: Sendable {
     associatedtype News: Sendable
     var bulletin: Bulletin<News> { get set }

@@ -10,8 +10,7 @@ import CRequestsCurl
 /// Compressed content for `Content-Encoding: gzip` (RFC 1952; RFC 9110, 8.4.1.3), with the platform's implementation of
 /// DEFLATE: Foundation on Apple platforms, and zlib on Linux.
 ///
-/// Foundation on Linux needs zlib itself, so that it is there to be loaded at run time: nothing has to be installed or
-/// linked.
+/// On Linux, zlib is loaded at run time. Foundation needs it too, so nothing has to be installed or linked.
 enum Gzip {
     /// Whether compression is available; it isn't in a statically linked program on Linux.
     static var isAvailable: Bool { compress(Data([0])) != nil }
@@ -64,7 +63,7 @@ enum Gzip {
 enum CRC32 {
     /// The checksum of the bytes of all parts, in their order.
     ///
-    /// - Complexity: O(n) in their number.
+    /// - Complexity: O(n) in the number of bytes.
     static func checksum(of parts: Data...) -> UInt32 {
         let state = table.withUnsafeBufferPointer { table in
             parts.reduce(UInt32.max) { state, part in

@@ -136,7 +136,7 @@ public enum TransferEvent: Sendable {
     case end(RequestError?)
 }
 
-/// The handle of a transfer that was over before it was returned.
+/// The handle of a transfer that ended before `send` returned.
 package final class EndedTransfer: TransferHandle {
     package static let shared = EndedTransfer()
 

@@ -37,7 +37,7 @@ public struct TrustPolicy: Sendable, Hashable {
         var acceptsAnyCertificate: Bool?
     }
 
-    /// The rules; none for the system's.
+    /// The rules; empty for the system's policy.
     let rules: [HostPattern: Rules]
 
     private init(_ rules: [HostPattern: Rules]) {
@@ -184,7 +184,7 @@ public struct TrustPolicy: Sendable, Hashable {
         return changed(try hosts.map(HostPattern.init(_:)), change)
     }
 
-    /// Hashes the number of rules alone: a policy is a key of the look-ups of every request, which seldom have several.
+    /// Hashes only the number of rules: every request looks up its policy, and there are seldom several.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(rules.count)
     }

@@ -58,7 +58,7 @@ extension WebSocket {
         public static let noStatusReceived = CloseCode(rawValue: 1005)
         /// 1006, which is never sent: the connection ended without a closing handshake.
         public static let abnormalClosure = CloseCode(rawValue: 1006)
-        /// 1007: a text isn't UTF-8, which is noticed when all of it has been received.
+        /// 1007: a text isn't UTF-8, which is checked when the whole text has been received.
         public static let invalidPayload = CloseCode(rawValue: 1007)
         /// 1008: the message violates a policy.
         public static let policyViolation = CloseCode(rawValue: 1008)

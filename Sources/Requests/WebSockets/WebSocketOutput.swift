@@ -32,8 +32,8 @@ struct WebSocketOutput: Sendable {
             bytes.removeFirst(taken)
             (pongEnd, taken) = (pongEnd - taken, 0)
         }
-        // The system's numbers, rather than the caller's source: no one may foresee a mask (RFC 6455, 10.3), and no
-        // caller's code may run here, under the lock of the socket.
+        // The system's random numbers, not the caller's: a mask must be unpredictable (RFC 6455, 10.3), and a caller's
+        // code mustn't run here, under the lock of the socket.
         let mask = masks ? UInt32.random(in: .min ... .max) : nil
         WebSocketFrame(opcode, payload, mask: mask).append(to: &bytes)
     }

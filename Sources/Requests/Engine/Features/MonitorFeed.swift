@@ -104,7 +104,7 @@ extension MonitorFeed: OperationObserver {
         let record: TransferRecord?
         switch report {
         case .sent, .content, .arrived, .received: return
-        // Made outside of the lock of the feed.
+        // Made outside of the feed's lock.
         case .began, .ended: record = transfer.attempt
         case .informational, .head, .trailers: record = nil
         }
@@ -234,7 +234,7 @@ struct MonitorLedger: Sendable {
         return [.authenticationEnded(step, isGranted: isGranted)]
     }
 
-    /// Returns the events to report for an event of a transfer; its record is needed at its beginning and at its end.
+    /// Returns the events for a report of a transfer; its record is needed if the report is its beginning or its end.
     mutating func handle(
         _ report: TransferReport,
         _ record: TransferRecord?,

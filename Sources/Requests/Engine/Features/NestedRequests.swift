@@ -3,9 +3,9 @@
 
 import Foundation
 
-/// The requests that interceptors are sending on behalf of an operation, which end with it.
+/// The requests that interceptors are sending on behalf of an operation; they are cancelled when it has its result.
 ///
-/// The cancellation of their tasks would come too late: it is the last step of an end.
+/// The cancellation of the operation's task would be too late for them: it is the last step of the end.
 final class NestedRequests: OperationObserver {
     /// The running requests; `nil` once the operation has its result.
     private let running = Locked<[WireOperation]?>([])

@@ -54,7 +54,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         let action = transition(.start)
         didChangeValue(forKey: Self.isExecutingKey)
         #else
-        // Foundation has no observers here. It would only take three locks, to store what ``isExecuting`` says.
+        // Foundation observes nothing here: the notifications would only take three locks, to store ``isExecuting``.
         let action = transition(.start)
         #endif
         perform(action)
@@ -210,7 +210,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     private func carryOut(_ settlement: OperationCore.Settlement) {
         let (result, observers) = (settlement.result, settlement.observers)
         willDeliver(result)
-        // When a monitor or a completion learns of the result, the run sends nothing any more.
+        // Before any monitor or completion gets the result: from then on, the run sends nothing.
         settlement.run.stopTransfers()
         if !observers.isEmpty {
             let outcome = outcome(of: result)

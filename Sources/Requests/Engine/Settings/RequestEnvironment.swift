@@ -158,7 +158,8 @@ public struct RequestEnvironment: Sendable {
 
         /// The revision of a client's environment; `nil` for one that belongs to no client.
         ///
-        /// Most values can't be compared. Two environments of one revision are equal, unless a copy was changed.
+        /// It is compared instead of the values, most of which can't be: two environments of one revision are equal,
+        /// unless a copy was changed.
         var revision: UUID?
 
         /// The changes to a request before it inherits anything, such as those for a later page.

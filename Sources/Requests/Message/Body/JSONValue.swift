@@ -313,7 +313,7 @@ extension HTTPBody {
 
     private static let jsonHeaders: HTTPHeaders = [.contentType: MediaType.json.rawValue]
 
-    /// An encoder that makes the same bytes of the same value.
+    /// An encoder that always makes the same bytes from the same value.
     package static let sortingEncoder: JSONEncoder = {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -95,7 +95,7 @@ extension CacheControl {
         /// The argument, without quotes and escapes, or `nil` if the directive has none.
         public let argument: String?
 
-        /// Makes a directive of any name, also of those that only servers send: `Directive("immutable")`.
+        /// Makes a directive of any name, even one that only servers send, such as `Directive("immutable")`.
         public init(_ name: String, _ argument: String? = nil) {
             self.name = name.lowercasedASCII
             self.argument = argument

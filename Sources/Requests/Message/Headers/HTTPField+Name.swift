@@ -14,8 +14,8 @@ extension HTTPField {
         public let rawValue: String
         /// Whether the values were declared to be secrets.
         let isMarkedSecret: Bool
-        /// The length and both ends of the name without regard to case: they differ for most pairs of names, and
-        /// comparing numbers takes no time.
+        /// The length of the name, and its first and last byte in lower case: one comparison of numbers distinguishes
+        /// most names.
         private let key: UInt32
 
         /// Makes a name of any spelling.
@@ -47,7 +47,7 @@ extension HTTPField {
 
         /// Hashes the name without regard to case.
         public func hash(into hasher: inout Hasher) {
-            // Eight bytes at a time: to combine each takes several times as long.
+            // Eight bytes at a time: combining each byte takes several times as long.
             var (word, count): (UInt64, Int) = (0, 0)
             for byte in rawValue.utf8 {
                 (word, count) = (word << 8 | UInt64(ASCII.lowercased(byte)), count + 1)

@@ -117,7 +117,7 @@ extension SetCookie {
     private mutating func set(_ attribute: String, to value: String) {
         switch attribute {
         case "domain":
-            // A dot at the beginning is ignored, unless no name of a host is behind it: then no host matches anyway.
+            // A leading dot is ignored, unless a dot or a blank follows: no host matches such a domain anyway.
             let name = value.hasPrefix(".") ? value.dropFirst() : value[...]
             let isName = name.utf8.first.map { $0 != UInt8(ascii: ".") && !ASCII.isBlank($0) } ?? true
             let domain = (isName ? String(name) : value).lowercasedASCII

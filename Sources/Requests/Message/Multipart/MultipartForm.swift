@@ -293,7 +293,7 @@ extension URL {
     /// `URL` caches its resource values, and would return the old size of a file that has changed.
     ///
     /// - Throws: ``InvalidValue`` unless it is a regular file that can be read. Opening a pipe or a device may block,
-    ///   and Foundation reads a directory without end.
+    ///   and Foundation never stops reading a directory.
     func sizeOfFile() throws(InvalidValue) -> Int64 {
         var status = stat()
         guard isFileURL, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(path, R_OK) == 0 else {

@@ -182,8 +182,9 @@ extension QueryEncoder {
         }
 
         var content = Content.nothing
-        /// The number of values around what is being written: here rather than in the encoder, which as an existential
-        /// has room for three words.
+        /// The number of values that enclose the one being written.
+        ///
+        /// It isn't in the encoder, so that the encoder fits into the three words of an existential.
         var depth: Int
         /// The members of a list, in their order.
         var members: [Node] = []

@@ -333,7 +333,7 @@ extension NSNumber {
         #if canImport(Darwin)
         CFGetTypeID(self) == CFBooleanGetTypeID()
         #else
-        // The type of a small number is that of a bool, too; but there are only two bools.
+        // A small number can have the same `objCType` as a bool, but there are only two objects for bools.
         self === NSNumber(value: true) || self === NSNumber(value: false)
         #endif
     }

@@ -45,7 +45,7 @@ enum Address: Sendable {
         }
     }
 
-    /// A reference with one slash in front at most: of two, the second would begin a host, and a reference has none.
+    /// Returns a reference with at most one leading slash: two would begin a host, and a reference has none.
     private static func path(of reference: String) -> String {
         guard reference.isEmpty || reference.hasPrefix("/") else { return reference }
         return "/" + reference.drop { $0 == "/" }

@@ -18,7 +18,7 @@ extension ASCIISet {
     ) {
         var text = text
         text.withUTF8 { bytes in
-            // At once: to append each byte takes twice as long.
+            // All bytes are appended at once: one by one takes twice as long.
             withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 3 * bytes.count) { encoded in
                 var count = 0
                 func add(_ byte: UInt8) {

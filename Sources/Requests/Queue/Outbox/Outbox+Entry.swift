@@ -91,7 +91,7 @@ extension Outbox {
         /// | failure | decision |
         /// |---|---|
         /// | a status from 400 to 499, except 401, 407, 408, 421, 425 and 429 | `park` |
-        /// | the request is invalid, or can't be encoded, or sent by this client | `park` |
+        /// | the request is invalid, or can't be encoded or sent by this client | `park` |
         /// | the status is accepted, and the content is too large, or can't be decoded | `park` |
         /// | everything else, such as no connection, 401 or 503 | `retry` |
         ///
@@ -101,7 +101,7 @@ extension Outbox {
                 .invalidRequest, .encoding, .unsupported, .bodyNotReplayable, .decoding, .emptyResponse,
                 .unexpectedBody, .bodyTooLarge, .headTooLarge,
             ]
-            // An error of the request's own, for content that it can't use, or the outbox's, for a body that is a file.
+            // The request's own error about content that it can't use, or the outbox's about a body that is a file.
             let isOwn = error.code == .other && error.phase == .decoding || error.underlying is Outbox.Error
             let status = error.code == .unacceptableStatus ? error.response?.status.code ?? 0 : 0
             let isRefused = 400...499 ~= status && ![401, 407, 408, 421, 425, 429].contains(status)

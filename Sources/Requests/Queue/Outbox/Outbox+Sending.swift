@@ -137,8 +137,8 @@ extension Outbox {
                         try await handle(Delivery(entry: entry, request: request, response: response))
                         self?.step { $0.sent(entry.id, response.head) }
                     } catch {
-                        // Another attempt would get the same response. Whatever was thrown, it isn't the cancellation
-                        // of the request.
+                        // Another attempt would get the same response. If the handler was cancelled, the request
+                        // wasn't.
                         let error = RequestError(error)
                         let isCancelled = error.code == .cancelled
                         let failure = isCancelled ? RequestError(.other, phase: .decoding, underlying: error) : error

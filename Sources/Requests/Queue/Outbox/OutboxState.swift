@@ -26,7 +26,8 @@ struct OutboxState: Sendable {
         var turn: Turn { Turn(date: entry.nextAttempt ?? .distantPast, number: number) }
     }
 
-    /// The decision about a failed attempt, the reason if it parks the entry, and the time of the next attempt if not.
+    /// The decision about a failed attempt, the reason if it parks the entry, the time of the next attempt if not, and
+    /// the error as text.
     typealias End = (decision: Outbox.Decision, reason: Reason, next: Date, summary: String)
     typealias Reason = Outbox.Entry.Reason
 

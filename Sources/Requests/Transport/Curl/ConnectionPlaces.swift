@@ -8,9 +8,9 @@
 /// If a host can't be connected to, its places stay free until the attempts that have begun succeed or fail. If all of
 /// them fail, those that wait fail as well: else they would all wait for the same error, one after another.
 ///
-/// libcurl would make them wait as well, but in no order, and their timeouts would run meanwhile. A transfer takes a
-/// connection until its host is known to share connections (RFC 9113, 5); then as many transfers take one as hosts
-/// usually allow. One that can't share takes a connection of its own there, too.
+/// libcurl would make them wait as well, but in no order, and their timeouts would run meanwhile. Each transfer takes a
+/// connection until its host is known to share connections (RFC 9113, 5). Then as many transfers take one connection as
+/// hosts usually allow, and a transfer that can't share still takes one of its own.
 struct ConnectionPlaces<ID: Hashable & Sendable, Name: Hashable & Sendable>: Sendable {
     // Identities are reused, as those of objects are; numbers aren't.
     private struct Arrival: Sendable {
@@ -44,7 +44,7 @@ struct ConnectionPlaces<ID: Hashable & Sendable, Name: Hashable & Sendable>: Sen
 
         var connections: Int { connections(alone: alone, others: taken - alone) }
 
-        /// Returns the number of connections with one transfer more.
+        /// Returns the number of connections with one more transfer.
         func connections(withOneThatIsAlone isAlone: Bool) -> Int {
             isAlone
                 ? connections(alone: alone + 1, others: taken - alone)

@@ -152,7 +152,7 @@ struct CurlEvents: Sendable {
         events.append(.data(data))
     }
 
-    /// Takes all events; `nil` if it is empty.
+    /// Takes all events; `nil` if there are none.
     mutating func take() -> [TransferEvent]? {
         guard !events.isEmpty else { return nil }
         defer { (events, contentSize) = ([], 0) }

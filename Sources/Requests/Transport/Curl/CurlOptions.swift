@@ -16,7 +16,7 @@ struct CurlOptions: ~Copyable {
     /// The content of a small body, which is sent in one piece with the head.
     private let content: UnsafeMutableRawBufferPointer?
     private let headSize: Int
-    /// Whether the request needs a connection of HTTP/1.1, of its own, where others may share one of HTTP/2.
+    /// Whether the request needs an HTTP/1.1 connection of its own, while others may share one of HTTP/2.
     let avoidsHTTP2: Bool
 
     /// - Parameters:

@@ -333,8 +333,9 @@ struct CurlTransferState: Sendable {
         return .abort
     }
 
-    /// The code of a status line: the digits behind the first space; `nil` if they aren't three, or begin with a zero,
-    /// which some releases of libcurl let through.
+    /// The code of a status line: the digits after the first space; `nil` unless they are three without a leading zero.
+    ///
+    /// Some releases of libcurl accept other codes.
     private static func status(of head: [UInt8]) -> Int? {
         let digits = head.drop { $0 != UInt8(ascii: " ") }.dropFirst().prefix(while: ASCII.isDigit)
         guard digits.count == 3, digits.first != UInt8(ascii: "0") else { return nil }

@@ -176,7 +176,7 @@ public final class CurlTransport: HTTPTransport {
         public var idleConnections = 0
         /// The number of requests that wait for their turn, since a limit of connections is reached.
         ///
-        /// One whose turn has come, and whose connection is about to be made, counts nowhere for that moment.
+        /// For a moment, a request whose turn has come is counted neither here nor as a connection being made.
         public var waitingRequests = 0
         /// The number of host names that are being looked up for waiting requests.
         public var lookUps = 0
