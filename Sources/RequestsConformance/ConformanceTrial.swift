@@ -165,7 +165,7 @@ final class ConformanceTrial: Sendable {
         }
     }
 
-    /// Expects a response of a number of bytes, completed without an error.
+    /// Expects a response with content of a byte count, completed without an error.
     func expectAnswer(_ log: EventLog, byteCount: Int) {
         expectAnswer(log)
         expect(log.content.count == byteCount, "\(log.content.count) bytes came, not \(byteCount)")

@@ -53,7 +53,7 @@ public final class ManualClock: Clock, Sendable {
     private struct Sleeper: Sendable {
         let id: Int
         let deadline: Instant
-        /// Whether a wait for sleepers counts this one.
+        /// Whether ``waitForSleepers(_:timeout:file:line:)`` counts this one.
         let isCounted: Bool
         let wake: @Sendable () -> Void
     }
@@ -66,7 +66,7 @@ public final class ManualClock: Clock, Sendable {
 
         var sleeperCount: Int { sleepers.count { $0.isCounted } }
 
-        /// Sets the time, which never goes back; removes the sleepers whose deadline is reached, to be woken.
+        /// Sets the time, which never goes back; removes the sleepers that are due, and returns their wake-up calls.
         mutating func advance(to instant: Instant) -> [@Sendable () -> Void] {
             now = max(now, instant)
             let due = sleepers.prefix { $0.deadline <= now }

@@ -46,7 +46,7 @@ struct Connection {
                 guard expectsContinue else { continue }
                 guard send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8)) else { return nil }
             case .malformed(let status, let reason):
-                // There is no request that could be answered: this one stands for it.
+                // There is no valid request to answer: this one takes its place.
                 let request = ReceivedRequest(target: "/", method: .get, headers: [], body: Data())
                 return (request, .text("\(reason)\n", status: status).closing)
             case nil:

@@ -89,7 +89,7 @@ struct Route: Sendable {
 extension ServerCore.State {
     /// Adds a route, or replaces the one with the same method and target.
     ///
-    /// - Returns: The replaced one, to be released outside of the lock.
+    /// - Returns: The replaced route, to be released outside of the lock; `nil` if there was none.
     mutating func add(_ route: Route) -> Route? {
         if case .scripted(let responses) = route.answer, responses.contains(where: \.isEarly) { mayAnswerEarly = true }
         if let index = routes.firstIndex(where: { $0.method == route.method && $0.target == route.target }) {

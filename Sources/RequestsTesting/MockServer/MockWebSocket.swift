@@ -108,8 +108,9 @@ public final class MockWebSocket {
 
     // MARK: Wait and end
 
-    /// Waits until a gate is open, without reading: the client can't send any more once the buffers on the way are
-    /// full.
+    /// Waits until a gate is open, without reading.
+    ///
+    /// Meanwhile, the client can't send any more once the buffers on the way are full.
     ///
     /// - Throws: ``Disconnected``.
     public func wait(for gate: Gate) throws {

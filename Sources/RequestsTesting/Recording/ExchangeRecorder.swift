@@ -116,7 +116,7 @@ extension Exchange {
             response = Response(status: head.status, headers: head.headers)
             metrics.responseStart = time
         case .data where response?.status == .switchingProtocols:
-            // What follows is of another protocol, and no content.
+            // The bytes after an upgrade belong to another protocol: they aren't content.
             break
         case .data(let data):
             let room = limit - (response?.body.count ?? 0)

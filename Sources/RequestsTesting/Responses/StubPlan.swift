@@ -25,8 +25,8 @@ struct StubPlan: Sendable {
     ///
     /// - Parameters:
     ///   - response: The response.
-    ///   - request: The request as a whole.
-    ///   - serverCloses: Whether the server closes the connection afterwards; `nil` if a transport reports the response.
+    ///   - request: The request, with its whole content.
+    ///   - serverCloses: Whether the server closes the connection afterwards; `nil` if there is no server.
     /// - Throws: Any error of making the content; a `RequestError` of code `unsupported` if the response is one for a
     ///   server only.
     init(_ response: StubResponse, to request: ReceivedRequest, serverCloses: Bool? = nil) throws {
@@ -48,7 +48,7 @@ struct StubPlan: Sendable {
         if hasContent {
             guard append(chunks, isChunked: trailers != nil, response.pace, &events) else { return }
         }
-        // A client that has received the whole length doesn't notice how the connection ends, nor anything behind that.
+        // A client that has received the whole length doesn't notice how the connection ends, nor anything after that.
         let promised = hasContent ? headers[.contentLength].flatMap { Int($0) } ?? 0 : 0
         if serverCloses == nil, trailers == nil, count >= promised,
             let end = events.firstIndex(where: { $0.action.endsConnection })

@@ -65,7 +65,7 @@ public final class HTTPStub: Sendable, CustomStringConvertible {
     }
 
     private func use(_ responders: [StubUsage.Responder]) -> HTTPStub {
-        // The former ones are released outside of the lock: their closures may retain what uses the stub.
+        // The former ones are released outside of the lock: an object that they retain may use the stub in `deinit`.
         var responders: [StubUsage.Responder]? = responders
         usage.withLock { swap(&$0.responders, &responders) }
         return self

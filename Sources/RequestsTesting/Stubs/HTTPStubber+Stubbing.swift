@@ -17,7 +17,7 @@ extension HTTPStubber {
         add(HTTPStub(conditions, at: SourcePlace(file, line)))
     }
 
-    /// Adds a stub for a method and a URI template, with a closure that responds if you like.
+    /// Adds a stub for a method and a URI template, optionally with a closure that responds.
     ///
     /// - Parameters:
     ///   - method: The method.
@@ -26,7 +26,7 @@ extension HTTPStubber {
     ///   - file: The file of the stub, for the messages of failures.
     ///   - line: The line of the stub.
     ///   - respond: Makes the response, as in ``HTTPStub/respond(_:)``; `nil` by default.
-    /// - Returns: The stub, which is skipped until its responses are set.
+    /// - Returns: The stub; without a closure, it is skipped until its responses are set.
     @discardableResult
     public func stub(
         _ method: HTTPMethod,
@@ -47,7 +47,7 @@ extension HTTPStubber {
 
     /// Removes every stub.
     public func removeAllStubs() {
-        // Released outside of the lock: what their closures retain may use the stubber when it is deallocated.
+        // Released outside of the lock: an object that their closures retain may use the stubber in `deinit`.
         var stubs: [HTTPStub] = []
         state.withLock { swap(&$0.stubs, &stubs) }
     }

@@ -15,9 +15,9 @@ import Requests
 /// let recipe = try await queue.fetch(RecipeRequest(recipeID: "1"), session: transport)
 /// ```
 ///
-/// It has no sockets. A `timeout` of the request or its client ends a silence, by the clock of the transport; without
-/// one, `.never` and `.stalled(after:)` last until the request is cancelled. Safe from any thread; the closure may be
-/// called from several at once.
+/// It has no sockets. The `timeout` of the request or its client is measured by the clock of the transport. Without a
+/// timeout, `.never` and `.stalled(after:)` last until the request is cancelled. Safe from any thread; the closure may
+/// be called from several at once.
 public final class InMemoryTransport: HTTPTransport {
     private let respond: @Sendable (ReceivedRequest) -> StubResponse
     private let recorded: Locked<[ReceivedRequest]>?

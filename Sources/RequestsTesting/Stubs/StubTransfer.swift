@@ -87,7 +87,7 @@ final class StubTransfer: TransferHandle {
         if isStopped { stop() }
     }
 
-    /// Does asynchronous work, until the transfer is stopped; the error of the work is the end.
+    /// Runs asynchronous work until the transfer is stopped; an error that it throws ends the transfer.
     func run(_ work: @escaping @Sendable () async throws -> Void) {
         let task = Task {
             do { try await work() } catch { report(.end(RequestError(error))) }

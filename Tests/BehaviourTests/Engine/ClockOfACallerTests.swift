@@ -7,9 +7,9 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// The clock of an environment may be a caller's: its code may use the operation for which it is asked.
+/// The clock of an environment may be a caller's, whose code may use the operation that reads the time.
 @Suite(.bounded) struct ClockOfACallerTests {
-    /// A clock that runs code of the test each time that it is asked.
+    /// A clock that runs code of the test each time it is read.
     private final class AskedClock: Clock {
         private let clock = ManualClock()
         private let wasAsked: @Sendable () -> Void

@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// Whoever learns of an operation's result finds that nothing is sent any more, and all learn of the same result.
+/// When a monitor or a completion gets an operation's result, nothing is sent any more; all get the same result.
 @Suite(.bounded) struct EndOrderRaceTests {
     /// Sends a request of its own before each one.
     private struct Prelude: Interceptor {
@@ -27,7 +27,7 @@ import Testing
         }
         let probe = Probe(adding: TextRequest(), to: queue)
         let transfer = try await transport.awaitTransfer()
-        // Once the pause has reached it, so does a cancel: the transport has returned its handle.
+        // A cancel reaches the transfer as soon as a pause does: then the transport has returned its handle.
         probe.operation.pause()
         try await transfer.awaitPause()
 
@@ -38,7 +38,7 @@ import Testing
         await probe.operation.end()
     }
 
-    // In one of ten rounds at least: a transport may still be returning its handle, which is then cancelled later.
+    // Only in at least one of ten rounds: the transport may still be returning its handle, which is cancelled later.
     @Test func completionFindsTheRequestsOfInterceptorsStopped() async throws {
         let cancels = Recorder<Int>()
         for _ in 0..<10 {
@@ -46,7 +46,7 @@ import Testing
             let queue = TestQueue(transport) { $0.interceptors = [Prelude()] }
             let probe = Probe(TextRequest(), on: queue)
             probe.operation.addCompletion(on: .global()) { _ in cancels.record(transport.transfers[0].cancelCount) }
-            // With this number, the others are still being called when the first one has run.
+            // So many that the first one has run while the others are still being called.
             for _ in 0..<20_000 { probe.operation.addCompletion(on: .global()) { _ in } }
             queue.addOperation(probe.operation)
             let transfer = try await transport.awaitTransfer()
@@ -59,7 +59,7 @@ import Testing
         #expect(await cancels.first(10).contains(1))
     }
 
-    @Test func monitorAndCompletionLearnOfTheSameResult() async throws {
+    @Test func monitorAndCompletionGetTheSameResult() async throws {
         for _ in 0..<Scale.races {
             let (transport, outcomes) = (ManualTransport(), Recorder<RequestError.Code>())
             let queue = TestQueue(transport) {

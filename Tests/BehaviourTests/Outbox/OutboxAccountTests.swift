@@ -80,7 +80,7 @@ import Testing
         #expect(failures == 0 && trial.arrivals.count == 2)
     }
 
-    @Test func handlerThatIsCancelledAfterAChangeOfTheAccountHasRefusedTheEntry() async throws {
+    @Test func handlerThatIsCancelledAfterAChangeOfTheAccountParksTheEntry() async throws {
         let (trial, hasBegun, gate) = (OutboxTrial(), Gate(), Gate())
         let outbox = try trial.open {
             $0.account = "ada"

@@ -84,7 +84,7 @@ import Testing
         #expect(outbox.states == [.parked(.refused)] && trial.arrivals.count == 1)
     }
 
-    /// An error whose code is code of an application, too.
+    /// An error whose `errorCode` runs code of an application.
     private struct AskingError: CustomNSError {
         let ask: @Sendable () -> Void
 

@@ -25,7 +25,7 @@ struct UploadPhoto: RequestSpec, Codable {
     }
 }
 
-/// A write whose receipt can't be used, for a reason of the request's own.
+/// A write that refuses its receipt with an error that isn't a `RequestError`.
 struct SaveWithReceipt: DataRequest, Codable {
     typealias Success = String
     typealias Failure = RequestError

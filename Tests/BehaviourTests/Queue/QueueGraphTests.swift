@@ -252,7 +252,7 @@ import Testing
                 $0 < 0x80 && !Self.plain.contains($0)
             }
             #expect(rest.isEmpty, "seed \(Fuzz.seed)")
-            // A letter may extend the character before it, and hide a break from a search by characters.
+            // A combining letter after a break would hide it from a search by characters.
             #expect(label.unicodeScalars.count { $0 == "<" } == 4, "seed \(Fuzz.seed)")
         }
     }

@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func typeMayBeCalledTheEncodedOne() throws {
+    @Test func jsonWithTheLabelEncodedDecodesTheType() throws {
         let decoder = ResponseDecoder.json(encoded: [Int].self, decoder: JSONDecoder())
 
         #expect(try ResponseDecoder.json(encoded: [Int].self).decode(response("[1, 2]")) == [1, 2])

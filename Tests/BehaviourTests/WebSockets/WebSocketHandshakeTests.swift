@@ -19,8 +19,8 @@ import Testing
         try #require(URL(string: "\(scheme)://127.0.0.1:\(server.port)\(path)"))
     }
 
-    /// No one may foresee a mask (RFC 6455, 10.3), and no caller's code runs while a message is sent.
-    @Test func masksAreNotMadeOfTheNumbersOfTheClient() async throws {
+    /// A mask must be unpredictable (RFC 6455, 10.3), and a caller's code mustn't run while a message is sent.
+    @Test func masksDoNotUseTheRandomSourceOfTheClient() async throws {
         let numbers = Recorder<Void>()
         let client = HTTPClient(baseURL: server.url) {
             $0.random = RandomSource {

@@ -20,8 +20,8 @@ import Testing
         let url = URL(string: "http://127.0.0.1:\(server.port)/")!
         let transport = CurlTransport.configured {
             $0.maximumConnectionsPerHost = nil
-            // On a loaded machine the server may be so late that its queue is full: the system drops new connections,
-            // and tries them again after 1, 3, 7 and 15 seconds.
+            // On a loaded machine, the server may be so slow that its queue is full. The system then drops new
+            // connections, and tries them again after 1, 3, 7 and 15 seconds.
             $0.connectTimeout = .seconds(60)
         }
         let results = Locked<[String: Int]>([:])
@@ -65,7 +65,7 @@ import Testing
     @Test(.tags(.alone)) func manyStalledTransfersDelayNoOtherAndAreCancelledAtOnce() async throws {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        // Other tests may have left some open.
+        // Other tests may have left descriptors open.
         let most = (Int(min(limit.rlim_cur, 1 << 20)) - Usage.descriptors) / 2 - 500
         let count = max(100, min(most, Scale.pick(500, whole: 10_000)))
         let silence = try Silence()
@@ -184,7 +184,7 @@ private final class Silence: Sendable {
                 }
                 for continuation in ready { continuation.resume() }
             }
-            // If no descriptor is left, the test fails, rather than wait for ever.
+            // If no descriptor is left, the test fails instead of waiting forever.
             let rest = state.withLock { state in
                 state.accepted = .max
                 defer { state.waiting = [] }

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func tasksWakeInTheOrderOfTheirDeadlinesThenOfTheirComing() async throws {
+    @Test func tasksWakeInTheOrderOfTheirDeadlinesThenOfTheirArrival() async throws {
         guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return }
         let (clock, executor, woken) = (ManualClock(), OneQueueExecutor(), Locked<[String]>([]))
         let sleeps = [("late", 2), ("early", 1), ("early, but second", 1), ("never", 3)]
@@ -71,7 +71,7 @@ import Testing
         let timeout = Task(executorPreference: executor) { try await clock.sleep(until: deadline, isCounted: false) }
         let sleep = Task(executorPreference: executor) { try await clock.sleep(until: deadline) }
 
-        // The other one was first in the queue, and so sleeps by then.
+        // The timeout was first in the queue, so it already sleeps by then.
         try await clock.waitForSleepers()
         #expect(clock.sleeperCount == 1)
 

@@ -31,7 +31,7 @@ import Testing
 
     // MARK: Release
 
-    /// Uses a stubber, a stub or a server when it is released by the last closure that retains it.
+    /// An object that uses a stubber, a stub or a server when the last closure that retains it is released.
     private final class Farewell: Sendable {
         private let use: @Sendable () -> Void
 
@@ -42,7 +42,7 @@ import Testing
         deinit { use() }
     }
 
-    @Test func objectsOfResponsesMayUseWhatReleasesThem() throws {
+    @Test func objectRetainedByAResponseMayUseItsOwnerWhenReleased() throws {
         let (stub, server, uses) = (stubber.stub(.path("/b")), try MockServer(), Recorder<Void>())
         func respond(_ use: @escaping @Sendable () -> Void) -> @Sendable (ReceivedRequest) -> StubResponse {
             let farewell = Farewell {

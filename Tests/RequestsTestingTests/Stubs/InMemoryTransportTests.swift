@@ -93,7 +93,7 @@ import Testing
         #expect(error?.code == .timedOut)
     }
 
-    @Test func answerBehindAGateThatNobodyOpensEndsAtTheTimeout() async {
+    @Test func responseHeldByAClosedGateEndsAtTheTimeout() async {
         let (gate, base) = (Gate(), URL(string: "https://api.example.com"))
         let client = HTTPClient(baseURL: base, transport: InMemoryTransport { _ in .text("late").held(by: gate) })
 

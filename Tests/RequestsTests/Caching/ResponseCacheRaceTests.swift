@@ -84,7 +84,7 @@ import Testing
         #expect(missed.withLock { $0 } == 0)
     }
 
-    // The time is asked for each record that is written, so that the reader comes between the two.
+    // The cache asks for the time before it writes each record, so a read can come between the two writes.
     @Test func outdatedResponseThatIsReadWhileItIsWrittenIsGone() throws {
         let (hook, request) = (Locked<@Sendable () -> Void>({}), Self.request(1, 1))
         let cache = try ResponseCache(

@@ -168,7 +168,7 @@ import Testing
     @Test func pathRepairsNoAddressThatWasRefused() {
         let refusals: [(inout HTTPRequest) -> Void] = [
             { $0.scheme = "ht tp" }, { $0.port = -1 }, { $0.path = "users/\("..")" },
-            // It would send what is meant for the host of the address to another one.
+            // It would send the request to another host than that of its address.
             { $0.path = "\(raw: "http://evil.example/")" },
         ]
         for refuse in refusals {

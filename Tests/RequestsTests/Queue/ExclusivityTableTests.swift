@@ -17,7 +17,7 @@ import Testing
             var (faults, last) = (0, 0)
             func check() {
                 let held = holding.flatMap { wanted[$0] ?? [] }
-                // An operation without the turn has others in front of it.
+                // An operation whose turn hasn't come has others in front of it.
                 let waiting = Set(table.predecessors().keys)
                 if Set(held).count != held.count || waiting != Set(wanted.keys).subtracting(holding) { faults += 1 }
             }

@@ -50,7 +50,7 @@ import Testing
             ("a=b; max-age=0; max-age=x", "a=b; Max-Age=0"),
             // Without a name (RFC 6265bis, 5.6).
             ("foo", "foo"), ("=foo; path=/x", "foo; Path=/x"),
-            // Neither is a host, and both stay as they are.
+            // Neither domain is a host name, and both are kept unchanged.
             ("a=b; Domain=..x", "a=b; Domain=..x"), ("a=b; Domain= .  x", "a=b; Domain=.  x"),
         ] as [(String, String)]
     )

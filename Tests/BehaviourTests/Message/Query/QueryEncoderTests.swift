@@ -236,7 +236,7 @@ import Testing
         #expect(throws: InvalidValue.self) { try QueryEncoder().encode(["a": number as Any]) }
     }
 
-    /// Also where a number of 0 or 1, and one of a byte, could be taken for a bool.
+    /// Even a number that could be taken for a bool: 0, 1, or one of a single byte.
     @Test(
         arguments: [
             (0, "0"), (1, "1"), (5, "5"), (1.5, "1.5"), (true, "true"), (false, "false"), (Int8(1), "1"),

@@ -68,7 +68,7 @@ struct Measurement: Sendable {
         },
     ]
 
-    /// The most memory for 100,000 requests that are added at once and sent over a socket; nobody keeps them.
+    /// The peak memory of 100,000 requests that are added at once and sent over a socket; the caller keeps none.
     private static func crowd(width: Int) throws -> Usage {
         let server = try LoopbackServer()
         defer { server.stop() }

@@ -20,7 +20,7 @@ struct Report {
             )
             try growth("100,000 against 10,000", "storm-requests-100000", "storm-requests-10000", atMost: 12)
         }
-        try section("memory", "of requests that wait in their queue") {
+        try section("memory", "of requests that wait or run") {
             try memory("against bare operations", "memory-requests", "memory-bare", atMost: 1126)
             try memory("100,000 at once over a socket, 64 of them running", "memory-crowd", atMost: 300)
             try memory("100,000 at once over a socket, all of them running", "memory-crowd-started", atMost: 300)
@@ -232,7 +232,7 @@ struct Report {
         row(title, "\(x) B", "\(y) B", "\(x - y) B more of at most \(budget) B", isGood: x - y <= budget)
     }
 
-    /// Prints the most that a process has held, in megabytes.
+    /// Prints the peak memory of a process, in megabytes.
     private func memory(_ title: String, _ name: String, atMost budget: Int) throws {
         let megabytes = Int(median(try (0..<rounds).map { _ in Double(try run(name).bytes) })) / 1_000_000
         row(title, "\(megabytes) MB", "at most \(budget) MB", "", isGood: megabytes <= budget)

@@ -43,9 +43,9 @@ enum Usage {
 
     /// The memory that is allocated and not freed, in bytes; for the comparison of two moments, to find a leak.
     ///
-    /// Resident memory grows without a leak, too: what other tests have freed is in pieces, which don't fit what this
-    /// one allocates. Each error that a test throws leaves some hundred bytes, since the test library remembers where
-    /// it was thrown.
+    /// Resident memory grows without a leak, too: the memory that other tests have freed is fragmented, and too small
+    /// for this one. Each error that a test throws leaves some hundred bytes, since the test library remembers where it
+    /// was thrown.
     static var allocatedMemory: Int {
         typealias Report = @convention(c) (Int32, UnsafeMutableRawPointer) -> Int32
         var text: UnsafeMutablePointer<CChar>?
@@ -55,7 +55,7 @@ enum Usage {
         fclose(file)
         defer { free(text) }
         let lines = text.map { String(cString: $0) }?.split(separator: "\n") ?? []
-        // The last line of each kind is that of all arenas together; the others are those of one.
+        // The last line of each kind is the sum of all arenas; the others are for one arena each.
         func bytes(_ kind: String) -> Int {
             let line = lines.last { $0.hasPrefix("<\(kind)") }
             return line?.firstMatch(of: /size="(\d+)"/).flatMap { Int($0.1) } ?? 0

@@ -250,14 +250,14 @@ extension HTTPClientRequest {
     /// - Throws: A ``RequestError`` if the client doesn't support the request.
     fileprivate init(_ request: TransportRequest, _ exchange: Exchange) throws {
         guard request.trust == .system else {
-            throw RequestError(.unsupported, phase: .sending, reason: "trust is the client's, by its tlsConfiguration")
+            throw RequestError(.unsupported, phase: .sending, reason: "only the client's tlsConfiguration sets trust")
         }
         guard request.decodesContent else {
-            throw RequestError(.unsupported, phase: .sending, reason: "decoding is the client's, by its configuration")
+            throw RequestError(.unsupported, phase: .sending, reason: "only the client's configuration sets decoding")
         }
         guard !request.headers.contains(.proxyAuthorization) else {
-            // The client would send them to the origin, too.
-            let reason = "credentials for a proxy are the client's, by its configuration"
+            // The client would send the credentials to the origin, too.
+            let reason = "only the client's configuration sets proxy credentials"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
         }
         self.init(url: request.url.absoluteString)
