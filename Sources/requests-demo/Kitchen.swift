@@ -63,6 +63,14 @@ struct Kitchen: Sendable {
     /// Returns the number of requests for a path.
     func requestCount(_ path: String) -> Int { server.requests.count { $0.path == path } }
 
+    /// Sends a request, and waits until the server has received it.
+    func awaitRequest<Operation>(of send: () -> Operation) async throws -> Operation {
+        let count = server.requests.count
+        let operation = send()
+        try await server.awaitRequest(count: count + 1)
+        return operation
+    }
+
     /// Responds to the next requests, for any path, with an error of an overloaded server.
     func beBusy(times: Int) {
         for _ in 0..<times { server.enqueue(.status(.serviceUnavailable)) }

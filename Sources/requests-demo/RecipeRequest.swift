@@ -17,44 +17,21 @@ struct Author: Codable, Sendable {
 }
 
 /// Gets a recipe.
-struct RecipeRequest: DecodableRequest {
-    typealias Success = Recipe
+struct GetRecipe: RequestSpec {
     typealias Failure = RequestError
 
-    let api: URL
-    let recipeID: Int
-    var identifier: String { "\(api)/\(recipeID)" }
-
-    func makeURLRequest(completion: @escaping (Result<URLRequest, any Error>) -> Void) {
-        completion(.success(URLRequest(url: api.appending(path: "recipes/\(recipeID)"))))
-    }
+    let id: Int
+    var request: Get<Recipe> { Get("recipes/\(id)") }
 }
 
-/// Gets an author by the number in a recipe.
-struct AuthorRequest: DecodableRequest {
-    typealias Success = Author
-    typealias Failure = RequestError
-
-    let api: URL
-    let authorID: Int
-    var identifier: String { "\(api)/\(authorID)" }
-
-    func makeURLRequest(completion: @escaping (Result<URLRequest, any Error>) -> Void) {
-        completion(.success(URLRequest(url: api.appending(path: "authors/\(authorID)"))))
-    }
+/// Gets the author of a recipe.
+struct GetAuthor: RequestSpec {
+    let id: Int
+    var request: Get<Author> { Get("authors/\(id)") }
 }
 
 /// Deletes a recipe; the response has no content.
-struct DeleteRecipeRequest: NoContentRequest {
-    typealias Failure = RequestError
-
-    let api: URL
-    let recipeID: Int
-    var identifier: String { "\(api)/\(recipeID)" }
-
-    func makeURLRequest(completion: @escaping (Result<URLRequest, any Error>) -> Void) {
-        var request = URLRequest(url: api.appending(path: "recipes/\(recipeID)"))
-        request.httpMethod = "DELETE"
-        completion(.success(request))
-    }
+struct DeleteRecipe: RequestSpec {
+    let id: Int
+    var request: Delete<Void> { Delete("recipes/\(id)") }
 }

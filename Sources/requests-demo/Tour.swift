@@ -6,19 +6,23 @@ import Requests
 
 /// The parts of the demo; each says what it does and what happened, and returns whether that was right.
 struct Tour: Sendable {
-    let kitchen: Kitchen
-    let queue = OperationQueue()
+    private let kitchen: Kitchen
+    private let client: HTTPClient
+
+    init(kitchen: Kitchen) {
+        self.kitchen = kitchen
+        client = HTTPClient(baseURL: kitchen.api, maxConcurrentRequests: 4)
+    }
 
     func run() async -> Bool {
-        queue.maxConcurrentOperationCount = 4
         let stations: [(String, () async throws -> Bool)] = [
-            ("a decodable request, with a completion", decodable),
+            ("a request whose response is decoded, with a completion", decodable),
             ("the same with await", awaiting),
             ("a chain: the author's request is made from the recipe, and the page waits for both", chain),
             ("a graph that fans out: a recipe, the dishes of its menu, and the authors of all of them", fanOut),
             ("a request without content", noContent),
             ("a failure, with what the server said", failure),
-            ("a cancellation", cancellation),
+            ("a request that is cancelled when the server has received it", cancellation),
             ("ten equal requests that share one transfer", coalescing),
             ("a hundred requests with an expired token, which is refreshed once", refreshing),
             ("a download that is interrupted, goes on where it broke, and is compared", downloading),
@@ -46,7 +50,7 @@ struct Tour: Sendable {
 
     private func decodable() async throws -> Bool {
         let result = await withCheckedContinuation { continuation in
-            queue.addRequest(RecipeRequest(api: kitchen.api, recipeID: 1)) { continuation.resume(returning: $0) }
+            client.addRequest(GetRecipe(id: 1)) { continuation.resume(returning: $0) }
         }
         let recipe = try result.get()
         say("\(recipe.name): \(recipe.steps.joined(separator: ", ").lowercased())")
@@ -54,15 +58,14 @@ struct Tour: Sendable {
     }
 
     private func awaiting() async throws -> Bool {
-        let response = try await queue.send(RecipeRequest(api: kitchen.api, recipeID: 1))
+        let response = try await client.send(GetRecipe(id: 1))
         say("\(response.status), \(response.headers[.contentType] ?? "no type"): \(response.body.name)")
         return response.status == .ok
     }
 
     private func chain() async throws -> Bool {
-        let api = kitchen.api
-        let recipe = queue.addRequest(RecipeRequest(api: api, recipeID: 1))
-        let author = queue.addRequest(after: recipe) { AuthorRequest(api: api, authorID: $0.authorID) }
+        let recipe = client.addRequest(GetRecipe(id: 1))
+        let author = client.addRequest(after: recipe) { GetAuthor(id: $0.authorID) }
         return await withCheckedContinuation { continuation in
             let page = BlockOperation {
                 guard case .success(let recipe)? = recipe.result, case .success(let author)? = author.result else {
@@ -71,32 +74,35 @@ struct Tour: Sendable {
                 say("recipe → author → page: “\(recipe.name)” by \(author.name)")
                 continuation.resume(returning: true)
             }
+            page.addDependency(recipe)
             page.addDependency(author)
-            queue.addOperation(page)
+            client.addOperation(page)
         }
     }
 
     private func fanOut() async throws -> Bool {
-        let api = kitchen.api
-        let recipe = queue.addRequest(RecipeRequest(api: api, recipeID: 1))
-        let menu = queue.addGroup(after: recipe) { $0.steps.map { _ in RecipeRequest(api: api, recipeID: 1) } }
-        let authors = queue.addGroup(after: menu) { $0.map { AuthorRequest(api: api, authorID: $0.authorID) } }
-        say("the queue, before anything has ended:")
-        for line in queue.graph().description.split(separator: "\n") { say("  \(line)") }
+        let client = HTTPClient(baseURL: kitchen.api)
+        client.isSuspended = true
+        let recipe = client.addRequest(GetRecipe(id: 1))
+        let menu = client.addGroup(after: recipe) { $0.steps.map { _ in GetRecipe(id: 1) } }
+        let authors = client.addGroup(after: menu) { $0.map { GetAuthor(id: $0.authorID) } }
+        say("the queue, before anything has started:")
+        for line in client.graph().description.split(separator: "\n") { say("  \(line)") }
+        client.isSuspended = false
         let names = try await authors.value().map(\.name)
         say("\(names.count) dishes by \(Set(names).sorted().joined(separator: " and "))")
         return try await names.count == recipe.value().steps.count
     }
 
     private func noContent() async throws -> Bool {
-        let response = try await queue.send(DeleteRecipeRequest(api: kitchen.api, recipeID: 1))
+        let response = try await client.send(DeleteRecipe(id: 1))
         say("deleted: \(response.status)")
         return response.status.category == .success
     }
 
     private func failure() async throws -> Bool {
         do {
-            _ = try await queue.fetch(RecipeRequest(api: kitchen.api, recipeID: 0))
+            _ = try await client.fetch(GetRecipe(id: 0))
             return false
         } catch {
             say("\(error)")
@@ -106,7 +112,9 @@ struct Tour: Sendable {
     }
 
     private func cancellation() async throws -> Bool {
-        let operation = queue.addRequest(RecipeRequest(api: kitchen.api, recipeID: kitchen.slowRecipeID))
+        let operation = try await kitchen.awaitRequest {
+            client.addRequest(GetRecipe(id: kitchen.slowRecipeID))
+        }
         operation.cancel()
         do {
             _ = try await operation.value()
@@ -121,7 +129,7 @@ struct Tour: Sendable {
         let path = "/recipes/\(kitchen.sharedRecipeID)"
         let before = kitchen.requestCount(path)
         let operations = (0..<10).map { _ in
-            queue.addRequest(RecipeRequest(api: kitchen.api, recipeID: kitchen.sharedRecipeID), coalescing: true)
+            client.addRequest(GetRecipe(id: kitchen.sharedRecipeID), coalescing: true)
         }
         var names: Set<String> = []
         for operation in operations { names.insert(try await operation.value().name) }
@@ -190,9 +198,8 @@ struct Tour: Sendable {
             $0.monitors.append(recorder)
         }
         kitchen.beBusy(times: 2)
-        let api = kitchen.api
-        let recipe = client.addRequest(RecipeRequest(api: api, recipeID: 1))
-        let author = client.addRequest(after: recipe) { AuthorRequest(api: api, authorID: $0.authorID) }
+        let recipe = client.addRequest(GetRecipe(id: 1))
+        let author = client.addRequest(after: recipe) { GetAuthor(id: $0.authorID) }
         let name = try await author.value().name
         say("“\(try await recipe.value().name)” by \(name), requests for the recipe: \(recipe.attempts.count)\n")
         // After the author's request, so that monitors have received all events.
@@ -202,7 +209,7 @@ struct Tour: Sendable {
                 continuation.resume()
             }
             drawing.addDependency(author)
-            queue.addOperation(drawing)
+            client.addOperation(drawing)
         }
         return recipe.attempts.count == 3
     }
