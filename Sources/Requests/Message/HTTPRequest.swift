@@ -190,9 +190,11 @@ extension HTTPRequest {
         guard !fields.encodableQueries.isEmpty else { return }
         var items = Array(query)
         for encodable in fields.encodableQueries.reversed() {
-            items.insert(contentsOf: try encodable.encode(encoder), at: Swift.min(encodable.position, items.count))
+            let encoded = try encodable.encode(encoder)
+            items.insert(contentsOf: encoded, at: Swift.min(encodable.position, items.count))
+            // As wherever queries are joined, the first one decides.
+            if query.isEmpty { query.spaces = encoded.spaces }
         }
-        if query.isEmpty { query.spaces = encoder.spaces }
         query.removeAll { _ in true }
         query.append(contentsOf: items)
         fields.encodableQueries = []

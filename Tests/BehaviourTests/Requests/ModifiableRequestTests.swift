@@ -327,6 +327,18 @@ import Testing
         #expect(request.identifier != Get<Data>("posts").identifier)
     }
 
+    @Test func spacesArePrintedAsTheEncoderOfTheRequestSays() async throws {
+        let transport = InMemoryTransport { _ in .status(.noContent) }
+        let percent = try HTTPClient(baseURL: "https://example.com", transport: transport)
+        let plus = percent.inheriting { $0.queryEncoder.spaces = .plus }
+        let filter = Filter(text: "a b", tags: [])
+
+        try await percent.fetch(Get<Void>("posts").query(filter, encoder: plus.environment.queryEncoder))
+        try await plus.fetch(Get<Void>("posts").query(filter, encoder: percent.environment.queryEncoder))
+
+        #expect(transport.requests.map(\.target) == ["/posts?text=a+b&isNew=true", "/posts?text=a%20b&isNew=true"])
+    }
+
     @Test func valueThatCannotBeAQueryFailsTheRequest() async {
         let error = await #expect(throws: RequestError.self) { try await TestQueue.sent(Get<Data>("posts").query(7)) }
 

@@ -34,6 +34,8 @@ public struct QueryEncoder: Sendable {
     /// The form of `nil`; by default it is left out.
     public var nils = Nils.dropKey
     /// The form of printed spaces; `%20` by default.
+    ///
+    /// The fields of a form always have `+` (WHATWG URL, 5.2).
     public var spaces = Query.Spaces.percent
     /// The maximum nesting of values: more than any query needs, and small enough for the stack of any thread.
     static let maximalDepth = 128
