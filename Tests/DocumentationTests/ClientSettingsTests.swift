@@ -33,6 +33,24 @@ import Testing
         #expect(limited.environment.bandwidthLimiter?.bytesPerSecond == 500_000)
     }
 
+    @Test func replacementsConcernOnlyTheRequestsOwnFieldsAndParameters() async throws {
+        let transport = InMemoryTransport { _ in .status(.noContent) }
+        let client = HTTPClient(baseURL: api, transport: transport) {
+            $0.headers["X-A"] = "client"
+            $0.headers["X-B"] = "client"
+            $0.query = ["page": "1"]
+        }
+        let request = Get<Void>("recipes").header("X-C", "request").query(["q": "soup"])
+
+        try await client.fetch(request.replacingHeaders(["X-A": "request"]).replacingQuery(["q": "stew"]))
+        try await client.fetch(request.addingHeader(HTTPField("X-A", "request")))
+
+        #expect(transport.requests.map { $0.headers[values: "X-A"] } == [["request"], ["request"]])
+        #expect(transport.requests.map { $0.headers["X-B"] } == ["client", "client"])
+        #expect(transport.requests.map { $0.headers["X-C"] } == [nil, "request"])
+        #expect(transport.requests.map(\.target) == ["/recipes?page=1&q=stew", "/recipes?page=1&q=soup"])
+    }
+
     /// The page has a line for every property of the environment, and for every modifier of a request, that the dump of
     /// the public interface contains.
     @Test func thePageListsEverySetting() throws {
@@ -46,8 +64,11 @@ import Testing
             if parts[0].hasPrefix(setting), parts[1].hasPrefix("var "), !parts[1].hasSuffix("{ get }") {
                 return "`\(parts[0].dropFirst(setting.count))`"
             }
-            guard parts[0].hasPrefix("ModifiableRequest."), parts[1].hasSuffix("-> Self") else { return nil }
-            return ".\(parts[0].dropFirst("ModifiableRequest.".count).prefix { $0 != "(" })("
+            let isModifier = ["ModifiableRequest.", "Download."].contains { parts[0].hasPrefix($0) }
+            guard isModifier, let result = parts[1].components(separatedBy: " -> ").last,
+                ["Self", "Download"].contains(result), parts[1].hasPrefix("func ")
+            else { return nil }
+            return ".\(parts[0].drop { $0 != "." }.dropFirst().prefix { $0 != "(" })("
         }
 
         #expect(names.count > 70)
