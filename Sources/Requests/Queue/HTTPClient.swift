@@ -16,7 +16,7 @@ import Foundation
 ///
 /// A client does everything that a ``RequestQueue`` does. Its requests inherit the ``environment``; changing it affects
 /// requests that are added afterwards. Cookies are stored in a jar of the client's own, in memory, unless the
-/// environment has another, or `nil`. Safe from any thread.
+/// environment has another, or `nil`. Safe from any thread. <doc:ClientSettings> lists all settings.
 ///
 /// A client may be deallocated while its requests run: they still complete.
 public final class HTTPClient: RequestQueue, CustomReflectable {

@@ -6,7 +6,8 @@ import Foundation
 /// The settings that the operations of a queue or a client inherit, unless a request's ``RequestOptions`` override
 /// them: one property for each of its ``Settings``.
 ///
-/// It is a value: changing a copy doesn't affect running operations.
+/// It is a value: changing a copy doesn't affect running operations. <doc:ClientSettings> lists the settings, with
+/// their defaults.
 @dynamicMemberLookup
 public struct RequestEnvironment: Sendable {
     // An array of one, since it is copied on write: every request takes the environment along, and has no need for a
