@@ -49,6 +49,11 @@ extension OverLoopback {
             try await compare(request)
         }
 
+        @Test(arguments: [HTTPMethod.post, .put, .patch, .delete])
+        func requestWithoutContentIsSentWithTheSameLength(_ method: HTTPMethod) async throws {
+            try await compare(HTTPRequest(method: method, "/without-content"))
+        }
+
         @Test func filesAreSentByTheCommand() async throws {
             let folder = FileManager.default.temporaryDirectory.appending(path: "it's \(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -66,7 +66,8 @@ struct CURLCommand {
     private mutating func addBody() throws {
         switch request.body.content {
         case .none:
-            return
+            // curl sends no length of a request without content; the library does (RFC 9110, 8.6).
+            if [.post, .put, .patch].contains(request.method) { options.append("--header 'Content-Length: 0'") }
         case .data(let data):
             add(redacts ? Redaction.shown(data, of: request.headers) ?? Self.redacted : data)
         case .file(let url):
