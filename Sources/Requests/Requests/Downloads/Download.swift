@@ -97,6 +97,8 @@ extension Download {
 
     /// Returns a copy that resumes an interrupted download to the same file without a token, also one of an earlier
     /// process.
+    ///
+    /// The destination has to be of the kind `file`: with another, the request fails with the code `invalidRequest`.
     public func resumingAutomatically(_ resumes: Bool = true) -> Self {
         modified { $0.resumesAutomatically = resumes }
     }

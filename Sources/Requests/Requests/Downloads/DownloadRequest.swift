@@ -44,7 +44,8 @@ public protocol DownloadRequest: NetworkRequest {
     /// Whether the next download to the same file resumes an interrupted one, without a token; `false` by default.
     ///
     /// A failure, a cancellation or the end of the process then leaves the partial file beside the destination, which
-    /// has to be a ``Download/Destination`` of the kind `file`.
+    /// has to be a ``Download/Destination`` of the kind `file`: with another, the request fails with the code
+    /// `invalidRequest`.
     var resumesAutomatically: Bool { get }
 
     /// The SHA-256 digest that the file must have, as 64 hexadecimal digits; `nil`, the default, for any.
@@ -148,6 +149,10 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
     private func download(for request: R, sending sent: HTTPRequest) throws -> PartialDownload {
         if let download = download.withLock({ $0 }) { return download }
         guard result == nil else { throw RequestError(.cancelled, phase: .building) }
+        guard !request.resumesAutomatically || request.downloadDestination.fixedFile != nil else {
+            let reason = "only a download to a destination of the kind `file` can resume automatically"
+            throw RequestError(.invalidRequest, phase: .building, reason: reason)
+        }
         let kind: PartialDownload.Kind =
             sent.headers.contains(.range) ? .part : sent.method == .get ? .resumable : .whole
         let new = PartialDownload(request, kind, url: sent.url, now: environment.now)

@@ -35,6 +35,21 @@ import Testing
 
     // MARK: Requests
 
+    @Test(arguments: [
+        .temporary, .directory(FileManager.default.temporaryDirectory), Download.Destination { _, _ in home },
+    ])
+    func automaticResumptionWithoutAFixedFileIsRefused(destination: Download.Destination) async {
+        let transport = InMemoryTransport { _ in .status(.ok) }
+        let client = HTTPClient(transport: transport)
+
+        let error = await #expect(throws: RequestError.self) {
+            try await client.fetch(Download(HTTPRequest(url: home), to: destination).resumingAutomatically())
+        }
+
+        #expect(error?.code == .invalidRequest && error?.reason?.contains("of the kind `file`") == true)
+        #expect(transport.requests.isEmpty)
+    }
+
     @Test func withoutAPartialFileTheWholeIsAskedFor() async throws {
         let outcome = try await trial.run()
 
