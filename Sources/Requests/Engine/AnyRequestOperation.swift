@@ -162,6 +162,13 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
         return !plan.options.validatesStatus || plan.validStatusCodes.contains(head.status.code)
     }
 
+    /// Returns why a status isn't accepted, if it doesn't say that itself: a successful one.
+    func refusalReason(of status: HTTPStatus) -> String? {
+        guard successfulStatusCodes.contains(status.code), let codes = plan?.validStatusCodes else { return nil }
+        return "the request accepts only \(codes.prefix(5).map(String.init).joined(separator: ", "))"
+            + (codes.count > 5 ? ", …" : "")
+    }
+
     /// Makes the receiver for the content of a good response; `nil`, the default, is memory.
     ///
     /// - Throws: The failure of the operation.

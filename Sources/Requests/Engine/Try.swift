@@ -239,7 +239,10 @@ struct Try: Sendable {
             case let verdict: return verdict
             }
         }
-        guard context.accepts(response.status) else { throw RequestError(.unacceptableStatus, phase: .validating) }
+        guard context.accepts(response.status) else {
+            let reason = operation.refusalReason(of: response.status)
+            throw RequestError(.unacceptableStatus, phase: .validating, reason: reason)
+        }
         return .accept
     }
 

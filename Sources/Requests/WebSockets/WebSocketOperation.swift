@@ -45,6 +45,10 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
     final override var isOpenEnded: Bool { true }
     final override var isOutsideOfBounds: Bool { true }
 
+    final override func refusalReason(of status: HTTPStatus) -> String? {
+        successfulStatusCodes.contains(status.code) ? "a WebSocket needs \(HTTPStatus.switchingProtocols)" : nil
+    }
+
     final override func makeRequest() async throws -> HTTPRequest {
         var request = try await super.makeRequest()
         if request.url.overHTTP != request.url { request.url = request.url.overHTTP }

@@ -47,6 +47,15 @@ import Testing
         )
     }
 
+    @Test(arguments: [
+        ([201], "the request accepts only 201"), ([301, 302, 303, 304, 307, 308], "only 301, 302, 303, 304, 307, …"),
+    ]) func aSuccessfulStatusThatIsRefusedSaysWhy(accepted: [Int], reason: String) async {
+        let text = await description(of: TextRequest(validHTTPStatusCodes: accepted), over: .json("{}"))
+
+        #expect(text.hasPrefix("unacceptableStatus (200 OK) while validating for GET "))
+        #expect(text.hasSuffix(reason))
+    }
+
     @Test func aTimeoutSaysItsLimit() async {
         let timeout = StubResponse.failure(RequestError(.timedOut, phase: .sending))
 

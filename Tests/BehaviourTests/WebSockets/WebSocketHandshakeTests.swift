@@ -107,6 +107,18 @@ import Testing
         #expect(server.connectionCount == 0)
     }
 
+    @Test func addressOfAPageIsRefusedWithTheNeededStatus() async throws {
+        let pages = try MockServer { _ in .text("hello") }
+
+        let error = await #expect(throws: RequestError.self) { try await HTTPClient(baseURL: pages.url).webSocket("") }
+
+        #expect(
+            error?.description
+                == "unacceptableStatus (200 OK) while validating for GET \(pages.url.absoluteString): "
+                + "a WebSocket needs 101 Switching Protocols"
+        )
+    }
+
     @Test func refusalIsAnErrorWithTheResponse() async throws {
         server.route(.get, "/closed", .text("no room", status: .forbidden).header("X-Why", "full"))
 
