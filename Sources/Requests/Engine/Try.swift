@@ -91,7 +91,12 @@ struct Try: Sendable {
     private func adapted(_ request: HTTPRequest) async throws -> HTTPRequest {
         var draft = try draft(request)
         for placed in plan.interceptors {
-            draft.request = try await adapt(draft.request, by: placed, draft.own, InterceptorContext(self))
+            do {
+                draft.request = try await adapt(draft.request, by: placed, draft.own, InterceptorContext(self))
+            } catch let error as RequestError {
+                // Nothing was sent, so that the record has no request that the error could name.
+                throw error.completed(request: draft.request, response: nil, body: Data(), attempts: [])
+            }
         }
         return try draft.finish()
     }

@@ -117,7 +117,7 @@ public struct RequestError: Error, Sendable {
 
     /// A sentence with facts that the code doesn't contain.
     public var reason: String? { details.value.reason }
-    /// The request that was sent; `nil` if there was no request yet.
+    /// The request that was sent, or that an interceptor couldn't complete; `nil` if there was no request yet.
     public var request: HTTPRequest? { details.value.request }
     /// The head of the response; `nil` if none was received.
     public var response: HTTPResponseHead? { details.value.response }

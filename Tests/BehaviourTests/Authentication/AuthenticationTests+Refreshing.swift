@@ -131,6 +131,22 @@ extension AuthenticationTests {
         waiting.withLock { $0 = nil }
     }
 
+    @Test func failureToLogInNamesTheRequestThatNeededIt() async {
+        let transport = InMemoryTransport { _ in .status(.ok) }
+        let authenticator = TokenAuthenticator { _ in throw SampleError() }
+        let queue = TestQueue(transport) {
+            $0.interceptors = [AuthenticationInterceptor(authenticator, origins: sampleOrigins)]
+        }
+
+        let error = await results(1, on: queue).first?.error
+
+        #expect(
+            error?.description
+                == "authenticationFailed while building for GET https://example.com/recipes/1: SampleError"
+        )
+        #expect(error?.attempts.isEmpty == true && transport.requests.isEmpty)
+    }
+
     // If the refresh shared the transfer of a request that waits for it, it would wait for itself.
     @Test func refreshSharesNoTransferWithItsWaiter() async {
         let waiting = Locked<TestQueue?>(nil)
