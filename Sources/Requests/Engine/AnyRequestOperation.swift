@@ -205,11 +205,11 @@ extension AnyRequestOperation {
     /// The phase of the operation, for the errors of an end that comes from outside.
     final var phase: RequestError.Phase {
         let record = record
-        return switch (record.request != nil, record.head != nil) {
-        case (false, _): isExecuting ? .building : .waiting
-        case (true, false): .sending
-        case (true, true): .receiving
-        }
+        guard record.request != nil else { return isExecuting ? .building : .waiting }
+        guard let head = record.head else { return .sending }
+        // The content of a feed, and the messages of a socket, may still be read after the transfer has ended.
+        let isJudged = record.last?.isOver != false && !(isOpenEnded && claims(head))
+        return isJudged ? .validating : .receiving
     }
 
     /// The error of a cancelled operation, which is its failure from now on.

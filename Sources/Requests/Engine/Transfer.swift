@@ -64,6 +64,11 @@ final class Transfer: Sendable {
     /// Whether the content was delivered to a receiver other than memory.
     var isDelivered: Bool { state.withLock { $0.isDelivered } }
 
+    /// Whether the transfer has ended.
+    var isOver: Bool {
+        state.withLock { if case .ended = $0.phase { true } else { false } }
+    }
+
     /// Releases the content of a failed transfer, after it was copied to the error.
     func forgetContent() {
         let content = state.withLock { state in

@@ -29,7 +29,8 @@ public struct RequestError: Error, Sendable {
         case sending
         /// The response was being received.
         case receiving
-        /// The complete response was being judged.
+        /// The complete response was being judged, or the operation waited because of it: for another attempt, or for
+        /// a new credential.
         case validating
         /// The content was being decoded.
         case decoding

@@ -104,6 +104,39 @@ import Testing
         #expect(probe.operation.result?.error?.attempts.count == 1)
     }
 
+    @Test func whileItWaitsForARetry() async {
+        let clock = TestClock()
+        let queue = TestQueue(InMemoryTransport { _ in .status(.serviceUnavailable) }) {
+            $0.clock = clock
+            $0.retry = RetryPolicy(limit: 1, backoff: .constant(.seconds(5)))
+        }
+        let probe = Probe(TextRequest(), on: queue).run(on: queue)
+        await clock.sleeps.first(1)
+
+        probe.operation.cancel()
+
+        #expect(
+            await probe.ended().first?.error?.description
+                == "cancelled (503 Service Unavailable) while validating for GET https://example.com/recipes/1"
+        )
+    }
+
+    @Test func whileItWaitsForANewCredential() async {
+        let desk = RefreshDesk()
+        let queue = TestQueue(InMemoryTransport { _ in .status(.unauthorized) }) {
+            $0.interceptors = [
+                AuthenticationInterceptor(desk.authenticator, credential: "old", origins: sampleOrigins)
+            ]
+        }
+        let probe = Probe(TextRequest(), on: queue).run(on: queue)
+        await desk.calls.first(1)
+
+        probe.operation.cancel()
+
+        #expect(await probe.ended().map(\.error?.phase) == [.validating])
+        await desk.end(with: .success("new"))
+    }
+
     @Test func whileTheResponseComesIn() async throws {
         let transport = ManualTransport()
         let queue = TestQueue(transport)
