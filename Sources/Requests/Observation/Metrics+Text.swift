@@ -15,10 +15,11 @@ extension Metrics {
     /// total        http/1.1, 0 bytes sent, 1234 bytes …    28.0 ms
     /// ```
     ///
-    /// - Parameter width: The number of columns; 80 by default, and at least 40.
+    /// - Parameter width: The number of columns, at least 40; `nil`, the default, is 80, or more if the last line needs
+    ///   them.
     /// - Returns: Lines of that width, without a break behind the last.
-    public func text(width: Int = 80) -> String {
-        let columns = min(max(40, width), 10_000) - 24
+    public func text(width: Int? = nil) -> String {
+        let columns = min(max(40, width ?? max(80, connection.unicodeScalars.count + 24)), 10_000) - 24
         let total = periods.last?.range.upperBound ?? .zero
         func line(_ title: String, _ bar: String, _ time: Duration) -> String {
             title.fitted(to: 13) + bar + time.inWords.fitted(to: 11, alignedRight: true)

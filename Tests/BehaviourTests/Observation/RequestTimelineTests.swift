@@ -155,6 +155,20 @@ import Testing
         total        http/1.1, 0 bytes sent, 1234 bytes …    28.0 ms
         """
 
+    @Test func linesAreNotCutWithoutAWidth() throws {
+        var metrics = SampleOperation.metrics
+        (metrics.isReusedConnection, metrics.responseBodySize) = (false, 1_234_567)
+
+        let lines = metrics.text().split(separator: "\n")
+
+        #expect(
+            try #require(lines.last)
+                .hasPrefix("total        http/1.1, new connection, 0 bytes sent, 1234567 bytes received ")
+        )
+        #expect(Set(lines.map(\.count)).count == 1)
+        #expect(Metrics().text().count == 80)
+    }
+
     @Test func metricsWithoutAnythingAreAnEmptyTotal() {
         #expect(Metrics().text(width: 0) == "total" + String(repeating: " ", count: 29) + "0.0 ms")
     }
