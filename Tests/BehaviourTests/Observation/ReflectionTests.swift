@@ -102,4 +102,25 @@ import FoundationNetworking
 
         #expect(text.contains("isExecuting: false"))
     }
+
+    @Test func printedEventsAndMessagesShowTheirContent() {
+        let event = ServerSentEvent(data: "a new recipe", id: "7")
+
+        #expect(
+            "\(event)" == #"ServerSentEvent(event: "message", data: "a new recipe", id: Optional("7"), retry: nil)"#
+        )
+        #expect("\(WebSocket.Message.text("a new recipe"))" == #"text("a new recipe")"#)
+    }
+
+    @Test func printedValidationContextShowsItsRequest() async throws {
+        let texts = Recorder<String>()
+        let request = Get<Void>("\(raw: home.absoluteString)").validating { response, context in
+            texts.record("\(context)")
+            return .accept
+        }
+
+        try await Self.client.fetch(request)
+
+        #expect(texts.elements.first?.hasPrefix("ValidationContext(request: GET https://example.com/recipes/1") == true)
+    }
 }

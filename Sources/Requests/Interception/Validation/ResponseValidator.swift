@@ -99,7 +99,8 @@ public struct ValidationContext: Sendable {
 extension ValidationContext: CustomReflectable {
     /// A mirror of the request and the accepted statuses.
     public var customMirror: Mirror {
-        Mirror(self, children: ["request": request, "validStatusCodes": validStatusCodes as Any])
+        let children: KeyValuePairs = ["request": request, "validStatusCodes": validStatusCodes as Any]
+        return Mirror(self, children: children, displayStyle: .struct)
     }
 }
 

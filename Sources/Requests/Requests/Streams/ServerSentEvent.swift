@@ -56,9 +56,10 @@ public struct ServerSentEvent: Sendable, Hashable {
 }
 
 extension ServerSentEvent: CustomReflectable {
-    /// A mirror of the values that the server sent.
+    /// A mirror of the values that the server sent, which are also what is printed.
     public var customMirror: Mirror {
-        Mirror(self, children: ["event": event, "data": data, "id": id as Any, "retry": retry as Any])
+        let children: KeyValuePairs = ["event": event, "data": data, "id": id as Any, "retry": retry as Any]
+        return Mirror(self, children: children, displayStyle: .struct)
     }
 }
 
