@@ -105,7 +105,11 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
         _ configure: (inout RequestEnvironment) throws -> Void = { _ in }
     ) throws {
         var request = HTTPRequest(url: URL(base: baseURL).overHTTP)
-        try request.validate()
+        do throws(InvalidValue) { try request.validate() } catch {
+            // With the text itself, which a URL would escape.
+            throw error.kind == .url
+                ? InvalidValue(.url, baseURL.isEmpty ? "is empty" : error.reason, excerpt: baseURL) : error
+        }
         try self.init(
             baseURL: URL(base: baseURL),
             maxConcurrentRequests: maxConcurrentRequests,

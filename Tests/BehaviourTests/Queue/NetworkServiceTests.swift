@@ -54,6 +54,17 @@ import Testing
         #expect(try await service.send(Get<String>("users")).body == "https://users.example/v1/users")
     }
 
+    @Test(arguments: [
+        ("127.0.0.1:18081/v1", "the URL “127.0.0.1:18081/v1” has no host"),
+        ("1.2.3.4:80/v1?key=s3cret", "the URL “1.2.3.4:80/v1” has no host"),
+    ]) func invalidBaseURLIsQuotedAsItWasWritten(text: String, reason: String) async {
+        let error = await #expect(throws: RequestError.self) {
+            try await TextService(baseURL: text).fetch(Get<String>("users"))
+        }
+
+        #expect(error?.description.hasSuffix(": \(reason)") == true, "\(String(describing: error))")
+    }
+
     @Test(arguments: ["", "users.example", "not an address", "/v1", "mailto:ada@example.com", "http://"])
     func invalidBaseURLFailsEachRequest(text: String) async {
         await #expect {

@@ -137,6 +137,16 @@ import Testing
         #expect(try HTTPClient(baseURL: "https://ada:pw@a.example").baseURL?.user == "ada")
     }
 
+    @Test(arguments: [
+        ("", "is empty"), ("127.0.0.1:18081/v1", "“127.0.0.1:18081/v1” isn't an http or https address"),
+        ("my host/v1?key=s3cret", "“my host/v1” isn't an http or https address"),
+        ("ada:s3cret@127.0.0.1:18081", "“…” isn't an http or https address"), ("https://", "“https://” has no host"),
+    ]) func aBaseURLThatIsRefusedIsQuotedAsItWasWritten(text: String, reason: String) {
+        let error = #expect(throws: InvalidValue.self) { try HTTPClient(baseURL: text) }
+
+        #expect(error?.description == "the URL \(reason)")
+    }
+
     @Test func valuesDescribeThemselvesAsPeopleKnowThem() {
         let value: JSONValue = ["b": [1, nil, true], "a": "x", "password": "hush"]
 

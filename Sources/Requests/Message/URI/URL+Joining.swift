@@ -23,7 +23,9 @@ extension URL {
         let encodedPath = try ownPath.percentEncodedPath()
         guard let parts = AddressParts(base.absoluteString), let host = base.host(percentEncoded: true), !host.isEmpty
         else {
-            throw InvalidValue(.url, "has no host", excerpt: base.redactedDescription)
+            // A base without a scheme is a text, which was escaped to be a URL.
+            let excerpt = base.scheme == nil ? base.path(percentEncoded: false) : base.redactedDescription
+            throw InvalidValue(.url, "has no host", excerpt: excerpt)
         }
         var address = String(parts.root)
         let path = encodedPath.utf8.drop { $0 == UInt8(ascii: "/") }
@@ -74,7 +76,8 @@ extension URL {
     /// Makes a base address of a text; an invalid text makes a base to which no address can be joined.
     package init(base text: String) {
         var components = URLComponents()
-        components.path = text
+        // Shown in the error. Escaped, its credentials and its query wouldn't be found any more.
+        components.path = text.bareAddress
         self = URL(string: text) ?? components.url ?? URL(filePath: "/")
     }
 }
