@@ -93,14 +93,14 @@ public final class HTTPStub: Sendable, CustomStringConvertible {
 
     // MARK: Expecting
 
-    /// Expects exactly `count` requests before ``HTTPStubber/verify()`` is called.
+    /// Expects exactly `count` requests before ``HTTPStubber/verify(file:line:)`` is called.
     @discardableResult
     public func expectingCalls(_ count: Int) -> HTTPStub {
         usage.withLock { $0.expectation = ("\(count)", { $0 == count }) }
         return self
     }
 
-    /// Expects a number of requests in a range, such as `1...`, before ``HTTPStubber/verify()`` is called.
+    /// Expects a number of requests in a range, such as `1...`, before ``HTTPStubber/verify(file:line:)`` is called.
     @discardableResult
     public func expectingCalls(_ range: some RangeExpression<Int> & Sendable) -> HTTPStub {
         usage.withLock { $0.expectation = ("\(range)", { range.contains($0) }) }

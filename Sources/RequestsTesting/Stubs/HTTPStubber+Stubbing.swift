@@ -74,12 +74,17 @@ extension HTTPStubber {
     ///
     /// Call it at the end of a test: code that handles the error of a refused request hides it.
     ///
+    /// - Parameters:
+    ///   - file: The file of the check, for a refused request.
+    ///   - line: The line of the check, for a refused request.
     /// - Throws: ``UnmetExpectations``, with a text for each.
-    public func verify() throws(UnmetExpectations) {
+    public func verify(file: StaticString = #fileID, line: UInt = #line) throws(UnmetExpectations) {
         let (stubs, unhandled) = state.withLock { ($0.stubs, $0.unhandled) }
         var complaints = stubs.compactMap(\.complaint)
         // A retried request is refused again, for the same reason.
-        for text in unhandled.map(\.description) where !complaints.contains(text) { complaints.append(text) }
+        for text in unhandled.map({ "\(SourcePlace(file, line)): \($0)" }) where !complaints.contains(text) {
+            complaints.append(text)
+        }
         guard complaints.isEmpty else { throw UnmetExpectations(complaints: complaints) }
     }
 

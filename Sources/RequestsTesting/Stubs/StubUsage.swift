@@ -81,7 +81,7 @@ public struct UnhandledRequest: ExplainedError, DescribedError, Sendable {
     }
 }
 
-/// The error of ``HTTPStubber/verify()`` and of an expectation about requests.
+/// The error of ``HTTPStubber/verify(file:line:)`` and of an expectation about requests.
 public struct UnmetExpectations: DescribedError, Sendable {
     /// One text for each, beginning with its place in the test: `AppTests/LoginTests.swift:12: the stub …`.
     public let complaints: [String]

@@ -439,11 +439,11 @@ import Testing
         stubber.stub(.path("/a"), line: 7).respond(with: .noContent)
         for _ in 0..<2 { _ = try? await request("/b").fetch(on: client()) }
 
-        let error = #expect(throws: UnmetExpectations.self) { try stubber.verify() }
+        let error = #expect(throws: UnmetExpectations.self) { try stubber.verify(line: 9) }
 
         #expect(
             error?.description == """
-                no stub matches GET https://api.example.com/b
+                \(#fileID):9: no stub matches GET https://api.example.com/b
                 - stub path /a (\(#fileID):7): the path is /b, not /a
                 """
         )
