@@ -15,8 +15,8 @@ extension RequestError: CustomStringConvertible, LocalizedError {
     /// ```
     ///
     /// For invalid content it gives the place, the expected type and the kind of the value that is there; for a limit,
-    /// its value; for an error of other code, the type, and the case or the code. It contains no secrets: addresses
-    /// have no credentials and no query, and header fields and content are left out.
+    /// its value; for an error of other code, the type, with the case and the code that it has. It contains no secrets:
+    /// addresses have no credentials and no query, and header fields and content are left out.
     public var description: String { description(depth: 0) }
 
     /// The error in a line, for where the request is known anyhow: what went wrong, in which phase, and why.
@@ -51,21 +51,35 @@ extension RequestError: CustomStringConvertible, LocalizedError {
         }
     }
 
-    /// The type of an error that isn't the library's, with the name of the case or the code; what else it says may be a
-    /// secret.
+    /// The type of an error that isn't the library's, with the name of the case and the code, if they say something; what
+    /// else it says may be a secret.
+    ///
+    /// An error without a domain of its own has its type as the domain, and without a code of its own the code is 1, or
+    /// a number that the compiler gives the case.
     private static func name(of error: any Error) -> String {
         // The type is asked, since any error is taken for one that is converted to an `NSError`.
         let type = type(of: error)
-        let name = "\(type)".shortened()
-        if type is NSError.Type || type is any CustomNSError.Type {
-            let foundation = error as NSError
-            return "\(type is NSError.Type ? foundation.domain.shortened() : name) \(foundation.code)"
+        if type is NSError.Type {
+            let (domain, code) = ((error as NSError).domain, (error as NSError).code)
+            // On Linux, it may have been made of an error in Swift: with a domain such as `Recipes.APIError`.
+            let isType = domain.first?.isUppercase == true && domain.contains(".")
+            return domain.shortened() + (isType && code == 1 ? "" : " \(code)")
         }
+        let name = "\(type)".shortened()
+        let label = label(of: error, type)
+        let text = label.map { "\(name).\($0)" } ?? name
+        guard type is any CustomNSError.Type else { return text }
+        let (domain, code) = ((error as NSError).domain, (error as NSError).code)
+        return domain == String(reflecting: type) && (label != nil || code == 1) ? text : "\(text) \(code)"
+    }
+
+    /// The name of the case; `nil` if the error isn't an enumeration, or prints something else.
+    private static func label(of error: any Error, _ type: any Error.Type) -> String? {
         let mirror = Mirror(reflecting: error)
-        guard mirror.displayStyle == .enum, !(type is any CustomReflectable.Type) else { return name }
-        if let label = mirror.children.first?.label { return "\(name).\(label)" }
+        guard mirror.displayStyle == .enum, !(type is any CustomReflectable.Type) else { return nil }
+        if let label = mirror.children.first?.label { return label }
         // Without a description of its own, a case without values is printed as its name.
         let isDescribed = type is any CustomStringConvertible.Type || type is any CustomDebugStringConvertible.Type
-        return isDescribed ? name : "\(name).\(error)"
+        return isDescribed ? nil : "\(error)"
     }
 }

@@ -114,6 +114,39 @@ import Testing
         var description: String { "s3cret" }
     }
 
+    private enum Payment: Error, CustomNSError { case due, refused }
+    private enum Fault: Error, CustomNSError, CustomStringConvertible {
+        case first, second
+
+        var description: String { "s3cret" }
+    }
+    private enum Reply: Int, CustomNSError {
+        case missing = 404
+
+        static var errorDomain: String { "Kitchen" }
+    }
+    private struct Plain: CustomNSError {}
+    private struct Coded: CustomNSError {
+        var errorCode = 1
+    }
+    private struct Foreign: CustomNSError {
+        static let errorDomain = "Kitchen"
+    }
+
+    /// Without a domain and a code of its own, an error has its type as the domain, and the code says nothing.
+    @Test(
+        arguments: [
+            (Payment.refused, "Payment.refused"), (Fault.first, "Fault 0"), (Reply.missing, "Reply.missing 404"),
+            (Plain(), "Plain"), (Coded(errorCode: 7), "Coded 7"), (Foreign(), "Foreign 1"),
+            (NSError(domain: "Recipes.APIError", code: 1), "Recipes.APIError"),
+            (NSError(domain: "Recipes.APIError", code: 2), "Recipes.APIError 2"),
+            (NSError(domain: "com.example.Kitchen", code: 1), "com.example.Kitchen 1"),
+            (NSError(domain: "Kitchen", code: 1), "Kitchen 1"),
+        ] as [(any Error, String)]
+    ) func aCodeIsRepeatedWhereItSaysSomething(error: any Error, text: String) {
+        #expect("\(RequestError(error))".hasSuffix(": \(text)"))
+    }
+
     @Test func aForeignErrorIsNamedByTypeAndCase() async {
         let refusing = todo.validating { _ in throw Refusal.tooLate }
 
