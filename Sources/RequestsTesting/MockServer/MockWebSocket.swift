@@ -11,7 +11,10 @@ import Requests
 /// garbage.
 public final class MockWebSocket {
     /// The client has disconnected, or the server was stopped.
-    public struct Disconnected: Error {}
+    public struct Disconnected: DescribedError, Sendable {
+        /// The error in a sentence.
+        public var description: String { "the client has disconnected, or the server was stopped" }
+    }
 
     /// The request of the handshake.
     public let request: ReceivedRequest
