@@ -62,15 +62,17 @@ struct Connection {
         return transfer
     }
 
-    /// Waits for bytes, and returns them; `nil` if there are none any more.
+    /// Waits for bytes, and returns them; `nil` if there are none any more, or the server is stopped.
     mutating func receiveData() -> Data? {
-        while true {
+        // A client that never stops sending leaves no wait that the stop of the server could end.
+        while !core.state.withLock({ $0.isStopped }) {
             switch buffer.withUnsafeMutableBytes({ socket.receive(into: $0) }) {
             case .moved(let count): return Data(buffer[..<count])
             case .finished, .ended: return nil
             case .blocked: guard wait(for: POLLIN) == .ready else { return nil }
             }
         }
+        return nil
     }
 
     /// Waits until a gate is open, without reading; returns `false` if the connection is broken, or the server is

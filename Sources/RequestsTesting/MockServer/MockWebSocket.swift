@@ -40,12 +40,17 @@ public final class MockWebSocket {
     // MARK: Receive
 
     /// Waits for the next message; `nil` if the client has closed the socket, or disconnected.
+    ///
+    /// The wait has no limit, since a client may be silent for as long as it likes: it ends when the client disconnects,
+    /// or the server is stopped.
     public func receive() -> WebSocket.Message? {
         while messages.isEmpty, closeCode == nil, isConnected { receiveBytes() }
         return messages.isEmpty ? nil : messages.removeFirst()
     }
 
     /// Waits until the client has closed the socket, or disconnected, and drops its messages.
+    ///
+    /// The wait has no limit, as that of ``receive()``.
     public func awaitClose() {
         while receive() != nil {}
     }

@@ -31,6 +31,41 @@ import Testing
         _ = client.readToEnd()
     }
 
+    /// There is always something to read, so that the script never waits for the socket.
+    @Test func stopEndsAWebSocketWhoseClientSendsWithoutEnd() async throws {
+        let (flooded, errors) = (Gate(), Recorder<String>())
+        let server = try MockServer()
+        server.route(
+            .get,
+            "/",
+            .webSocket { socket in
+                guard socket.receive() != nil else { return }
+                flooded.open()
+                socket.awaitClose()
+                do { try socket.send("late") } catch { errors.record("\(error)") }
+            }
+        )
+        let port = server.port
+        Thread.detachNewThread {
+            guard let client = try? RawClient(port: port) else { return }
+            client.get(
+                "/",
+                fields: "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+            )
+            _ = client.read(upTo: "\r\n\r\n")
+            var machine = WebSocketMachine(.client)
+            for _ in 0..<1000 { machine.send(.text("")) }
+            let texts = machine.takeAll()
+            while client.send(texts) {}
+        }
+        try await flooded.wait()
+
+        server.stop()
+
+        #expect(server.openConnections == 0)
+        #expect(errors.elements == ["the client has disconnected, or the server was stopped"])
+    }
+
     @Test func stopEndsTheWaitOfAHandler() async throws {
         let gate = Gate()
         let server = try MockServer { _ in

@@ -47,13 +47,17 @@ final class RawClient {
 
     deinit { close(descriptor) }
 
-    func send(_ text: String) {
-        var bytes = Array(text.utf8)[...]
+    func send(_ text: String) { _ = send(Data(text.utf8)) }
+
+    /// Sends bytes; returns whether all of them could be sent.
+    func send(_ data: Data) -> Bool {
+        var bytes = data[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { write(bytes: $0) }
-            guard count > 0 else { return }
+            guard count > 0 else { return false }
             bytes = bytes.dropFirst(count)
         }
+        return true
     }
 
     func get(_ target: String, fields: String = "") {
