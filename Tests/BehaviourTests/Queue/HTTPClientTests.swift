@@ -139,6 +139,24 @@ import Testing
         #expect(transport.requests.count == 20)
     }
 
+    @Test(arguments: [0, -2, Int.min]) func aWidthBelowOneIsOne(width: Int) async throws {
+        let (gate, started) = (Gate(), Recorder<Void>())
+        let transport = InMemoryTransport { _ in
+            started.record(())
+            return .status(.ok).held(by: gate)
+        }
+        let client = HTTPClient(baseURL: server, maxConcurrentRequests: width, transport: transport)
+        #expect(client.maxConcurrentRequests == 1)
+        client.maxConcurrentRequests = 3
+        client.maxConcurrentRequests = width
+        let operations = (0..<3).map { _ in client.addRequest(Get<Data>()) }
+
+        await started.first(1)
+        #expect(client.maxConcurrentRequests == 1 && client.operations.count { $0.isExecuting } == 1)
+        gate.open()
+        for operation in operations { _ = try await operation.value() }
+    }
+
     @Test func aDerivedClientSharesTheQueueAndNothingElse() async throws {
         let client = HTTPClient(baseURL: server, maxConcurrentRequests: 1, transport: transport)
         let admin = client.inheriting { $0.headers["X-Role"] = "admin" }

@@ -87,6 +87,7 @@ import Testing
         #expect(delay(failure(status: 503), by: policy, attempt: 3) == nil)
         #expect(delay(failure(status: 503), by: .never) == nil)
         #expect(RetryPolicy(limit: -3).limit == 0)
+        #expect(Get<Data>("a").retry(limit: -1).options.retry == RetryPolicy(limit: 0))
     }
 
     @Test(
