@@ -123,6 +123,14 @@ import Testing
         #expect(try await watched.fetch(Get<Recipe>("recipes", "1")).name == "Pancakes")
     }
 
+    @Test func anotherRequestReadsTheResult() async throws {
+        let queue = OperationQueue()
+        let recipe = queue.addRequest(RecipeRequest(recipeID: 1))
+        let author = queue.addRequest(after: recipe) { AuthorRequest(authorID: $0.authorID) }
+
+        #expect(try await author.value() == Author(name: "Julia"))
+    }
+
     @Test func requestsAreMadeFromResults() async throws {
         let recipe = queue.addRequest(RecipeRequest(recipeID: 1))
         let author = queue.addRequest(after: recipe) { AuthorRequest(authorID: $0.authorID) }

@@ -5,15 +5,16 @@ import Foundation
 import RequestsTestSupport
 import Testing
 
-/// Every snippet of the README and the articles is in this target, word for word, where it is compiled and run.
+/// Every snippet of the README, the first page and the articles is in this target, word for word, where it is compiled and run.
 @Suite(.bounded) struct SnippetTests {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 
     static let documents: [URL] = {
+        let pages = ["README.md", "Sources/Requests/Requests.docc/Requests.md"]
         let articles = root.appending(path: "Sources/Requests/Requests.docc/Articles")
         let names = (try? FileManager.default.contentsOfDirectory(atPath: articles.path)) ?? []
-        return [root.appending(path: "README.md")] + names.sorted().map { articles.appending(path: $0) }
+        return pages.map { root.appending(path: $0) } + names.sorted().map { articles.appending(path: $0) }
     }()
 
     static let tests = sources(in: "Tests/DocumentationTests")
@@ -55,7 +56,11 @@ import Testing
         }
     }
 
-    @Test(arguments: ["README.md", "GettingStarted.md", "DefiningRequests.md", "RunningRequests.md"])
+    @Test(
+        arguments: [
+            "README.md", "GettingStarted.md", "DefiningRequests.md", "RunningRequests.md", "SwiftConcurrency.md",
+        ]
+    )
     func everyFirstSnippetIsCompiledOnTheMainActor(document: String) throws {
         let url = try #require(Self.documents.first { $0.lastPathComponent == document })
         let snippets = Self.snippets(of: try String(contentsOf: url, encoding: .utf8))
