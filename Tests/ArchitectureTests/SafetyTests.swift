@@ -109,6 +109,20 @@ enum Safety {
     }
 }
 
+/// The page about security names tests that exist.
+@Suite struct SecurityPageTests {
+    @Test func everySuiteThatIsNamedExists() {
+        let words = SourceFile.text(of: ".github/SECURITY.md").split(separator: "`").map(String.init)
+        let named = Set(words.filter { $0.hasSuffix("Tests") && $0.allSatisfy { $0.isLetter || $0.isNumber } })
+        let folders = ["BehaviourTests", "IntegrationTests", "RequestsTests", "RequestsTestingTests"]
+        let lines = folders.flatMap { SourceFile.all(below: "Tests/\($0)") }.flatMap(\.code)
+        let suites = lines.filter { $0.contains("Tests") }.flatMap(SourceFile.declarations)
+
+        #expect(named.count > 30)
+        #expect(named.subtracting(suites) == [])
+    }
+}
+
 /// The package has no dependencies: a user who takes it takes nothing else.
 @Suite struct ManifestTests {
     @Test func packageHasNoDependencies() {
