@@ -32,7 +32,8 @@ extension Interceptor where Self == ClosureInterceptor {
 extension HTTPBody {
     /// Whether this process can compress the bodies of requests.
     ///
-    /// It is false in statically linked programs on Linux, and true elsewhere.
+    /// It is false in statically linked programs on Linux, and true elsewhere. A program that is also linked statically
+    /// asks before it adds ``Interceptor/compressingBodies(from:)``, to send its bodies uncompressed then.
     public static var isCompressionAvailable: Bool { Gzip.isAvailable }
 }
 
