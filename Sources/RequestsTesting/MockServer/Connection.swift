@@ -62,10 +62,13 @@ struct Connection {
         return transfer
     }
 
+    /// Whether the server is stopped, which otherwise only a wait for the socket notices.
+    var isStopped: Bool { core.state.withLock { $0.isStopped } }
+
     /// Waits for bytes, and returns them; `nil` if there are none any more, or the server is stopped.
     mutating func receiveData() -> Data? {
-        // A client that never stops sending leaves no wait that the stop of the server could end.
-        while !core.state.withLock({ $0.isStopped }) {
+        // A client that never stops sending leaves nothing to wait for.
+        while !isStopped {
             switch buffer.withUnsafeMutableBytes({ socket.receive(into: $0) }) {
             case .moved(let count): return Data(buffer[..<count])
             case .finished, .ended: return nil
@@ -183,7 +186,7 @@ struct Connection {
         while true {
             switch buffer.withUnsafeMutableBytes({ socket.receive(into: $0) }) {
             // A client that never stops sending is disconnected after a second.
-            case .moved: guard ContinuousClock.now < deadline, !core.state.withLock({ $0.isStopped }) else { return }
+            case .moved: guard ContinuousClock.now < deadline, !isStopped else { return }
             case .finished, .ended: return
             case .blocked: guard wait(for: POLLIN, until: deadline) == .ready else { return }
             }

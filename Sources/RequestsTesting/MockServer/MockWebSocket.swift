@@ -103,7 +103,8 @@ public final class MockWebSocket {
     ///
     /// - Throws: ``Disconnected``.
     public func send(bytes: Data) throws {
-        guard isConnected, connection.send(bytes) else {
+        // A client that reads all leaves nothing to wait for.
+        guard isConnected, !connection.isStopped, connection.send(bytes) else {
             isConnected = false
             throw Disconnected()
         }

@@ -31,6 +31,37 @@ import Testing
         _ = client.readToEnd()
     }
 
+    private static let handshake = """
+        Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n
+        """
+
+    /// The client reads all at once, so that the script never waits for the socket.
+    @Test func stopEndsAWebSocketThatSendsWithoutEnd() async throws {
+        let flooded = Gate()
+        let server = try MockServer()
+        server.route(
+            .get,
+            "/",
+            .webSocket { socket in
+                for count in 0... {
+                    try socket.send("")
+                    if count == 1000 { flooded.open() }
+                }
+            }
+        )
+        let port = server.port
+        Thread.detachNewThread {
+            guard let client = try? RawClient(port: port) else { return }
+            client.get("/", fields: Self.handshake)
+            _ = client.readToEnd()
+        }
+        try await flooded.wait()
+
+        server.stop()
+
+        #expect(server.openConnections == 0)
+    }
+
     /// There is always something to read, so that the script never waits for the socket.
     @Test func stopEndsAWebSocketWhoseClientSendsWithoutEnd() async throws {
         let (flooded, errors) = (Gate(), Recorder<String>())
@@ -48,10 +79,7 @@ import Testing
         let port = server.port
         Thread.detachNewThread {
             guard let client = try? RawClient(port: port) else { return }
-            client.get(
-                "/",
-                fields: "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-            )
+            client.get("/", fields: Self.handshake)
             _ = client.read(upTo: "\r\n\r\n")
             var machine = WebSocketMachine(.client)
             for _ in 0..<1000 { machine.send(.text("")) }
