@@ -25,7 +25,8 @@ import Testing
         _ response: HTTPResponseHead? = nil,
         _ underlying: (any Error)? = nil
     ) -> RequestError {
-        let request = phase == .waiting || phase == .building ? nil : todo
+        let isRefresh = [.authenticationFailed, .excessiveRefresh, .refreshTimedOut].contains(code)
+        let request = phase == .waiting || phase == .building && !isRefresh ? nil : todo
         return RequestError(
             code,
             phase: phase,

@@ -5,7 +5,8 @@ import Foundation
 import RequestsTestSupport
 import Testing
 
-/// Every snippet of the README, the first page and the articles is in this target, word for word, where it is compiled and run.
+/// Every snippet of the README, the first page and the articles is in this target, word for word, where it is compiled
+/// and run.
 @Suite(.bounded) struct SnippetTests {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()

@@ -32,8 +32,8 @@ extension Interceptor where Self == ClosureInterceptor {
 extension HTTPBody {
     /// Whether this process can compress the bodies of requests.
     ///
-    /// It is false in statically linked programs on Linux, and true elsewhere. A program that is also linked statically
-    /// asks before it adds ``Interceptor/compressingBodies(from:)``, to send its bodies uncompressed then.
+    /// It is false in statically linked programs on Linux, and true elsewhere. In a program that may be linked
+    /// statically, add ``Interceptor/compressingBodies(from:)`` only if it is true.
     public static var isCompressionAvailable: Bool { Gzip.isAvailable }
 }
 

@@ -192,8 +192,8 @@ extension HTTPRequest {
         for encodable in fields.encodableQueries.reversed() {
             let encoded = try encodable.encode(encoder)
             items.insert(contentsOf: encoded, at: Swift.min(encodable.position, items.count))
-            // As wherever queries are joined, the first one decides.
-            if query.isEmpty { query.spaces = encoded.spaces }
+            // As wherever queries are joined, the first one that isn't empty decides.
+            if query.isEmpty, !encoded.isEmpty { query.spaces = encoded.spaces }
         }
         query.removeAll { _ in true }
         query.append(contentsOf: items)

@@ -97,8 +97,11 @@ package enum Redaction {
         let name = address.utf8.prefix { ASCIISet.scheme.contains($0) || $0 == UInt8(ascii: ":") }
         var rest = address.utf8[...]
         guard name.isEmpty || name.last == UInt8(ascii: ":"), rest[name.endIndex...].starts(with: "//".utf8) else {
+            // A user before a host has a colon behind, or no slash before the sign; a name begins with it.
             let colon = rest.firstIndex(of: UInt8(ascii: ":")) ?? rest.endIndex
-            return ("", rest[colon...].contains(UInt8(ascii: "@")) ? nil : rest)
+            let first = rest.prefix { !"/?#".utf8.contains($0) }.dropFirst()
+            let mayHaveUser = rest[colon...].contains(UInt8(ascii: "@")) || first.contains(UInt8(ascii: "@"))
+            return ("", mayHaveUser ? nil : rest)
         }
         rest = rest[rest.index(name.endIndex, offsetBy: 2)...]
         let scheme = String(address[..<rest.startIndex])

@@ -51,8 +51,8 @@ extension RequestError: CustomStringConvertible, LocalizedError {
         }
     }
 
-    /// The type of an error that isn't the library's, with the name of the case and the code, if they say something; what
-    /// else it says may be a secret.
+    /// The type of an error that isn't the library's, with the name of the case and the code, if they say something;
+    /// what else it says may be a secret.
     ///
     /// An error without a domain of its own has its type as the domain, and without a code of its own the code is 1, or
     /// a number that the compiler gives the case.
@@ -70,7 +70,9 @@ extension RequestError: CustomStringConvertible, LocalizedError {
         let text = label.map { "\(name).\($0)" } ?? name
         guard type is any CustomNSError.Type else { return text }
         let (domain, code) = ((error as NSError).domain, (error as NSError).code)
-        return domain == String(reflecting: type) && (label != nil || code == 1) ? text : "\(text) \(code)"
+        // The compiler numbers the cases from 0.
+        let isDefault = domain == String(reflecting: type) && (label == nil ? code == 1 : (0..<100).contains(code))
+        return isDefault ? text : "\(text) \(code)"
     }
 
     /// The name of the case; `nil` if the error isn't an enumeration, or prints something else.

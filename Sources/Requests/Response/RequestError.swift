@@ -29,8 +29,8 @@ public struct RequestError: Error, Sendable {
         case sending
         /// The response was being received.
         case receiving
-        /// The complete response was being judged, or the operation waited because of it: for another attempt, or for
-        /// a new credential.
+        /// The response was being judged, or the operation waited because of it: for another attempt, or for a new
+        /// credential. A cancellation during decoding has this phase too.
         case validating
         /// The content was being decoded.
         case decoding
@@ -118,7 +118,8 @@ public struct RequestError: Error, Sendable {
 
     /// A sentence with facts that the code doesn't contain.
     public var reason: String? { details.value.reason }
-    /// The request that was sent, or that an interceptor couldn't complete; `nil` if there was no request yet.
+    /// The request that was sent, or that an interceptor failed to complete with a ``RequestError``; `nil` if there was
+    /// none yet.
     public var request: HTTPRequest? { details.value.request }
     /// The head of the response; `nil` if none was received.
     public var response: HTTPResponseHead? { details.value.response }

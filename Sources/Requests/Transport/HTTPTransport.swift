@@ -35,9 +35,9 @@ import Foundation
 /// - If the request has an ``TransportRequest/upgrade`` and the response is a 101, the bytes that the peer then sends
 ///   in the other protocol are the content, as they arrive, and the bytes of the upgrade are sent. The metrics of the
 ///   handshake come before the head.
-/// - If the transport limits the connections to a host although its user has set no limit, this limit doesn't apply to
-///   a request with ``TransportRequest/hasOwnLimit``, nor, after its head, to one with
-///   ``TransportRequest/isOpenEnded``: otherwise a few feeds could stop all other requests.
+/// - A limit of connections to a host that the transport sets by default, and not its user, doesn't apply to a request
+///   with ``TransportRequest/hasOwnLimit``. It doesn't apply to one with ``TransportRequest/isOpenEnded`` either, once
+///   its head has been received: otherwise a few feeds could stop all other requests.
 /// - No event is delivered under a lock, since the receiver may call back into the transfer.
 ///
 /// If the transport doesn't support something that the request requires, it reports an `end` with an error of code

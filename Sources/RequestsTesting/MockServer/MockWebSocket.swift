@@ -41,8 +41,8 @@ public final class MockWebSocket {
 
     /// Waits for the next message; `nil` if the client has closed the socket, or disconnected.
     ///
-    /// The wait has no limit, since a client may be silent for as long as it likes: it ends when the client disconnects,
-    /// or the server is stopped.
+    /// The wait has no limit, since a client may be silent for as long as it likes. It ends when the client disconnects,
+    /// or when the server is stopped.
     public func receive() -> WebSocket.Message? {
         while messages.isEmpty, closeCode == nil, isConnected { receiveBytes() }
         return messages.isEmpty ? nil : messages.removeFirst()

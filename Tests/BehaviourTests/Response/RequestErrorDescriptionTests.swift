@@ -125,6 +125,15 @@ import Testing
 
         static var errorDomain: String { "Kitchen" }
     }
+    private enum Answer: CustomNSError {
+        case server(Int)
+
+        var errorCode: Int {
+            switch self {
+            case .server(let code): code
+            }
+        }
+    }
     private struct Plain: CustomNSError {}
     private struct Coded: CustomNSError {
         var errorCode = 1
@@ -137,7 +146,8 @@ import Testing
     @Test(
         arguments: [
             (Payment.refused, "Payment.refused"), (Fault.first, "Fault 0"), (Reply.missing, "Reply.missing 404"),
-            (Plain(), "Plain"), (Coded(errorCode: 7), "Coded 7"), (Foreign(), "Foreign 1"),
+            (Answer.server(500), "Answer.server 500"), (Plain(), "Plain"), (Coded(errorCode: 7), "Coded 7"),
+            (Foreign(), "Foreign 1"),
             (NSError(domain: "Recipes.APIError", code: 1), "Recipes.APIError"),
             (NSError(domain: "Recipes.APIError", code: 2), "Recipes.APIError 2"),
             (NSError(domain: "com.example.Kitchen", code: 1), "com.example.Kitchen 1"),

@@ -35,7 +35,7 @@ import Testing
         Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n
         """
 
-    /// The client reads all at once, so that the script never waits for the socket.
+    /// The client reads all at once, so that the script doesn't wait for the socket.
     @Test func stopEndsAWebSocketThatSendsWithoutEnd() async throws {
         let flooded = Gate()
         let server = try MockServer()
@@ -62,7 +62,7 @@ import Testing
         #expect(server.openConnections == 0)
     }
 
-    /// There is always something to read, so that the script never waits for the socket.
+    /// There is usually something to read, so that the script doesn't wait for the socket.
     @Test func stopEndsAWebSocketWhoseClientSendsWithoutEnd() async throws {
         let (flooded, errors) = (Gate(), Recorder<String>())
         let server = try MockServer()

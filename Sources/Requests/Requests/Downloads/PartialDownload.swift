@@ -42,7 +42,7 @@ final class PartialDownload: Sendable {
     init(_ request: some DownloadRequest, _ kind: Kind, url: URL, now: @escaping @Sendable () -> Date) {
         destination = request.downloadDestination
         self.kind = kind
-        keepsToken = kind == .resumable && request.resumesAutomatically
+        keepsToken = kind == .resumable && request.resumesAutomatically && destination.fixedFile != nil
         let stored = keepsToken ? destination.fixedFile.flatMap { Download.ResumeToken.stored(for: $0) } : nil
         let given = kind == .resumable ? request.resumeToken.asOptional : nil
         given?.keepFile()
