@@ -128,7 +128,7 @@ import FoundationNetworking
         let configuration = URLSessionConfiguration.ephemeral
         stubber.install(in: configuration)
         let session = URLSession(configuration: configuration)
-        defer { session.invalidateAndCancel() }
+        defer { session.finishTasksAndInvalidate() }
         for step in 0..<4 {
             let (data, _) = try await session.data(from: url.appending(path: "answers/\(step)"))
             let answer = try JSONDecoder().decode(Answer.self, from: data)

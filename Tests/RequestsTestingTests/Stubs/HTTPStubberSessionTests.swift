@@ -34,7 +34,7 @@ import Testing
             .json(#"{"id": \#(request["id"] ?? "")}"#, status: .accepted, headers: ["X-Stub": "1"])
         }
         let session = URLSession(configuration: configuration(stubber))
-        defer { session.invalidateAndCancel() }
+        defer { session.finishTasksAndInvalidate() }
 
         let (data, response) = try await load(URLRequest(url: url), in: session)
 
@@ -47,7 +47,7 @@ import Testing
         let content = Data((0..<1000).map { UInt8(truncatingIfNeeded: $0) })
         stubber.stub().respond(with: .data(content).dripping(by: 100, every: .milliseconds(1)))
         let session = URLSession(configuration: configuration(stubber))
-        defer { session.invalidateAndCancel() }
+        defer { session.finishTasksAndInvalidate() }
 
         #expect(try await load(URLRequest(url: url), in: session).0 == content)
     }
@@ -55,7 +55,7 @@ import Testing
     @Test func theContentOfARequestIsSeen() async throws {
         stubber.stub(.method(.post)).respond(with: .echo)
         let session = URLSession(configuration: configuration(stubber))
-        defer { session.invalidateAndCancel() }
+        defer { session.finishTasksAndInvalidate() }
         var request = URLRequest(url: url)
         request.httpMethod = "POST"
 
@@ -79,7 +79,7 @@ import Testing
         let (session, other) = (
             URLSession(configuration: configuration), URLSession(configuration: self.configuration(stubber))
         )
-        defer { for session in [session, other] { session.invalidateAndCancel() } }
+        defer { for session in [session, other] { session.finishTasksAndInvalidate() } }
 
         _ = try await load(URLRequest(url: try #require(URL(string: "/login", relativeTo: url))), in: session)
         for session in [session, other] { _ = try await load(URLRequest(url: url), in: session) }
@@ -109,7 +109,7 @@ import Testing
         stubber.install(in: hasty)
         stubber.stub().respond(with: .text("late").delayed(by: .milliseconds(100)))
         let sessions = [patient, hasty].map { URLSession(configuration: $0) }
-        defer { for session in sessions { session.invalidateAndCancel() } }
+        defer { for session in sessions { session.finishTasksAndInvalidate() } }
 
         let data = try await load(URLRequest(url: url), in: sessions[0]).0
         let error = await #expect(throws: URLError.self) { try await load(URLRequest(url: url), in: sessions[1]) }
@@ -128,7 +128,7 @@ import Testing
         stubber.stub(.path("/body"), .not(.body("x"))).respond(with: .status(.ok))
         stubber.stub(.path("/network")).passThrough()
         let session = URLSession(configuration: configuration(stubber))
-        defer { session.invalidateAndCancel() }
+        defer { session.finishTasksAndInvalidate() }
 
         var ends: [String] = []
         for path in ["/any", "/body", "/network"] {
@@ -154,7 +154,7 @@ import Testing
         stubber.stub()
         let delegate = SessionRecorder()
         let session = URLSession(configuration: configuration(stubber), delegate: delegate, delegateQueue: nil)
-        defer { session.invalidateAndCancel() }
+        defer { session.finishTasksAndInvalidate() }
 
         session.downloadTask(with: url).resume()
         try await delegate.ended.wait()
@@ -167,7 +167,7 @@ import Testing
         stubber.stub(.path("/offline")).respond(with: .offline)
         stubber.stub(.path("/dropped")).respond(with: .text("hello").reset(after: 2))
         let session = URLSession(configuration: configuration(stubber))
-        defer { session.invalidateAndCancel() }
+        defer { session.finishTasksAndInvalidate() }
 
         for (path, code) in [
             ("/offline", URLError.Code.notConnectedToInternet), ("/dropped", .networkConnectionLost),
@@ -188,7 +188,7 @@ import Testing
         )
         stubber.stub(.path("/bearer")).respond(with: .status(.unauthorized, headers: [.wwwAuthenticate: "Bearer"]))
         let session = URLSession(configuration: configuration(stubber))
-        defer { session.invalidateAndCancel() }
+        defer { session.finishTasksAndInvalidate() }
 
         for path in ["/basic", "/bearer"] {
             let (_, response) = try await load(URLRequest(url: URL(string: path, relativeTo: url)!), in: session)
@@ -200,7 +200,7 @@ import Testing
         stubber.stub().respond(with: .text("hello").dripping(by: 2))
         let delegate = SessionRecorder()
         let session = URLSession(configuration: configuration(stubber), delegate: delegate, delegateQueue: nil)
-        defer { session.invalidateAndCancel() }
+        defer { session.finishTasksAndInvalidate() }
 
         session.dataTask(with: url).resume()
         try await delegate.ended.wait()
@@ -214,7 +214,7 @@ import Testing
         stubber.stub().respond(with: .text("hello").delayed(by: .seconds(5)))
         let delegate = SessionRecorder()
         let session = URLSession(configuration: configuration(stubber), delegate: delegate, delegateQueue: nil)
-        defer { session.invalidateAndCancel() }
+        defer { session.finishTasksAndInvalidate() }
 
         let task = session.dataTask(with: url)
         task.resume()
@@ -233,7 +233,7 @@ import Testing
         stubber.stub().respond(with: .text("hello").delayed(by: .seconds(5)))
         let delegate = SessionRecorder()
         let session = URLSession(configuration: configuration(stubber), delegate: delegate, delegateQueue: nil)
-        defer { session.invalidateAndCancel() }
+        defer { session.finishTasksAndInvalidate() }
 
         let task = session.dataTask(with: url)
         task.resume()
@@ -266,7 +266,7 @@ import Testing
         let network = InMemoryTransport { .status(.ok, body: $0.body) }
         let stubber = HTTPStubber(unhandledMode: .passThrough, network: network)
         let session = URLSession(configuration: configuration(stubber))
-        defer { session.invalidateAndCancel() }
+        defer { session.finishTasksAndInvalidate() }
         var request = URLRequest(url: url)
         request.httpMethod = "POST"
         request.httpBodyStream = InputStream(data: Data("stream".utf8))
@@ -277,7 +277,7 @@ import Testing
     @Test func aStubberThatIsGoneIsAnError() async throws {
         let configuration = configuration(HTTPStubber())
         let session = URLSession(configuration: configuration)
-        defer { session.invalidateAndCancel() }
+        defer { session.finishTasksAndInvalidate() }
 
         let error = await #expect(throws: URLError.self) { try await load(URLRequest(url: url), in: session) }
 
@@ -291,7 +291,7 @@ import Testing
                     let stubber = HTTPStubber()
                     stubber.stub(.get, "/{n}") { .text("\(index) \($0["n"] ?? "")") }.expectingCalls(20)
                     let session = URLSession(configuration: configuration(stubber))
-                    defer { session.invalidateAndCancel() }
+                    defer { session.finishTasksAndInvalidate() }
                     try await withThrowingTaskGroup(of: Void.self) { tasks in
                         for round in 0..<20 {
                             tasks.addTask {
