@@ -328,19 +328,20 @@ extension OverLoopback {
             Scale.pick([1 << 20], whole: [1 << 20, RequestEnvironment().maximumBodySize])
         )
         func bombInAnErrorEndsAtTheLimit(_ transport: TransportUnderTest, limit: Int) async throws {
-            let bomb = Deflate.gzipBomb(of: 100 << 20)
+            // Content grows by doubling, and the allocator may keep all that it has outgrown.
+            let most = 2 * limit + (64 << 20)
+            let bomb = Deflate.gzipBomb(of: 2 * most)
             let server = try MockServer { _ in
                 .data(bomb, status: .internalServerError, headers: [.contentEncoding: "gzip"])
             }
 
-            let isBounded = await Usage.isBelow(limit + (64 << 20)) { _ in
-                // Its operation has finished by then, and the transfer with it.
+            let isBounded = await Usage.isBelow(most) {
                 let run = await transport.run(Call(server.url) { $0.maximumBodySize = limit })
                 #expect(run.error?.code == .bodyTooLarge)
                 #expect(run.error.map { $0.body.count <= 64 << 10 } == true)
             }
 
-            // Not seen where the process has that much memory to spare, from earlier tests.
+            // Not seen where memory can't be measured well, as under a sanitizer.
             withKnownIssue(
                 "Foundation decodes all of the content before it delivers the first bytes",
                 isIntermittent: true
@@ -362,7 +363,7 @@ extension OverLoopback {
             let client = transport.client()
             client.configure { $0.maximumBodySize = 1 << 20 }
 
-            let isBounded = await Usage.isBelow(64 << 20) { _ in
+            let isBounded = await Usage.isBelow(64 << 20) {
                 let result = await client.addRequest(Call(server.url("/"))).outcomeOfAll()
                 #expect(result.value == Data("next".utf8))
             }

@@ -106,7 +106,7 @@ extension OverLoopback {
             let server = try MockServer { _ in .data(bomb, headers: [.contentEncoding: "gzip"]) }
             let transport = CurlTransport()
 
-            let isBounded = await Usage.isBelow(32 << 20) { _ in
+            let isBounded = await Usage.isBelow(32 << 20) {
                 let transcript = await transport.run(server.url, maximumBodySize: 1 << 20)
                 #expect(transcript.result == "bodyTooLarge")
                 #expect(transcript.contentSize <= 1 << 20)
@@ -122,8 +122,8 @@ extension OverLoopback {
             let server = try MockServer { _ in .data(bomb, headers: [.contentEncoding: "deflate"]) }
             let transport = CurlTransport()
 
-            let isFlat = try await Usage.isBelow(64 << 20) { look in
-                let transcript = Transcript(keepsContent: false) { _ in look() }
+            let isFlat = try await Usage.isBelow(64 << 20) {
+                let transcript = Transcript(keepsContent: false)
                 transport.send(server.url, to: transcript)
                 try await transcript.ended.wait()
                 #expect(transcript.result == "success")
