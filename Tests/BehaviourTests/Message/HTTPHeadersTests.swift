@@ -189,24 +189,6 @@ import Testing
         #expect(head[.contentType] == "text/html; a=\"x, y\"" && head.headers[.contentType] == head[.contentType])
         #expect(head[.acceptRanges] == "bytes, none")
     }
-
-    @Test func fieldIsFoundAmongManyWithoutComparingTheirTexts() {
-        let names = (1000..<1400).map { HTTPField.Name("X-Field-\($0)") }
-
-        let time = ProcessorTime.shortest {
-            var headers = HTTPHeaders()
-            for name in names { headers[name] = "value" }
-        }
-        let timeOfTexts = ProcessorTime.shortest {
-            var texts: [String] = []
-            for name in names {
-                guard !texts.contains(where: { name.rawValue.equalsIgnoringASCIICase($0) }) else { continue }
-                texts.append(name.rawValue)
-            }
-        }
-
-        #expect(time * 2 < timeOfTexts)
-    }
 }
 
 @Suite(.bounded) struct DefaultHeadersTests {
