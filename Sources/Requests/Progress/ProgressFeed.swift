@@ -10,8 +10,10 @@ final class ProgressFeed: Sendable {
         var bulletin = Bulletin<TransferProgress>()
         /// Whether the bytes of the present transfer count.
         var isCounting = false
-        /// The byte count of the present transfer, which may be less than the reported one.
+        /// The byte count of the current transfer, which may be less than the reported one.
         var exact: Int64 = 0
+        /// The bytes of earlier transfers that count in addition to those of the current one.
+        var earlier: Int64 = 0
         var timer: DelayedAction?
         var hasTimer = false
         var isOver = false
@@ -36,11 +38,19 @@ final class ProgressFeed: Sendable {
 
     // MARK: Events
 
-    /// Records that `count` of `total` bytes have been transferred, in a transfer that reports both at once.
-    func reach(_ count: Int64, of total: Int64?) {
+    /// Records that a transfer begins that sends all of its bytes, whatever earlier ones have sent.
+    func beginSending(_ total: Int64?) {
         change { state, time in
-            state.exact = count
-            return state.meter.begin(at: count, total: total, time: time)
+            state.earlier = state.exact
+            return state.meter.begin(at: state.earlier, total: total.map { state.earlier + $0 }, time: time)
+        }
+    }
+
+    /// Records that the current transfer has sent `count` of `total` bytes.
+    func send(_ count: Int64, of total: Int64?) {
+        change { state, time in
+            state.exact = state.earlier + count
+            return state.meter.begin(at: state.exact, total: total.map { state.earlier + $0 }, time: time)
         }
     }
 
@@ -162,7 +172,13 @@ final class ProgressFeeds: Sendable {
 extension Progress {
     /// Takes the values of a feed.
     fileprivate func follow(_ progress: TransferProgress?) {
-        guard let progress else { return }
+        guard let progress else {
+            // A parent would wait for an operation that has failed.
+            if !isFinished {
+                (totalUnitCount, completedUnitCount) = (max(1, completedUnitCount), max(1, completedUnitCount))
+            }
+            return
+        }
         // With a total of zero, Foundation's progress could never be finished.
         guard progress.total != 0 else {
             totalUnitCount = 1

@@ -147,6 +147,52 @@ import Testing
         #expect(await received.first(1).last == progress(0, of: 0) || received.elements.first == progress(0))
     }
 
+    /// Otherwise it would stand at the end while everything is sent again.
+    @Test(arguments: [.serviceUnavailable, .temporaryRedirect, nil] as [HTTPStatus?])
+    func uploadThatIsSentAgainMovesOn(_ status: HTTPStatus?) async throws {
+        let request = WireRequest(http: HTTPRequest(url: home, method: .put, body: .data(Data(count: 100))))
+        let operation = queue().addRequest(request)
+        let sent = record(operation, .upload)
+        let first = try await steps.awaitTransfer()
+        clock.advance(by: .milliseconds(100))
+        first.receive(.sent(100, of: 100))
+        if let status { first.receive(head(status, [.location: "/other"])) }
+        first.receive(status == nil ? lost : .end(nil))
+        let second = try await steps.awaitTransfer(count: 2)
+        for count in [40, 100] as [Int64] {
+            clock.advance(by: .milliseconds(100))
+            second.receive(.sent(count, of: 100))
+        }
+        second.receive(head())
+        second.receive(.end(nil))
+        await operation.end()
+
+        try await eventually { sent.elements.last == progress(200, of: 200) }
+        let all = sent.elements
+        #expect(all.contains(progress(100, of: 100)) && all.contains { $0.total == 200 && $0.completed < 200 })
+        #expect(zip(all, all.dropFirst()).allSatisfy { $0.completed <= $1.completed })
+    }
+
+    @Test func uploadThatWasCutIsSentAgainInFull() async throws {
+        let request = WireRequest(http: HTTPRequest(url: home, method: .put, body: .data(Data(count: 100))))
+        let operation = queue().addRequest(request)
+        let sent = record(operation, .upload)
+        let first = try await steps.awaitTransfer()
+        clock.advance(by: .milliseconds(100))
+        first.receive(.sent(60, of: 100))
+        first.receive(lost)
+        let second = try await steps.awaitTransfer(count: 2)
+        clock.advance(by: .milliseconds(100))
+        second.receive(.sent(30, of: 100))
+        second.receive(.sent(100, of: 100))
+        second.receive(head())
+        second.receive(.end(nil))
+        await operation.end()
+
+        try await eventually { sent.elements.last == progress(160, of: 160) }
+        #expect(sent.elements.contains { $0.total == 160 && $0.completed < 160 })
+    }
+
     @Test func aDownloadBeginsWithWhatIsThere() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Progress.\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -262,6 +308,37 @@ import Testing
         await operation.end()
 
         #expect(progress.isFinished && progress.fractionCompleted == 1)
+    }
+
+    /// Otherwise a bar over several requests would never disappear.
+    @Test(arguments: [true, false], [0, 40])
+    func parentOfAFailedChildFinishes(isUpload: Bool, count: Int) async throws {
+        let request = WireRequest(http: HTTPRequest(url: home, method: .put, body: .data(Data(count: 100))))
+        let operation = queue { $0.retry = .never }.addRequest(request)
+        let child = isUpload ? operation.uploadProgress : operation.progress
+        let whole = Progress(totalUnitCount: 1)
+        whole.addChild(child, withPendingUnitCount: 1)
+        let transfer = try await steps.awaitTransfer()
+        transfer.receive(.sent(Int64(count), of: 100))
+        transfer.receive(head(.ok, [.contentLength: "100"]))
+        transfer.receive(data(count))
+        transfer.receive(lost)
+        await operation.end()
+
+        #expect(child.isFinished && whole.isFinished && whole.fractionCompleted == 1)
+        #expect(child.completedUnitCount == max(1, Int64(count)))
+    }
+
+    @Test func parentOfACancelledChildFinishes() async throws {
+        let operation = queue().addRequest(TextRequest())
+        let whole = Progress(totalUnitCount: 1)
+        whole.addChild(operation.progress, withPendingUnitCount: 1)
+        let transfer = try await steps.awaitTransfer()
+        operation.cancel()
+        transfer.receive(.end(RequestError(.cancelled, phase: .sending)))
+        await operation.end()
+
+        #expect(whole.isFinished)
     }
 
     @Test func cancellingTheProgressCancelsTheOperation() async throws {

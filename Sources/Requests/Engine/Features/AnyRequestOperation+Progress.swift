@@ -9,17 +9,19 @@ import Foundation
 /// content as the request gets it: decoded if the server compressed it, in which case the total isn't known before the
 /// end. Only a response that the request accepts counts: not those of redirects, and not those of errors.
 ///
-/// The byte count never decreases, also if a retry starts over: it then stays until it is reached again. The last one
-/// of an operation that succeeds is exact. Before it, at most ten a second are reported. An operation that shares the
-/// transfer of another, or is answered by a cache, transfers nothing itself, and reports only the end.
+/// The byte count never decreases. Received bytes that come again, since a retry starts over, count when the new
+/// attempt passes the old one. A body that is sent again, by a retry or a redirect, is added to the sent bytes and to
+/// their total. The last count of an operation that succeeds is exact. Before it, at most ten a second are reported. An
+/// operation that shares the transfer of another, or is answered by a cache, transfers nothing itself, and reports only
+/// the end.
 ///
 /// Nothing is counted, and nothing allocated, unless the progress is observed.
 extension AnyRequestOperation {
     /// The received bytes, as a `Progress`: indeterminate until the total is known.
     ///
     /// It can be a child of another `Progress`. Cancelling it cancels the operation; pausing and resuming it call
-    /// ``pause()`` and ``resume()``. For a response without content it has one unit, which is complete. For an
-    /// operation that fails, it stays at its last value.
+    /// ``pause()`` and ``resume()``. For a response without content it has one unit, which is complete. An operation
+    /// that fails finishes it too, so that its parent can finish.
     public final var progress: Progress { progress(of: .download) }
 
     /// The sent bytes, as a `Progress`: otherwise like ``progress``.
@@ -109,8 +111,8 @@ extension AnyRequestOperation {
 extension ProgressFeeds: OperationObserver {
     func observe(_ report: OperationReport) {
         switch report {
-        case .transfer(.began, let transfer): sent.begin(total: transfer.request.body.length)
-        case .transfer(.sent(let count, let total), _): sent.reach(count, of: total)
+        case .transfer(.began, let transfer): sent.beginSending(transfer.request.body.length)
+        case .transfer(.sent(let count, let total), _): sent.send(count, of: total)
         case .transfer(.content(let content), _):
             if let content { received.begin(at: content.offset, total: content.total) } else { received.rest() }
         case .transfer(.received(let count), _): received.reach(count)
