@@ -24,6 +24,8 @@ struct CurlBody {
 
     private var source: Source
     private var offset: Int64 = 0
+    /// Whether the rest isn't sent, since the peer doesn't take it.
+    private var isCut = false
     /// The byte count, or `nil` if the content is sent in chunks.
     let length: Int64?
 
@@ -76,6 +78,7 @@ struct CurlBody {
 
     /// Fills a buffer.
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Chunk {
+        guard !isCut else { return .bytes(0) }
         let wanted = length.map { min(Int64(buffer.count), $0 - offset) } ?? Int64(buffer.count)
         guard wanted > 0 else { return .bytes(0) }
         let chunk = read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(wanted)]), at: offset)
@@ -109,6 +112,12 @@ struct CurlBody {
         offset = 0
         return true
     }
+
+    /// Begins with the request, which libcurl may send again over another connection.
+    mutating func begin() { isCut = false }
+
+    /// Ends the content before its end: libcurl ends no transfer before that.
+    mutating func end() { isCut = true }
 
     /// Closes an open file or stream.
     func close() {

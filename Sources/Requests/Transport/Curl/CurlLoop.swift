@@ -227,6 +227,9 @@ final class CurlLoop: @unchecked Sendable {
     /// The rest are ready in the next turn, too.
     private func actOnSockets() {
         var handshakes: [Int32] = []
+        for socket in connections.sockets.ended {
+            connections.sockets.owner(of: socket).flatMap { active[$0] }?.isUnwatched(isOver: true)
+        }
         for event in connections.sockets.ready {
             let transfer = connections.sockets.owner(of: event.socket).flatMap { active[$0] }
             if let transfer, transfer.destination.isSecure, transfer.stage.place == .connecting {

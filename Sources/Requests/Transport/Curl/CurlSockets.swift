@@ -66,6 +66,8 @@ struct CurlSockets {
     private var events = [CCurlReady](repeating: CCurlReady(), count: 64)
     /// The sockets that have events for which libcurl waits, with the events.
     private(set) var ready: [CCurlReady] = []
+    /// The sockets whose peer has ended the connection, while libcurl waits for this side alone.
+    private(set) var ended: [Int32] = []
 
     /// Begins to wait with an epoll, which the caller owns, and for the descriptor that ends the waiting.
     mutating func open(_ poll: Int32, wakeUp: Int32) {
@@ -192,6 +194,7 @@ struct CurlSockets {
             ccurl_poll_wait(poll, $0.baseAddress, Int32($0.count), milliseconds)
         }
         ready.removeAll(keepingCapacity: true)
+        if !ended.isEmpty { ended = [] }
         for event in events.prefix(Int(count)) where event.socket != wakeUp {
             if let interest = known[event.socket], interest.wanted == 0 {
                 known[event.socket]?.registered = 0
@@ -211,9 +214,18 @@ struct CurlSockets {
 
     /// Handles an event of a socket that libcurl doesn't wait for.
     private mutating func take(_ event: CCurlReady, isIdle: Bool, isExclusive: Bool) {
-        guard isIdle else { return ccurl_poll_remove(poll, event.socket) }
-        let isOver = event.bits & 4 != 0 || isExclusive && event.bits & 1 != 0 || ccurl_is_over(event.socket)
-        if isOver { return retire(event.socket, isOver: true) }
+        let hasEnded =
+            event.bits & 4 != 0 || isIdle && isExclusive && event.bits & 1 != 0 || ccurl_is_over(event.socket)
+        guard isIdle else {
+            if hasEnded {
+                ccurl_poll_remove(poll, event.socket)
+                ended.append(event.socket)
+            } else {
+                _ = ccurl_poll_set(poll, event.socket, 0)
+            }
+            return
+        }
+        if hasEnded { return retire(event.socket, isOver: true) }
         // From now on, its end is watched, and whatever comes over HTTP/1.x: it may have been watched for writing
         // alone.
         let bits: Int32 = isExclusive ? 1 : 0

@@ -326,7 +326,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
             case .more:
                 break
             case .event(let event):
-                if case .head(let head) = event, let upgrade = body?.upgrade { answer(upgrade, with: head) }
+                if case .head(let head) = event, body?.upgrade != nil { answerUpgrade(with: head) }
                 events.append(event)
                 if isOpenEnded, case .head = event { loop.hasHead(self) }
             case .last(let event):
@@ -340,25 +340,30 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         return bytes.count
     }
 
-    /// Reports the metrics of an upgrade that the server agrees to; for any other answer, ends the content of the
+    /// Reports the metrics of an upgrade that the server agrees to; for any other response, ends the content of the
     /// request.
-    private func answer(_ upgrade: CurlUpgrade, with head: HTTPResponseHead) {
+    private func answerUpgrade(with head: HTTPResponseHead) {
         guard head.status == .switchingProtocols else {
-            upgrade.end()
+            body?.end()
             return resumesSending()
         }
-        upgrade.open()
         let metrics = stopwatch.metrics(ccurl_easy_metrics(easy), over: connection, session, stoppedAt: loop.now)
         events.append(.metrics(metrics))
     }
 
-    /// Records that libcurl doesn't watch the socket any more.
+    /// Records that libcurl doesn't watch the socket any more: it has read the end of the connection or of the response.
     ///
-    /// For an upgraded connection, this shows that the peer has ended it: libcurl would wait for the end of the
-    /// content.
-    func isUnwatched() {
-        guard let upgrade = body?.upgrade, upgrade.isOpen, !holdsPeer else { return }
-        upgrade.end()
+    /// As long as the content of the request has no bytes, libcurl waits for them, whether the peer is still there or
+    /// not. Without a response, content that hasn't ended must not look complete to the peer.
+    ///
+    /// - Parameter isOver: Whether the end of the connection has been noticed.
+    func isUnwatched(isOver: Bool = false) {
+        guard awaitsContent, wasSent, !holdsPeer else { return }
+        if body?.upgrade == nil {
+            guard state.hasHead else { return _ = loop.submit(.stop(self, .peerEnded)) }
+            guard isOver || socket.map({ ccurl_is_over($0.descriptor) }) == true else { return }
+        }
+        body?.end()
         resumesSending()
     }
 
@@ -409,6 +414,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         session = ccurl_easy_session(easy)
         if isCancelled { _ = state.stop(.cancelled) }
         if unreportedCount != nil { stopwatch.read(at: loop.now) }
+        body?.begin()
         if let distrust = options.refusal(of: easy) {
             _ = state.stop(.distrusted(distrust))
             return false

@@ -42,6 +42,8 @@ struct CurlTransferState: Sendable {
         case distrusted(Distrust)
         /// The request would be sent a second time, which may do harm.
         case resent
+        /// The peer has ended the connection without a response.
+        case peerEnded
     }
 
     /// The result of a line of a head, or of a piece of content.
@@ -228,6 +230,9 @@ struct CurlTransferState: Sendable {
         (wasSent, isRefused) = (false, true)
     }
 
+    /// Whether the head of the response has been received.
+    var hasHead: Bool { phase != .head }
+
     /// Whether nothing of a response has been received, and the transfer isn't stopped.
     var isUnanswered: Bool { phase == .head && headLines == 0 && stopped == nil }
 
@@ -278,13 +283,19 @@ struct CurlTransferState: Sendable {
             return .end(error?.completed(request: nil, response: head, body: Data(), attempts: []))
         }
         if !wasComplete, let error = result.error(phase: errorPhase) { return .end(error) }
-        guard phase == .body else {
-            let reason = "the connection ended in the middle of the head"
-            let underlying = URLError(.networkConnectionLost)
-            return .end(RequestError(.connectionLost, phase: .receiving, reason: reason, underlying: underlying))
-        }
+        guard phase == .body else { return .end(Self.cutHead) }
         isComplete = !isCut
         return .end(isCut ? self.error(of: .badContent(.cut), phase: errorPhase) : nil)
+    }
+
+    private static var cutHead: RequestError {
+        let reason = "the connection ended in the middle of the head"
+        return RequestError(
+            .connectionLost,
+            phase: .receiving,
+            reason: reason,
+            underlying: URLError(.networkConnectionLost)
+        )
     }
 
     private func error(of stop: Stop, phase: RequestError.Phase) -> RequestError {
@@ -316,7 +327,9 @@ struct CurlTransferState: Sendable {
             return RequestError(.invalidRequest, phase: .sending, underlying: CurlBodyPump.wrongLength)
         case .bodyStalled:
             return error(.timedOut, .sending, .timedOut, "the body of the request gave no bytes")
-        case .resent:
+        case .peerEnded where headLines > 0:
+            return Self.cutHead
+        case .resent, .peerEnded:
             let reason = "the connection was closed before a response came"
             return error(.connectionLost, phase, .networkConnectionLost, reason)
         case .distrusted(let distrust):

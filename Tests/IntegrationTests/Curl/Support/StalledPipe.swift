@@ -25,8 +25,11 @@ final class StalledPipe: Sendable {
     }
 
     /// A body that reads from the pipe.
-    var body: HTTPBody.Stream {
-        HTTPBody.Stream { [path] in
+    var body: HTTPBody.Stream { body(length: nil) }
+
+    /// A body of a length that reads from the pipe.
+    func body(length: Int64?) -> HTTPBody.Stream {
+        HTTPBody.Stream(length: length) { [path] in
             guard let input = InputStream(fileAtPath: path) else { throw CocoaError(.fileNoSuchFile) }
             return input
         }

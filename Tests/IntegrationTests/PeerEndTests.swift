@@ -1,0 +1,174 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+import Requests
+import RequestsTestSupport
+import RequestsTesting
+import Testing
+
+extension OverLoopback {
+    /// Peers that end a connection while this side has nothing to send: the end is noticed at once.
+    @Suite(.bounded) struct PeerEndTests {
+        /// Far longer than a test may take: a timeout would be noticed.
+        private static let timeout = Duration.seconds(100)
+
+        struct End: Sendable, CustomTestStringConvertible {
+            let testDescription: String
+            let steps: [StubResponse.Step]
+            var code = RequestError.Code.connectionLost
+            var status: HTTPStatus?
+        }
+
+        private static func send(_ text: String) -> StubResponse.Step { .send(Data(text.utf8)) }
+
+        // MARK: Handshakes
+
+        static let handshakes = [
+            End(testDescription: "close without a response", steps: [.close]),
+            End(testDescription: "reset without a response", steps: [.reset]),
+            End(testDescription: "close in the status line", steps: [send("HTTP/1.1 10"), .close]),
+            End(testDescription: "close in the head", steps: [send("HTTP/1.1 101 Switching\r\nUpg"), .close]),
+            End(testDescription: "close after 100", steps: [send("HTTP/1.1 100 Continue\r\n\r\n"), .close]),
+            End(
+                testDescription: "close in refused content",
+                steps: [send("HTTP/1.1 503 Busy\r\nContent-Length: 9\r\n\r\nno"), .close],
+                status: .serviceUnavailable
+            ),
+            End(
+                testDescription: "a refusal",
+                steps: [send("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno"), .close],
+                code: .unacceptableStatus,
+                status: .forbidden
+            ),
+            End(
+                testDescription: "garbage, and a close",
+                steps: [send("\u{15}\u{3}\u{1}\u{0}\u{2}"), .close],
+                code: .badResponse
+            ),
+        ]
+
+        @Test(arguments: handshakes)
+        func handshakeWhosePeerIsGoneFailsAtOnce(_ end: End) async throws {
+            let server = try MockServer { _ in .script(end.steps, keepsAlive: false) }
+            let client = HTTPClient(baseURL: server.url) { $0.timeout = Self.timeout }
+
+            let error = await #expect(throws: RequestError.self) { try await client.webSocket("feed") }
+
+            #expect(error?.code == end.code, "\(String(describing: error))")
+            #expect(error?.response?.status == end.status)
+            #expect(error?.request?.url.path == "/feed" && error?.attempts.count == 1)
+            try await server.awaitConnections(open: 0)
+        }
+
+        /// The kept connection may have ended when the handshake is sent on it.
+        @Test func handshakeOnADeadConnectionIsSentOnANewOne() async throws {
+            for _ in 0..<Scale.pick(20, whole: 500) {
+                let server = try MockServer { request in
+                    request.path == "/feed"
+                        ? .webSocket { try $0.send("hello") }
+                        : .script([Self.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .close])
+                }
+                let client = HTTPClient(baseURL: server.url) { $0.timeout = Self.timeout }
+                _ = try await client.fetch(Get<Data>("text"))
+
+                let socket = try await client.webSocket("feed")
+
+                #expect(try await socket.messages.first { _ in true }?.text == "hello")
+                await socket.close()
+            }
+        }
+
+        /// Refused, closed early, reset, and left half open: one outcome each, and nothing is left of any.
+        @Test(.tags(.alone)) func socketsThatFailToOpenLeaveNothing() async throws {
+            let rounds = Scale.pick(200, whole: 5_000)
+            let server = try MockServer { request in
+                let number = Int(request.path.drop { !$0.isNumber }) ?? 0
+                let end = Self.handshakes[number % Self.handshakes.count]
+                return .script(end.steps, keepsAlive: false)
+            }
+            let client = HTTPClient(baseURL: server.url) { $0.timeout = Self.timeout }
+            func open(_ number: Int) async -> RequestError? {
+                do throws(RequestError) {
+                    _ = try await client.webSocket("\(raw: "feed\(number)")")
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+            for number in 0..<16 { _ = await open(number) }
+            try await server.awaitConnections(open: 0)
+            let before = Descriptors.open.count
+
+            for first in stride(from: 0, to: rounds, by: 50) {
+                let codes = await withTaskGroup(of: (Int, RequestError?).self) { group in
+                    for number in first..<first + 50 { group.addTask { (number, await open(number)) } }
+                    return await group.reduce(into: []) { $0.append($1) }
+                }
+                for (number, error) in codes {
+                    #expect(error?.code == Self.handshakes[number % Self.handshakes.count].code)
+                }
+            }
+
+            try await server.awaitConnections(open: 0)
+            try await eventually { Descriptors.open.count <= before + 2 }
+        }
+
+        // MARK: Uploads
+
+        static let uploads: [(End, Int64?)] = [
+            End(testDescription: "close without a response", steps: [.close]),
+            End(testDescription: "reset without a response", steps: [.reset]),
+            End(testDescription: "close in the head", steps: [send("HTTP/1.1 200 OK\r\nCon"), .close]),
+            End(testDescription: "close after 100", steps: [send("HTTP/1.1 100 Continue\r\n\r\n"), .close]),
+            End(
+                testDescription: "close in the content",
+                steps: [send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nno"), .close],
+                status: .ok
+            ),
+            End(
+                testDescription: "close in a chunk",
+                steps: [send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nno"), .close],
+                status: .ok
+            ),
+        ].flatMap { end in [nil, 100].map { (end, $0) } }
+
+        @Test(arguments: uploads)
+        func uploadWhosePeerIsGoneFailsAtOnce(_ end: End, length: Int64?) async throws {
+            let server = try MockServer { _ in .status(.ok) }
+            server.route(.post, "/upload", .script(end.steps, keepsAlive: false).early)
+            let client = HTTPClient(baseURL: server.url) { $0.timeout = Self.timeout }
+            let pipe = try StalledPipe(of: 10)
+            let request = Post<Data>("upload").body(.stream(pipe.body(length: length)))
+
+            let error = await #expect(throws: RequestError.self) { try await client.fetch(request) }
+
+            #expect(error?.code == end.code, "\(String(describing: error))")
+            #expect(error?.response?.status == end.status)
+            try await server.awaitConnections(open: 0)
+        }
+
+        static let wholeResponses = [
+            "Content-Length: 2\r\n\r\nok", "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+            "Connection: close\r\n\r\nok",
+        ]
+
+        /// A response that doesn't wait for the upload is the result, whether the connection ends with it or later.
+        @Test(arguments: wholeResponses, [nil, 100] as [Int64?])
+        func responseToAStalledUploadCountsOnceThePeerIsGone(content: String, length: Int64?) async throws {
+            for pause in [[], [StubResponse.Step.pause(.milliseconds(50))]] {
+                let server = try MockServer { _ in .status(.ok) }
+                let steps = [Self.send("HTTP/1.1 200 OK\r\n" + content)] + pause + [.close]
+                server.route(.post, "/upload", .script(steps, keepsAlive: false).early)
+                let client = HTTPClient(baseURL: server.url) { $0.timeout = Self.timeout }
+                let pipe = try StalledPipe(of: 10)
+
+                let text = try await client.fetch(Post<String>("upload").body(.stream(pipe.body(length: length))))
+
+                #expect(text == "ok")
+            }
+        }
+    }
+}
+#endif
