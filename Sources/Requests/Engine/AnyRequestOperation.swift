@@ -242,15 +242,13 @@ extension AnyRequestOperation {
         in phase: RequestError.Phase,
         judged: HTTPResponse<Data>? = nil
     ) -> RequestError {
-        let record = record
-        let body = (judged?.body ?? record.content).prefix(max(0, settings.environment.maximumErrorBodySize))
-        return error.completed(
-            phase: phase,
-            request: record.request,
-            response: judged?.head ?? record.head,
-            body: Data(body),
-            attempts: record.attempts,
-            wasNotSent: record.wasNotSent
-        )
+        record.complete(error, in: phase, judged: judged, contentLimit: settings.environment.maximumErrorBodySize)
+    }
+
+    /// Adds the known facts to the errors of a consumer, who may outlive the operation.
+    final var completesErrors: @Sendable (RequestError) -> RequestError {
+        { [core, limit = settings.environment.maximumErrorBodySize] error in
+            core.withLock { $0.run.record }.complete(error, in: error.phase, contentLimit: limit)
+        }
     }
 }

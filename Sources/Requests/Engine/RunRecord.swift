@@ -121,6 +121,30 @@ struct RunRecord: Sendable {
     /// The content that came last, as far as it is in memory.
     var content: Data { last?.content ?? Data() }
 
+    /// Adds the request, the response and the transfers to an error.
+    ///
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - phase: The phase of the failure.
+    ///   - judged: The response that was judged; `nil` for the last one.
+    ///   - contentLimit: The maximum byte count of content in the error.
+    /// - Returns: The same error with the facts.
+    func complete(
+        _ error: RequestError,
+        in phase: RequestError.Phase,
+        judged: HTTPResponse<Data>? = nil,
+        contentLimit: Int
+    ) -> RequestError {
+        error.completed(
+            phase: phase,
+            request: request,
+            response: judged?.head ?? head,
+            body: Data((judged?.body ?? content).prefix(max(0, contentLimit))),
+            attempts: attempts,
+            wasNotSent: wasNotSent
+        )
+    }
+
     /// The transfers, as values.
     var attempts: [TransferRecord] { transfers.map(\.attempt) }
 

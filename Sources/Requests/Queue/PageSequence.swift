@@ -126,7 +126,15 @@ final class PageWalk<R: NetworkRequest> {
             upcoming = (next, prepare(next, target))
         } catch {
             // The page itself comes first.
-            let failure = request.mapError(error)
+            let sent = page.attempts.last?.request
+            let failure = request.mapError(
+                (error as? RequestError)?.completed(
+                    request: sent,
+                    response: page.head,
+                    body: Data(),
+                    attempts: page.attempts
+                ) ?? error
+            )
             upcoming = (request, { (.failure(failure), nil) })
         }
         return page

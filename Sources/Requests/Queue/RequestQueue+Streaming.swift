@@ -100,6 +100,6 @@ struct StreamedRequest<Base: NetworkRequest, Kind>: StreamRequest, NamedRequestT
     // The operation is finished when the caller is done with the stream.
     func process(_ stream: ResponseStream) async throws {
         self.stream.fill(.success(stream.handedOver()))
-        await stream.over()
+        try await stream.over()
     }
 }

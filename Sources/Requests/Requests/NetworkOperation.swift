@@ -127,9 +127,9 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
             finish(with: .success(try await use()))
         } catch let error as RequestError where error.code == .cancelled {
             // A task of the consumer was cancelled, not this operation, which would already have its result.
-            fail(RunFailure(error.underlying ?? error, in: .receiving))
+            finish(with: RunFailure(error.underlying ?? error, in: .receiving))
         } catch {
-            fail(RunFailure(error, in: .receiving))
+            finish(with: RunFailure(error, in: .receiving))
         }
     }
 
@@ -144,7 +144,9 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         completion(nil)
     }
 
-    final override func fail(_ failure: RunFailure) {
+    override func fail(_ failure: RunFailure) { finish(with: failure) }
+
+    private func finish(with failure: RunFailure) {
         // The failure is completed only if it becomes the result, which may already be another one.
         settle {
             let error = settled(failure)

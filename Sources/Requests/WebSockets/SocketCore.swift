@@ -17,6 +17,8 @@ final class SocketCore: TransferHandle {
         /// The maximum time without data.
         var timeout: Duration
         var clock: any Clock<Duration>
+        /// Adds the request, the response and the transfers to an error.
+        var complete: @Sendable (RequestError) -> RequestError
     }
 
     /// The maximum time that the peer has to close the connection.
@@ -97,17 +99,17 @@ final class SocketCore: TransferHandle {
 
     /// Waits for the next message; `nil` at the end.
     func next() async throws(RequestError) -> WebSocket.Message? {
-        if let next = change({ $0.takeNext() }) { return try next.get() }
-        return try await wait { $0.read($1, $2) }.get()
+        let next = if let next = change({ $0.takeNext() }) { next } else { await wait { $0.read($1, $2) } }
+        return try next.mapError(settings.complete).get()
     }
 
     func send(_ message: WebSocket.Message) async throws(RequestError) {
-        if let result = change({ $0.send(message) }) { return try result.get() }
-        try await wait { $0.send(message, $1, $2) }.get()
+        let sent = if let sent = change({ $0.send(message) }) { sent } else { await wait { $0.send(message, $1, $2) } }
+        try sent.mapError(settings.complete).get()
     }
 
     func ping() async throws(RequestError) {
-        try await wait { $0.ping($1, $2) }.get()
+        try await wait { $0.ping($1, $2) }.mapError(settings.complete).get()
     }
 
     func close(_ code: WebSocket.CloseCode, reason: String = "") async {

@@ -71,7 +71,8 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
             maximumMessageSize: request.maximumMessageSize,
             bufferSize: max(1, request.bufferSize),
             timeout: sent.timeout ?? plan?.options.timeout ?? environment.timeout ?? .seconds(60),
-            clock: environment.clock
+            clock: environment.clock,
+            complete: completesErrors
         )
         return UpgradingTransport(transport, settings) { [self] core in keep(core) }
     }

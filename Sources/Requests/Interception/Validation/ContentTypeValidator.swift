@@ -25,6 +25,11 @@ struct ContentTypeValidator: ResponseValidator {
     private func failure(of head: HTTPResponseHead, in context: ValidationContext) -> RequestError? {
         guard context.accepts(head.status) else { return nil }
         guard let accepted = accepted ?? Self.accepted(by: context.request) else { return nil }
+        return Self.refusal(of: head, accepting: accepted)
+    }
+
+    /// Returns why the content of a response is of none of the accepted types; `nil` if it is of one.
+    static func refusal(of head: HTTPResponseHead, accepting accepted: [MediaType]) -> RequestError? {
         let acceptsAny = accepted.contains(where: \.isEverything)
         if acceptsAny, accepted.allSatisfy(\.isWanted) { return nil }
         guard let text = head[.contentType] else {
@@ -40,7 +45,7 @@ struct ContentTypeValidator: ResponseValidator {
         return failure("the content is \(type.essence.shortened()), and \(wanted) is accepted")
     }
 
-    private func failure(_ reason: String) -> RequestError {
+    private static func failure(_ reason: String) -> RequestError {
         RequestError(.unacceptableContentType, phase: .validating, reason: reason)
     }
 

@@ -13,22 +13,26 @@ public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
     typealias Reader = (Data?) throws(RequestError) -> Result<Element, RequestError>?
 
     private let base: ResponseStream
+    /// Why the content has no such elements; `nil` if it has.
+    private let refusal: RequestError?
     private let makeReader: @Sendable () -> Reader
 
     init<Parser: StreamParser>(
         _ base: ResponseStream,
+        refusal: RequestError? = nil,
         _ makeParser: @escaping @Sendable () -> Parser,
         _ transform: @escaping @Sendable (Parser.Element) -> Result<Element, RequestError>
     ) {
-        self.init(base) { [core = base.core] in
+        self.init(base, refusal: refusal) { [core = base.core] in
             let reader = core.reader(makeParser)
-            return { line throws(RequestError) in try reader.read(line).map(transform) }
+            return { line throws(RequestError) in
+                try reader.read(line).map { transform($0).mapError(core.context.complete) }
+            }
         }
     }
 
-    fileprivate init(_ base: ResponseStream, _ makeReader: @escaping @Sendable () -> Reader) {
-        self.base = base
-        self.makeReader = makeReader
+    fileprivate init(_ base: ResponseStream, refusal: RequestError?, _ makeReader: @escaping @Sendable () -> Reader) {
+        (self.base, self.refusal, self.makeReader) = (base, refusal, makeReader)
     }
 
     /// The same elements as results: one that can't be decoded is a failure among them, and doesn't end the stream.
@@ -42,28 +46,28 @@ public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
     /// }
     /// ```
     public var results: ParsedStream<Result<Element, RequestError>> {
-        ParsedStream<Result<Element, RequestError>>(base) { [makeReader] in
+        ParsedStream<Result<Element, RequestError>>(base, refusal: refusal) { [makeReader] in
             let read = makeReader()
             return { line throws(RequestError) in try read(line).map { .success($0) } }
         }
     }
 
     /// Begins to consume, or continues behind the last element of an earlier iterator.
-    public func makeAsyncIterator() -> Iterator { Iterator(base, makeReader()) }
+    public func makeAsyncIterator() -> Iterator { Iterator(base, refusal, makeReader()) }
 
     /// Consumes a ``ParsedStream``.
     public struct Iterator: AsyncIteratorProtocol {
         /// Any error: each error that a loop throws is a ``RequestError``.
         public typealias Failure = any Error
+        private let stream: ResponseStream
         private var base: ResponseStream.Iterator
-        private let core: StreamCore
+        private let refusal: RequestError?
         private let read: Reader
         private var isAtEnd = false
 
-        init(_ base: ResponseStream, _ read: @escaping Reader) {
-            self.base = base.makeAsyncIterator()
-            core = base.core
-            self.read = read
+        init(_ stream: ResponseStream, _ refusal: RequestError?, _ read: @escaping Reader) {
+            (self.stream, self.refusal, self.read) = (stream, refusal, read)
+            base = stream.makeAsyncIterator()
         }
 
         /// The next element; `nil` at the end.
@@ -73,17 +77,25 @@ public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
         public mutating func next() async throws(RequestError) -> Element? {
             guard !isAtEnd else { return nil }
             do throws(RequestError) {
+                if let refusal {
+                    throw refusal.completed(
+                        request: nil,
+                        response: stream.head,
+                        body: await stream.errorBody(),
+                        attempts: []
+                    )
+                }
                 while let line = try await base.nextLine() {
                     if let element = try read(line) { return try element.get() }
                 }
                 let last = try read(nil)
                 isAtEnd = last == nil
                 // The element comes first; the end is for the next loop.
-                if last != nil { core.keepEnd() }
+                if last != nil { stream.core.keepEnd() }
                 return try last?.get()
             } catch {
                 isAtEnd = true
-                throw error
+                throw stream.core.context.complete(error)
             }
         }
     }
@@ -98,9 +110,18 @@ extension ResponseStream {
     }
 
     /// The content as server-sent events (WHATWG HTML, 9.2).
+    ///
+    /// Content that names another type than `text/event-stream` fails with the code `unacceptableContentType`, and is
+    /// in the error: an error page, or the reason of an API.
     public var serverSentEvents: ParsedStream<ServerSentEvent> {
-        let makeDecoder = makeDecoder
-        return ParsedStream(self, { ServerSentEventParser() }, { .success($0.decoded(by: makeDecoder)) })
+        let refusal =
+            head[.contentType] == nil ? nil : ContentTypeValidator.refusal(of: head, accepting: [.eventStream])
+        return ParsedStream(
+            self,
+            refusal: refusal,
+            { ServerSentEventParser() },
+            { [context = core.context] in .success($0.received(in: context)) }
+        )
     }
 
     /// Returns the content as values of JSON, one a line; blank lines are skipped.
@@ -115,7 +136,7 @@ extension ResponseStream {
         _ type: Value.Type = Value.self,
         decoder: @autoclosure @escaping @Sendable () -> JSONDecoder? = nil
     ) -> ParsedStream<Value> {
-        let makeDecoder = makeDecoder
+        let makeDecoder = core.context.makeDecoder
         return ParsedStream(
             self,
             { JSONLinesParser() },

@@ -23,35 +23,43 @@ public final class ResponseStream: AsyncSequence, Sendable {
 
     /// The status and the headers.
     public let head: HTTPResponseHead
-    /// Makes the JSON decoder if the consumer has none: that of the environment.
-    let makeDecoder: @Sendable () -> JSONDecoder
     let core: StreamCore
 
-    init(_ head: HTTPResponseHead, _ core: StreamCore, makeDecoder: @escaping @Sendable () -> JSONDecoder) {
-        self.head = head
-        self.core = core
-        self.makeDecoder = makeDecoder
+    init(_ head: HTTPResponseHead, _ core: StreamCore) {
+        (self.head, self.core) = (head, core)
     }
 
-    /// Makes a stream of given pieces, for tests of its consumers.
+    /// Creates a stream of given chunks, for tests of its consumers.
     public convenience init(_ chunks: [Data], head: HTTPResponseHead = HTTPResponseHead(status: .ok)) {
-        self.init(head, StreamCore(of: chunks)) { JSONDecoder() }
+        let context = StreamContext { $0.completed(request: nil, response: head, body: Data(), attempts: []) }
+        self.init(head, StreamCore(of: chunks, in: context))
     }
 
     deinit {
-        core.abandon()
+        core.cancel()
     }
 
     /// Returns a stream of the same content: the first of them that is deallocated ends both.
-    func handedOver() -> ResponseStream { ResponseStream(head, core, makeDecoder: makeDecoder) }
+    func handedOver() -> ResponseStream { ResponseStream(head, core) }
 
     /// Returns when the stream has been consumed to its end, or was abandoned; called once.
-    func over() async {
-        await withTaskCancellationHandler {
+    ///
+    /// - Throws: The error of the transfer, even if its consumer hasn't read the content before it yet.
+    func over() async throws(RequestError) {
+        let error = await withTaskCancellationHandler {
             await core.isOver.value()
         } onCancel: {
             core.cancel()
         }
+        if let error { throw error }
+    }
+
+    /// Reads the content that is left, up to the limit for errors, and abandons the rest.
+    func errorBody() async -> Data {
+        var (body, iterator) = (Data(), makeAsyncIterator())
+        while body.count < core.context.maximumErrorBodySize, let chunk = try? await iterator.next() { body += chunk }
+        core.abandon()
+        return body.prefix(core.context.maximumErrorBodySize)
     }
 
     /// The status.
@@ -91,6 +99,26 @@ public final class ResponseStream: AsyncSequence, Sendable {
     }
 }
 
+/// The settings and the facts of the operation that a stream belongs to.
+struct StreamContext: Sendable {
+    /// Creates the JSON decoder of a consumer without one: that of the environment.
+    var makeDecoder: @Sendable () -> JSONDecoder = { JSONDecoder() }
+    /// The maximum byte count of content in an error.
+    var maximumErrorBodySize = RequestEnvironment.unchanged.maximumErrorBodySize
+    /// Adds the request, the response and the transfers to an error.
+    let complete: @Sendable (RequestError) -> RequestError
+}
+
+extension StreamContext {
+    /// The context of the stream of an operation.
+    init(of operation: AnyRequestOperation) {
+        let environment = operation.settings.environment
+        makeDecoder = environment.makeDecoder
+        maximumErrorBodySize = max(0, environment.maximumErrorBodySize)
+        complete = operation.completesErrors
+    }
+}
+
 /// The state that a stream's producer and its consumer share.
 final class StreamCore: ContentReceiver {
     typealias Buffer = StreamBuffer<CheckedContinuation<Result<Data?, RequestError>, Never>>
@@ -104,8 +132,9 @@ final class StreamCore: ContentReceiver {
         var reader: (any AnyObject & Sendable)?
     }
 
-    /// Filled when the stream has been consumed to its end, or was abandoned.
-    let isOver = OneShot<Void>()
+    /// Filled when the stream has been consumed to its end or was abandoned, and by an error of the transfer.
+    let isOver = OneShot<RequestError?>()
+    let context: StreamContext
     private let state: Locked<State>
     private let maximum: Int
     private let setPaused: @Sendable (Bool) -> Void
@@ -113,15 +142,16 @@ final class StreamCore: ContentReceiver {
     /// - Parameters:
     ///   - limit: The number of unconsumed bytes above which the transfer pauses.
     ///   - maximum: The number of bytes above which the stream fails.
+    ///   - context: The settings and the facts of the operation.
     ///   - setPaused: Pauses and resumes the transfer; called by one thread at a time.
-    init(limit: Int, maximum: Int = .max, setPaused: @escaping @Sendable (Bool) -> Void) {
-        (self.maximum, self.setPaused) = (maximum, setPaused)
+    init(limit: Int, maximum: Int = .max, in context: StreamContext, setPaused: @escaping @Sendable (Bool) -> Void) {
+        (self.maximum, self.context, self.setPaused) = (maximum, context, setPaused)
         state = Locked(State(buffer: Buffer(limit: limit)))
     }
 
-    /// Makes the core of a stream that has all its pieces.
-    convenience init(of chunks: [Data]) {
-        self.init(limit: .max / 4) { _ in }
+    /// Creates the core of a stream that has all its chunks.
+    convenience init(of chunks: [Data], in context: StreamContext) {
+        self.init(limit: .max / 4, in: context) { _ in }
         for chunk in chunks { try? receive(chunk) }
         end(nil)
     }
@@ -143,11 +173,26 @@ final class StreamCore: ContentReceiver {
 
     func end(_ error: RequestError?) {
         perform(state.withLock { $0.buffer.end(error) })
+        if let error { close(error) }
     }
+
+    /// Whether the content ends with an error.
+    var hasFailed: Bool { state.withLock { $0.buffer.hasFailed } }
 
     // MARK: Consume
 
+    /// Returns the next portion; `nil` at the end.
+    ///
+    /// - Throws: The error of the transfer or of the consumer, with all that is known about the operation.
     func next(_ portion: Buffer.Portion = .piece, isFirst: Bool = false) async throws(RequestError) -> Data? {
+        do {
+            return try await take(portion, isFirst: isFirst)
+        } catch {
+            throw context.complete(error)
+        }
+    }
+
+    private func take(_ portion: Buffer.Portion, isFirst: Bool) async throws(RequestError) -> Data? {
         if Task.isCancelled { abandon() }
         if let reply = state.withLock({ $0.buffer.take(portion, isFirst: isFirst) }) {
             follow(reply)
@@ -181,12 +226,13 @@ final class StreamCore: ContentReceiver {
     /// Abandons the rest of the stream.
     func abandon() {
         perform(state.withLock { $0.buffer.abandon() })
-        isOver.fill(())
+        close()
     }
 
-    /// Ends the stream, because the operation is over: what arrived before the transfer ended can still be consumed.
+    /// Ends the stream, because its operation or its consumer is gone: what arrived before the transfer ended can still
+    /// be consumed.
     func cancel() {
-        if !state.withLock({ $0.buffer.hasEnded }) { abandon() }
+        if state.withLock({ $0.buffer.hasEnded }) { close() } else { abandon() }
     }
 
     private func perform(_ due: Buffer.Due?) {
@@ -201,9 +247,16 @@ final class StreamCore: ContentReceiver {
             state.withLock { $0.pauses.endPassing() }
         }
         switch reply {
-        case .success(nil)?, .failure?: isOver.fill(())
+        case .success(nil)?: close()
+        // The stream goes on for its first consumer.
+        case .failure(let error)?: if error.code != .alreadyConsumed { close(error) }
         case .success(_?)?, nil: break
         }
+    }
+
+    /// Lets the operation end; a cancelled consumer has abandoned the stream, and is no failure of the operation.
+    private func close(_ error: RequestError? = nil) {
+        isOver.fill(error?.code == .cancelled ? nil : error)
     }
 }
 

@@ -16,10 +16,10 @@ public struct ServerSentEvent: Sendable, Hashable {
     public var id: String?
     /// The reconnection time that the server sent with this event.
     public var retry: Duration?
-    /// Makes the JSON decoder if the caller has none: that of the environment.
-    private var makeDecoder = Uncompared<(@Sendable () -> JSONDecoder)?>(value: nil)
+    /// The operation that received the event; `nil` for an event that was made by hand.
+    private var context = Uncompared<StreamContext?>(value: nil)
 
-    /// Makes an event.
+    /// Creates an event.
     public init(event: String = "message", data: String, id: String? = nil, retry: Duration? = nil) {
         self.event = event
         self.data = data
@@ -37,20 +37,22 @@ public struct ServerSentEvent: Sendable, Hashable {
     ///   - type: The type of the value; usually inferred.
     ///   - decoder: The decoder; `nil`, the default, is the decoder of the environment that the request ran in.
     /// - Returns: The value.
-    /// - Throws: ``RequestError`` of code `decoding`, with the decoder's error as the underlying one.
+    /// - Throws: ``RequestError`` of code `decoding`, with the decoder's error as the underlying one, and with the
+    ///   request and the response that the event came with.
     public func decode<Value: Decodable>(
         _ type: Value.Type = Value.self,
         using decoder: JSONDecoder? = nil
     ) throws(RequestError) -> Value {
-        try RequestError.catching(type) {
-            try (decoder ?? makeDecoder.value?() ?? JSONDecoder()).decode(type, from: Data(data.utf8))
-        }.get()
+        let context = context.value
+        return try RequestError.catching(type) {
+            try (decoder ?? context?.makeDecoder() ?? JSONDecoder()).decode(type, from: Data(data.utf8))
+        }.mapError { context?.complete($0) ?? $0 }.get()
     }
 
-    /// Returns the same event, with the environment's decoder.
-    func decoded(by makeDecoder: @escaping @Sendable () -> JSONDecoder) -> ServerSentEvent {
+    /// Returns the same event, as one that an operation received.
+    func received(in context: StreamContext) -> ServerSentEvent {
         var event = self
-        event.makeDecoder.value = makeDecoder
+        event.context.value = context
         return event
     }
 }
@@ -69,7 +71,7 @@ extension ServerSentEvent: CustomReflectable {
 /// it again.
 struct ServerSentEventParser: StreamParser {
     private(set) var failure: RequestError?
-    /// The last identifier that the server sent with a complete event; for the next connection.
+    /// The last identifier that the server sent with a complete event, and that the next connection can send.
     ///
     /// An event without content counts too, although it makes no ``ServerSentEvent``.
     private(set) var lastEventID: String?
@@ -95,6 +97,9 @@ struct ServerSentEventParser: StreamParser {
         id = lastEventID
         lines = LineParser(limit: limit)
     }
+
+    /// Whether a field can have an identifier, and a server may accept that field.
+    static func canBeSent(_ id: String) -> Bool { id.isFieldValue && id.utf8.count <= 1 << 16 }
 
     mutating func feed(_ bytes: some Collection<UInt8>) -> [ServerSentEvent] {
         guard failure == nil else { return [] }
@@ -145,7 +150,7 @@ struct ServerSentEventParser: StreamParser {
 
     private mutating func dispatch() -> ServerSentEvent? {
         defer { (data, event, eventRetry) = (Data(), "", nil) }
-        lastEventID = id
+        if id.map(Self.canBeSent) ?? true { lastEventID = id }
         guard !data.isEmpty else { return nil }
         return ServerSentEvent(
             event: event.isEmpty ? "message" : event,

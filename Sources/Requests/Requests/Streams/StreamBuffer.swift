@@ -83,6 +83,11 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
     /// Whether nothing more comes.
     var hasEnded: Bool { ending != nil }
 
+    /// Whether the content ends with an error.
+    var hasFailed: Bool {
+        if case .failure? = ending { true } else { false }
+    }
+
     /// Ends the stream at once, and discards the rest.
     mutating func abandon() -> Due? {
         // A consumer that asks nevertheless mustn't take the received part for the whole.

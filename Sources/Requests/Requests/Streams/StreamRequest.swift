@@ -16,7 +16,8 @@ import Foundation
 /// ```
 ///
 /// A response with a status that isn't accepted is a failure with its content, as with every request; `process` gets
-/// only good ones. After it has begun to consume the stream, there is no retry.
+/// only good ones. From then on there is no retry: an error of the transfer comes out of the stream, after the content
+/// that had arrived, and the outcome of `process` is that of the operation.
 public protocol StreamRequest: NetworkRequest {
     /// ``StreamOperation``, unless the request brings a subclass.
     associatedtype OperationType = StreamOperation<Self>
@@ -28,7 +29,7 @@ public protocol StreamRequest: NetworkRequest {
     ///
     /// The task that it runs in is cancelled with the operation. Returning before the end cancels the transfer.
     ///
-    /// - Throws: The failure of the request. An error of the stream that it rethrows is the failure of the transfer.
+    /// - Throws: The failure of the request. An error of the stream has the request, the response and the transfers.
     func process(_ stream: ResponseStream) async throws -> Success
 }
 
@@ -74,8 +75,9 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
     ) throws -> (any ContentReceiver)? {
         guard let request else { return nil }
         let maximum = plan?.options.maximumBodySize ?? .max
-        let core = StreamCore(limit: request.bufferSize, maximum: maximum) { flow.set(.buffer, $0) }
-        try begin(ResponseStream(head, core, makeDecoder: environment.makeDecoder), core, request)
+        let context = StreamContext(of: self)
+        let core = StreamCore(limit: request.bufferSize, maximum: maximum, in: context) { flow.set(.buffer, $0) }
+        try begin(ResponseStream(head, core), core, request)
         return core
     }
 
@@ -83,8 +85,8 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
         // A response that was answered without a transfer, or changed by a validator.
         guard case .data(let content) = response.body, mayTryAgain, let request else { return }
         do {
-            let core = StreamCore(of: [content])
-            try begin(ResponseStream(response.head, core, makeDecoder: environment.makeDecoder), nil, request)
+            let core = StreamCore(of: [content], in: StreamContext(of: self))
+            try begin(ResponseStream(response.head, core), nil, request)
         } catch {
             throw RunFailure(error, in: .receiving)
         }
@@ -127,4 +129,9 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
 
     // Consumed content can't be taken back.
     final override var mayTryAgain: Bool { !consumer.withLock { $0.hasBegun } }
+
+    // The consumer gets an error of the transfer after the content that had arrived, and its outcome is the operation's.
+    final override func fail(_ failure: RunFailure) {
+        if consumer.withLock({ $0.core })?.hasFailed != true { super.fail(failure) }
+    }
 }

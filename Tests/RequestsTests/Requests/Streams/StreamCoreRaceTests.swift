@@ -13,7 +13,7 @@ import Testing
     @Test func aPauseAgainstTheChunkBeingTaken() async throws {
         for _ in 0..<Scale.races {
             let known = Locked(false)
-            let core = StreamCore(limit: 1) { isPaused in known.withLock { $0 = isPaused } }
+            let core = StreamCore(limit: 1, in: StreamContext { $0 }) { isPaused in known.withLock { $0 = isPaused } }
 
             async let put: Void = core.receive(Data("ab".utf8))
             async let taken = core.next()

@@ -13,14 +13,14 @@ import Testing
         struct Reading: Decodable, Equatable {
             var roomTemperature: Int
         }
-        let stream = ResponseStream(
-            HTTPResponseHead(status: .ok),
-            StreamCore(of: [Data("data: {\"room_temperature\": 21}\n\ndata: x\n\n".utf8)])
-        ) {
+        let decode: @Sendable () -> JSONDecoder = {
             let decoder = JSONDecoder()
             decoder.keyDecodingStrategy = .convertFromSnakeCase
             return decoder
         }
+        let content = Data("data: {\"room_temperature\": 21}\n\ndata: x\n\n".utf8)
+        let core = StreamCore(of: [content], in: StreamContext(makeDecoder: decode) { $0 })
+        let stream = ResponseStream(HTTPResponseHead(status: .ok), core)
         var events: [ServerSentEvent] = []
         for try await event in stream.serverSentEvents { events.append(event) }
 

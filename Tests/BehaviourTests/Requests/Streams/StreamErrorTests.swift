@@ -1,0 +1,323 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTestSupport
+import RequestsTesting
+import Testing
+
+/// What an error says that comes out of a loop: as much as that of `fetch`.
+@Suite(.bounded) struct StreamErrorTests {
+    /// A loop over the content of a response; returns what it has read.
+    struct Loop: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let read: @Sendable (HTTPClient, Recorder<String>) async throws -> Void
+
+        init(_ name: String, _ read: @escaping @Sendable (HTTPClient, Recorder<String>) async throws -> Void) {
+            (testDescription, self.read) = (name, read)
+        }
+    }
+
+    private struct Joining: StreamRequest {
+        typealias Success = Void
+        typealias Failure = RequestError
+
+        let read: Recorder<String>
+        var identifier: String { "joining" }
+
+        func makeURLRequest(completion: @escaping BuildCompletion) { completion(.success(URLRequest(url: home))) }
+
+        func process(_ stream: ResponseStream) async throws {
+            for try await chunk in stream { read.record(String(decoding: chunk, as: UTF8.self)) }
+        }
+    }
+
+    static let loops = [
+        Loop("chunks") { client, read in
+            for try await chunk in try await client.stream(HTTPRequest(url: home)) {
+                read.record(String(decoding: chunk, as: UTF8.self))
+            }
+        },
+        Loop("lines") { client, read in
+            for try await line in try await client.stream(HTTPRequest(url: home)).lines { read.record(line) }
+        },
+        Loop("JSON lines") { client, read in
+            for try await value in try await client.stream(HTTPRequest(url: home)).jsonLines(Int.self) {
+                read.record("\(value)")
+            }
+        },
+        Loop("results") { client, read in
+            for try await value in try await client.stream(HTTPRequest(url: home)).jsonLines(Int.self).results {
+                read.record("\(try value.get())")
+            }
+        },
+        Loop("events of a stream") { client, read in
+            for try await event in try await client.stream(HTTPRequest(url: home)).serverSentEvents {
+                read.record(event.data)
+            }
+        },
+        Loop("events of a client") { client, read in
+            for try await event in client.serverSentEvents(HTTPRequest(url: home), reconnection: .never) {
+                read.record(event.data)
+            }
+        },
+        Loop("a request's own loop") { client, read in try await client.fetch(Joining(read: read)) },
+    ]
+
+    private func error(
+        of loop: Loop,
+        _ response: StubResponse,
+        read: Recorder<String> = Recorder(),
+        _ configure: (inout RequestEnvironment) -> Void = { _ in }
+    ) async -> RequestError? {
+        let client = HTTPClient(transport: InMemoryTransport { _ in response }, configure)
+        do {
+            try await loop.read(client, read)
+            return nil
+        } catch {
+            return error as? RequestError
+        }
+    }
+
+    private func expectFacts(_ error: RequestError?, _ status: HTTPStatus? = .ok) {
+        #expect(error?.request?.url == home)
+        #expect(error?.response?.status == status)
+        #expect(error?.attempts.map(\.request.url) == [home])
+        #expect(error.map { "\($0)" }?.contains("example.com/recipes/1") == true)
+    }
+
+    private static func content(_ text: String) -> StubResponse {
+        .chunked([Data(text.utf8)], headers: [.contentType: "text/event-stream"])
+    }
+
+    @Test(arguments: loops) func cutInALoopSaysWhatFetchSays(_ loop: Loop) async throws {
+        let response = Self.content("data").reset(after: 4)
+        let client = HTTPClient(transport: InMemoryTransport { _ in response })
+        let fetched = await #expect(throws: RequestError.self) { try await client.fetch(Get<Data>(home)) }
+
+        let error = await error(of: loop, response)
+
+        #expect(error?.code == .connectionLost && error?.phase == fetched?.phase)
+        #expect(error?.attempts.first?.error?.code == .connectionLost)
+        expectFacts(error)
+    }
+
+    /// Whether the content is there before the loop begins, or comes while it waits.
+    @Test(arguments: loops, [0, 1, 8])
+    func cutAfterTheHeadComesOutOfTheLoopAfterTheBytes(_ loop: Loop, count: Int) async throws {
+        let text = String("1\n2\n3\n4\n".prefix(count))
+        for _ in 0..<Scale.races / 5 {
+            let response = Self.content(text).reset(after: count)
+            let client = HTTPClient(transport: InMemoryTransport { _ in response })
+            let stream = try await client.stream(HTTPRequest(url: home))
+            var read = ""
+            let error = await #expect(throws: RequestError.self) {
+                for try await chunk in stream { read += String(decoding: chunk, as: UTF8.self) }
+            }
+            #expect(read == text && error?.code == .connectionLost)
+            expectFacts(error)
+        }
+        let read = Recorder<String>()
+        #expect(await error(of: loop, Self.content(text).reset(after: count), read: read)?.code == .connectionLost)
+    }
+
+    @Test func requestsOwnLoopGetsTheBytesBeforeACut() async {
+        for _ in 0..<Scale.races {
+            let read = Recorder<String>()
+            let error = await error(of: Self.loops[6], Self.content("12345678").reset(after: 8), read: read)
+            #expect(read.elements.joined() == "12345678" && error?.code == .connectionLost)
+        }
+    }
+
+    /// A consumer may be content with what it has.
+    @Test func valueMadeOfACutStreamIsTheResult() async throws {
+        struct Lenient: StreamRequest {
+            typealias Success = Int
+            typealias Failure = RequestError
+            var identifier: String { "lenient" }
+            func makeURLRequest(completion: @escaping BuildCompletion) { completion(.success(URLRequest(url: home))) }
+            func process(_ stream: ResponseStream) async throws -> Int {
+                var count = 0
+                do {
+                    for try await chunk in stream { count += chunk.count }
+                } catch {}
+                return count
+            }
+        }
+        let client = HTTPClient(transport: InMemoryTransport { _ in Self.content("12345678").reset(after: 8) })
+
+        #expect(try await client.fetch(Lenient()) == 8)
+    }
+
+    @Test(arguments: loops[2...3]) func invalidLineNamesTheRequest(_ loop: Loop) async {
+        let error = await error(of: loop, Self.content("1\nx\n"))
+
+        #expect(error?.code == .decoding && error?.underlying is DecodingError)
+        expectFacts(error)
+    }
+
+    @Test(arguments: [loops[1], loops[2], loops[4], loops[5]]) func oversizedElementNamesTheRequest(_ loop: Loop) async
+    {
+        let error = await error(of: loop, Self.content("data: " + String(repeating: "x", count: 1 << 21) + "\n\n"))
+
+        #expect(error?.code == .bodyTooLarge)
+        expectFacts(error)
+    }
+
+    @Test func invalidEventNamesTheRequest() async {
+        let loop = Loop("decoded events") { client, _ in
+            for try await event in client.serverSentEvents(HTTPRequest(url: home)) { _ = try event.decode(Int.self) }
+        }
+
+        let error = await error(of: loop, Self.content("data: x\n\n"))
+
+        #expect(error?.code == .decoding)
+        expectFacts(error)
+    }
+
+    @Test func secondLoopNamesTheRequest() async throws {
+        let client = HTTPClient(transport: InMemoryTransport { _ in Self.content("1\n") })
+        let stream = try await client.stream(HTTPRequest(url: home))
+        for try await _ in stream {}
+
+        let error = await #expect(throws: RequestError.self) { for try await _ in stream {} }
+
+        #expect(error?.code == .alreadyConsumed)
+        expectFacts(error)
+    }
+
+    @Test(arguments: loops) func cancelledLoopNamesTheRequest(_ loop: Loop) async throws {
+        let gate = Gate()
+        let response = Self.content("1\n2\n").held(by: gate, after: 0)
+        let began = Gate()
+        let client = HTTPClient(
+            transport: InMemoryTransport { _ in
+                began.open()
+                return response
+            }
+        )
+        let task = Task { try await loop.read(client, Recorder()) }
+        try await began.wait()
+        task.cancel()
+
+        let error = await #expect(throws: RequestError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+        gate.open()
+    }
+
+    @Test func streamInATestNamesItsHead() async {
+        let stream = ResponseStream([Data("x\n".utf8)], head: HTTPResponseHead(status: .created))
+
+        let error = await #expect(throws: RequestError.self) { for try await _ in stream.jsonLines(Int.self) {} }
+
+        #expect(error?.code == .decoding && error?.response?.status == .created)
+    }
+
+    @Test func pageThatLeadsInACircleNamesItsRequest() async {
+        let client = HTTPClient(
+            transport: InMemoryTransport { _ in .text("[]", headers: ["Link": "</recipes/1>; rel=next"]) }
+        )
+
+        let error = await #expect(throws: RequestError.self) {
+            for try await _ in client.pages(HTTPRequest(url: home)) {}
+        }
+
+        #expect(error?.code == .pagingFailed)
+        expectFacts(error)
+    }
+
+    // MARK: Refused responses
+
+    static let eventLoops = loops[4...5]
+
+    @Test(arguments: eventLoops, ["application/json", "text/html; charset=utf-8", "text/plain", "nonsense"])
+    func refusedEventsAreAnErrorWithTheirContent(_ loop: Loop, type: String) async {
+        let reason = Data(#"{"error": {"message": "quota"}}"#.utf8)
+
+        let error = await error(of: loop, .status(.ok, headers: [.contentType: type], body: reason))
+
+        #expect(error?.code == .unacceptableContentType && error?.body == reason)
+        expectFacts(error)
+    }
+
+    @Test(arguments: eventLoops) func refusedEventsKeepAsMuchAsAnErrorMay(_ loop: Loop) async {
+        let page = StubResponse.status(.ok, headers: [.contentType: "text/html"], body: Data(count: 1 << 20))
+
+        let error = await error(of: loop, page) { $0.maximumErrorBodySize = 1000 }
+
+        #expect(error?.code == .unacceptableContentType && error?.body.count == 1000)
+    }
+
+    @Test(arguments: eventLoops, [HTTPStatus.forbidden, .internalServerError])
+    func refusedStatusIsAnErrorWithItsContent(_ loop: Loop, status: HTTPStatus) async {
+        let error = await error(of: loop, .status(status, body: Data("why".utf8)))
+
+        #expect(error?.code == .unacceptableStatus && error?.body == Data("why".utf8))
+        expectFacts(error, status)
+    }
+
+    /// A request that accepts any status still wants events.
+    @Test func statusWithoutValidationIsNoStreamOfEvents() async {
+        let client = HTTPClient(
+            transport: InMemoryTransport { _ in
+                .status(.notFound, headers: [.contentType: "text/event-stream"], body: Data("data: a\n\n".utf8))
+            }
+        )
+        let error = await #expect(throws: RequestError.self) {
+            for try await _ in client.serverSentEvents(HTTPRequest(url: home).acceptingAnyStatus()) {}
+        }
+
+        #expect(error?.code == .unacceptableStatus && error?.response?.status == .notFound)
+    }
+
+    @Test(arguments: [HTTPStatus.ok, .created, .accepted, .nonAuthoritativeInformation, 299])
+    func anySuccessfulStatusMayHaveEvents(_ status: HTTPStatus) async throws {
+        let client = HTTPClient(
+            transport: InMemoryTransport { _ in
+                .status(status, headers: [.contentType: "text/event-stream"], body: Data("data: a\n\n".utf8))
+            }
+        )
+        let post = HTTPRequest(url: home, method: .post)
+
+        let direct = try await client.serverSentEvents(post).reduce(into: []) { $0.append($1.data) }
+        let streamed = try await client.stream(post).serverSentEvents.reduce(into: []) { $0.append($1.data) }
+
+        #expect(direct == ["a"] && streamed == ["a"])
+    }
+
+    /// The reason of an API, as its own error.
+    @Test func refusedEventsBecomeTheErrorOfTheAPI() async {
+        struct APIError: Error, Decodable { let message: String }
+        let reason = Data(#"{"message": "quota"}"#.utf8)
+        let client = HTTPClient(
+            transport: InMemoryTransport { _ in
+                .status(.tooManyRequests, headers: [.contentType: "application/json"], body: reason)
+            }
+        ) { $0.validators = [.errors(APIError.self)] }
+
+        let error = await #expect(throws: RequestError.self) {
+            for try await _ in client.serverSentEvents(HTTPRequest(url: home, method: .post)) {}
+        }
+
+        #expect((error?.underlying as? APIError)?.message == "quota")
+    }
+
+    // MARK: Identifiers of events
+
+    /// Otherwise one odd identifier would end a stream for good.
+    @Test(arguments: ["a\u{1}b", "a\u{7F}", String(repeating: "a", count: 1 << 16 + 1)])
+    func identifierThatCannotBeSentIsPassedOver(_ id: String) async throws {
+        let transport = InMemoryTransport.answering([
+            Self.content("id: 7\nretry: 0\ndata: a\n\nid: \(id)\ndata: b\n\n"), Self.content("data: c\n\n"),
+            .status(.noContent),
+        ])
+        let client = HTTPClient(transport: transport)
+
+        var events: [ServerSentEvent] = []
+        for try await event in client.serverSentEvents(HTTPRequest(url: home)) { events.append(event) }
+
+        #expect(events.map(\.data) == ["a", "b", "c"] && events.map(\.id) == ["7", id, "7"])
+        #expect(transport.requests.map { $0.headers[.lastEventID] } == [nil, "7", "7"])
+    }
+}
