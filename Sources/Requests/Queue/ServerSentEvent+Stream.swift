@@ -10,17 +10,25 @@ extension ServerSentEvent {
     /// for try await event in client.serverSentEvents(Feed()) { print(event.event, event.data) }
     /// ```
     ///
-    /// The request is sent when the first event is requested, and asks for `text/event-stream`. A connection that ends
-    /// or breaks is made again after the last reconnection time that the server sent. It sends the identifier of the
-    /// last event, so that the server continues from there; if a server chose one that can't be sent, of more than 64
-    /// KiB or with a control character, the stream ends with the code `invalidRequest`. Reconnection backs off when
-    /// connections close without an event, or with a status of a server that is only busy. 204 ends the stream.
-    /// Everything else ends it with an error: another status, another type of content, an event of more than 1 MiB, a
-    /// failure that the next connection would have too.
+    /// The request is sent when the first event is requested, and asks for `text/event-stream`. A GET, or a HEAD, is
+    /// sent again when its connection ends or breaks, after the last reconnection time that the server sent. It sends
+    /// the identifier of the last event, so that the server continues from there; one that can't be sent, of more than
+    /// 64 KiB or with a control character, is passed over. Reconnection backs off when connections close without an
+    /// event, or with a status of a server that is only busy. Everything else is an error: another status, another type
+    /// of content, an event of more than 1 MiB, a failure that the next connection would have too. Retries of the
+    /// environment and of the request don't apply.
     ///
-    /// Each connection is an operation of the queue, and keeps its place there until it ends; the waits between them
-    /// take no place. Retries of the environment and of the request don't apply. A deadline applies to the whole
-    /// stream. A connection that is silent for longer than the timeout counts as broken: an idle server sends comments.
+    /// Any other request, such as the POST for the answer of a language model, has one event stream, and so has every
+    /// request with the policy ``Reconnection/never``. The events end when the server ends the response properly, and a
+    /// connection that breaks is an error. Until the response begins, such a request is sent like any other: its
+    /// retries and those of the environment apply.
+    ///
+    /// A 204 ends the events without an error. An error has the request, the response and its content, if it was
+    /// refused.
+    ///
+    /// Each connection is an operation of the queue, and keeps its slot there until it ends; the waits between them
+    /// take no slot. A deadline applies to the whole stream. A connection that is silent for longer than the timeout
+    /// counts as broken: an idle server sends comments.
     ///
     /// Breaking out of the loop, and cancelling the task, ends the connection or the wait. Each iteration starts from
     /// the beginning.
@@ -30,7 +38,7 @@ extension ServerSentEvent {
 
         fileprivate let makeConnector: @Sendable () -> EventConnector
 
-        /// Makes an iterator with its own connections.
+        /// Creates an iterator with its own connections.
         public func makeAsyncIterator() -> Iterator { Iterator(connector: makeConnector()) }
 
         /// Consumes a ``ServerSentEvent/Stream``.
@@ -49,14 +57,14 @@ extension ServerSentEvent {
 }
 
 extension RequestQueue {
-    /// Returns the server-sent events of a request, and reconnects when a connection ends.
+    /// Returns the server-sent events of a request; a GET is sent again when its connection ends.
     ///
     /// - Parameters:
     ///   - request: The request to connect with; its own decoding is ignored.
     ///   - session: The transport; `nil`, the default, is the queue's.
     ///   - lastEventID: The ``ServerSentEvent/id`` of the last event of an earlier stream; `nil`, the default, lets the
     ///     server choose the beginning.
-    ///   - reconnection: The limits of reconnection.
+    ///   - reconnection: The limits of reconnection, for a GET.
     /// - Returns: The events. Nothing is sent before the first is requested.
     public func serverSentEvents(
         _ request: some NetworkRequest,
@@ -65,12 +73,15 @@ extension RequestQueue {
         reconnection: ServerSentEvent.Reconnection = .default
     ) -> ServerSentEvent.Stream {
         ServerSentEvent.Stream {
-            EventConnector(
+            // Requests that are built later are known when they have been built.
+            let method = Locked((request as? any RequestConvertible)?.changedHTTP.method ?? .get)
+            return EventConnector(
                 environment: self.environment,
                 policy: reconnection,
                 deadline: request.resolvedOptions.deadline ?? self.environment.deadline,
+                method: method,
                 connect: { (fields, deadline) async throws(RequestError) -> ResponseStream in
-                    let streamed = StreamedRequest.events(of: request, fields, deadline)
+                    let streamed = StreamedRequest.events(of: request, fields, deadline, reconnection, noting: method)
                     return try await self.handOver(streamed, to: streamed.stream, session)
                 },
                 lastEventID: lastEventID
@@ -88,10 +99,12 @@ private struct EventConnector {
     let environment: RequestEnvironment
     let policy: ServerSentEvent.Reconnection
     let deadline: Duration?
+    /// The method of the request, whatever redirects it goes through.
+    let method: Locked<HTTPMethod>
     /// Sends the request with these fields, and this deadline.
     let connect: @Sendable (HTTPHeaders, Duration?) async throws(RequestError) -> ResponseStream
 
-    /// The identifier of the last event, which the next connection sends.
+    /// The identifier that the next connection sends.
     var lastEventID: String?
     /// The last reconnection time that the server sent.
     var retry: Duration?
@@ -128,75 +141,75 @@ private struct EventConnector {
         while true {
             if let event = events.popFirst() { return event }
             do throws(RequestError) {
-                if let stream {
-                    try await read(stream)
-                } else {
-                    try await open()
-                }
+                let stream = if let stream { stream } else { try await open() }
+                // It has no events, and its server wants no other connection.
+                if stream.status == .noContent { return nil }
+                if try await read(stream) { continue }
+                guard reconnects else { return nil }
+                let reason = "the server has ended the stream of events"
+                throw stream.core.context.complete(RequestError(.connectionLost, phase: .receiving, reason: reason))
             } catch {
-                guard !Task.isCancelled else { throw .cancelledWait }
-                if error.isStatus(.noContent) { return nil }
+                guard !Task.isCancelled else { throw error.code == .cancelled ? error : error.ended(.cancelled) }
+                if error.code == .unacceptableStatus, error.response?.status == .noContent { return nil }
+                guard reconnects else { throw error }
                 stream = nil
                 try await wait(after: error)
             }
         }
     }
 
+    /// Whether the request may be sent again after its response has begun: only if that does no harm.
+    private var reconnects: Bool { policy.reconnects(method.withLock { $0 }) }
+
     /// Makes a connection.
     ///
-    /// - Throws: The error of the request, or of a response that isn't a stream of events.
-    private mutating func open() async throws(RequestError) {
+    /// - Throws: The error of the request, including that of a response that isn't a stream of events.
+    private mutating func open() async throws(RequestError) -> ResponseStream {
         var fields: HTTPHeaders = [.accept(.eventStream), HTTPField(.cacheControl, "no-cache")]
         if let lastEventID, !lastEventID.isEmpty {
             // Without it, the server would start from the beginning, and the events would come twice.
-            guard lastEventID.isFieldValue, lastEventID.utf8.count <= Self.longestEventID else {
+            guard ServerSentEventParser.canBeSent(lastEventID) else {
                 let flaw = InvalidValue(.headerValue, "of Last-Event-ID is too long, or has a control character")
                 throw RequestError(.invalidRequest, phase: .building, underlying: flaw)
             }
             fields.add(HTTPField(.lastEventID, lastEventID))
         }
         let new = try await connect(fields, remaining)
-        guard new.status == .ok else {
-            throw RequestError(.unacceptableStatus, phase: .validating, response: new.head)
-        }
-        let type = new.head[.contentType].flatMap { try? MediaType(parsing: $0) }
-        guard type?.essence == MediaType.eventStream.essence else {
-            throw RequestError(.unacceptableContentType, phase: .validating, response: new.head)
-        }
         (stream, failures) = (new, 0)
         parser = ServerSentEventParser(lastEventID: lastEventID)
+        return new
     }
 
-    /// Reads the next chunk.
+    /// Reads the next chunk; returns `false` at the end.
     ///
-    /// - Throws: The error that ended the connection, also if it ended properly.
-    private mutating func read(_ stream: ResponseStream) async throws(RequestError) {
+    /// - Throws: The error that ended the connection.
+    private mutating func read(_ stream: ResponseStream) async throws(RequestError) -> Bool {
+        let context = stream.core.context
         // Events that were complete before the failure come first.
-        if let failure = parser.failure {
-            throw RequestError(.bodyTooLarge, phase: .receiving, underlying: failure)
-        }
+        if let failure = parser.failure { throw context.complete(failure) }
         var iterator = stream.makeAsyncIterator()
-        guard let chunk = try await iterator.next() else { throw RequestError(.connectionLost, phase: .receiving) }
-        events = parser.feed(chunk).map { $0.decoded(by: stream.makeDecoder) }[...]
+        guard let chunk = try await iterator.next() else { return false }
+        events = parser.feed(chunk).map { $0.received(in: context) }[...]
         if !events.isEmpty { fruitless = 0 }
         lastEventID = parser.lastEventID
         retry = parser.retry ?? retry
+        return true
     }
 
     /// Waits for the next connection.
     ///
-    /// - Throws: The error, if the next connection would have it too, or if there were too many.
-    private mutating func wait(after error: RequestError) async throws(RequestError) {
+    /// - Throws: The failure, if the next connection would have it too, or if there were too many.
+    private mutating func wait(after failure: RequestError) async throws(RequestError) {
         var pause = Duration.zero
-        if error.code == .unacceptableStatus, let status = error.response?.status {
-            guard Self.passing.contains(status) else { throw error }
-            pause = error.retryAfter(from: environment.now()) ?? .zero
-        } else if Self.lasting.contains(error.code) {
-            throw error
+        if failure.code == .unacceptableStatus, let status = failure.response?.status {
+            guard Self.passing.contains(status) else { throw failure }
+            pause = failure.retryAfter(from: environment.now()) ?? .zero
+        } else if Self.lasting.contains(failure.code) {
+            throw failure
         }
         failures += 1
         fruitless += 1
-        if let limit = policy.limit, failures > limit { throw error }
+        if let limit = policy.limit, failures > limit { throw failure }
         // A server may allow to reconnect at once, but not repeatedly without an event.
         if fruitless > 1 {
             pause = max(pause, policy.backoff.delay(before: fruitless - 1, random: environment.random))
@@ -206,9 +219,9 @@ private struct EventConnector {
         do {
             try await environment.clock.sleep(for: min(duration, remaining).clamped)
         } catch {
-            throw .cancelledWait
+            throw failure.ended(.cancelled)
         }
-        if duration >= remaining { throw RequestError(.deadlineExceeded, phase: .waiting) }
+        if duration >= remaining { throw failure.ended(.deadlineExceeded) }
     }
 
     /// The remaining time; `nil` without a deadline.
@@ -228,31 +241,61 @@ private struct EventConnector {
         .redirectRefused, .bodyNotReplayable, .authenticationFailed, .excessiveRefresh, .bodyTooLarge, .closed,
         .unsupported, .unacceptableContentType, .rejected, .nestingLimitReached,
     ]
+}
 
-    /// Longer than any server accepts.
-    private static let longestEventID = 1 << 16
+extension ServerSentEvent.Reconnection {
+    /// Whether a request with this method is sent again when its stream of events ends or breaks.
+    ///
+    /// Any other method may do something, and often costs something, each time that it is sent.
+    fileprivate func reconnects(_ method: HTTPMethod) -> Bool { limit != 0 && (method == .get || method == .head) }
 }
 
 extension RequestError {
-    /// The error of a loop whose task is cancelled.
-    fileprivate static var cancelledWait: RequestError {
-        RequestError(.cancelled, phase: .waiting, underlying: CancellationError())
-    }
-
-    /// Whether a response wasn't accepted because of a status.
-    fileprivate func isStatus(_ status: HTTPStatus) -> Bool {
-        code == .unacceptableStatus && response?.status == status
+    /// The error of a loop that ends while it waits after this one.
+    fileprivate func ended(_ code: Code) -> RequestError {
+        RequestError(
+            code,
+            phase: .waiting,
+            request: request,
+            response: response,
+            attempts: attempts,
+            underlying: code == .cancelled ? CancellationError() : nil
+        )
     }
 }
 
 extension StreamedRequest where Kind == ServerSentEvent.Stream {
     /// A request for events, for one connection.
-    fileprivate static func events(of request: Base, _ fields: HTTPHeaders, _ deadline: Duration?) -> Self {
+    fileprivate static func events(
+        of request: Base,
+        _ fields: HTTPHeaders,
+        _ deadline: Duration?,
+        _ policy: ServerSentEvent.Reconnection,
+        noting method: Locked<HTTPMethod>
+    ) -> Self {
         var streamed = Self(request: request)
         streamed.fields = fields
         streamed.options.deadline = deadline
-        // The stream decides when to reconnect.
-        streamed.options.retry = .never
+        streamed.options.validators.append(.eventStream)
+        // The last interceptor, after those of the caller: it knows the request as it is sent.
+        streamed.options.interceptors.append(
+            ClosureInterceptor(
+                adapt: { request, _ in method.withLock { $0 = request.method } },
+                // The stream decides when to reconnect.
+                retry: { _, context in context.request.map { policy.reconnects($0.method) } == true ? .fail : .pass }
+            )
+        )
         return streamed
+    }
+}
+
+extension ResponseValidator where Self == ClosureValidator {
+    /// Fails responses that are no stream of events, except a 204, which ends the events.
+    fileprivate static var eventStream: ClosureValidator {
+        .head { head, _ in
+            guard head.status.category == .success else { throw RequestError(.unacceptableStatus, phase: .validating) }
+            guard head.status != .noContent else { return }
+            if let refusal = ContentTypeValidator.refusal(of: head, accepting: [.eventStream]) { throw refusal }
+        }
     }
 }

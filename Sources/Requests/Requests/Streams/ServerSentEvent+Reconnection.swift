@@ -5,6 +5,8 @@ import Foundation
 
 extension ServerSentEvent {
     /// The reconnection of a ``ServerSentEvent/Stream`` if the server ends its connections, or can't be reached.
+    ///
+    /// Only GET and HEAD are sent again: any other request has one event stream.
     public struct Reconnection: Sendable, Hashable {
         /// The wait before the next connection if the server doesn't send one; 3 seconds by default.
         public var wait: Duration
@@ -37,7 +39,7 @@ extension ServerSentEvent {
         /// Reconnection like that of a browser, except that servers that can't be reached are given up after a while.
         public static let `default` = Reconnection()
 
-        /// One connection only: its end is a failure of code `connectionLost`.
+        /// One event stream only: its proper end is the end of the events, and a connection that breaks is an error.
         public static let never = Reconnection(limit: 0)
     }
 }

@@ -98,14 +98,17 @@ import Testing
         #expect(sent[.accept] == "text/event-stream" && sent[.cacheControl] == "no-cache" && sent[.lastEventID] == "€")
     }
 
-    /// Without it, the server would start from the beginning, and events would come twice.
+    /// Without the caller's, the server would start from the beginning, and events would come twice.
     @Test(arguments: ["a\u{1}b", "a\u{7F}", String(repeating: "a", count: 1 << 16 + 1)])
-    func anIdentifierThatCannotBeSentEndsTheStream(_ id: String) async throws {
+    func identifierThatCannotBeSentEndsNoStreamThatHasBegun(_ id: String) async throws {
         let first = try await read(lastEventID: id)
-        let later = try await read([Self.stream("id: \(id)\ndata: a\n\n")], waits: [.seconds(3)])
+        let later = try await read(
+            [Self.stream("id: \(id)\ndata: a\n\n"), Self.stream("id: 7\ndata: b\n\nid: \(id)\ndata: c\n\n")],
+            waits: [.seconds(3), .seconds(3)]
+        )
 
         #expect(first.error?.code == .invalidRequest && first.requests.isEmpty)
-        #expect(later.error?.code == .invalidRequest && later.requests.count == 1 && later.events == ["a"])
+        #expect(later.error == nil && later.events == ["a", "b", "c"] && later.lastEventIDs == [nil, nil, "7"])
     }
 
     @Test(arguments: ["", "a", String(repeating: "a", count: 1 << 16)])
@@ -171,7 +174,8 @@ import Testing
             (200, "text/event-stream", .events), (200, "Text/Event-Stream;charset=\"utf-8\"", .events),
             (200, "text/plain", .error(.unacceptableContentType)), (200, nil, .error(.unacceptableContentType)),
             (200, "text/event-stream-of-another-kind", .error(.unacceptableContentType)),
-            (204, nil, .end), (206, "text/event-stream", .error(.unacceptableStatus)),
+            (201, "text/event-stream", .events), (203, "text/event-stream", .events), (204, nil, .end),
+            (205, nil, .error(.unacceptableContentType)),
             (301, nil, .error(.unacceptableStatus)), (401, nil, .error(.unacceptableStatus)),
             (404, nil, .error(.unacceptableStatus)), (501, nil, .error(.unacceptableStatus)),
             (408, nil, .later), (429, nil, .later), (500, nil, .later), (502, nil, .later), (503, nil, .later),
