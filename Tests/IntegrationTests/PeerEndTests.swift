@@ -80,6 +80,43 @@ extension OverLoopback {
             }
         }
 
+        /// Some servers end their side of the connection right after their close frame.
+        @Test func closeFrameBeforeAHalfCloseIsAnswered() async throws {
+            for _ in 0..<Scale.races {
+                let answers = Recorder<[UInt8]?>()
+                let server = try RawListener { connection in
+                    guard let head = connection.readHead() else { return }
+                    let fields = HTTPHeaders(
+                        head.split(separator: "\r\n").dropFirst().compactMap { line in
+                            line.firstIndex(of: ":").map { colon in
+                                let value = line[line.index(colon, offsetBy: 2)...]
+                                return HTTPField(HTTPField.Name(String(line[..<colon])), String(value))
+                            }
+                        }
+                    )
+                    let accept = WebSocketHandshake.accept(for: fields[WebSocketHandshake.keyName] ?? "")
+                    connection.write(
+                        "HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                            + "\(WebSocketHandshake.acceptName): \(accept)\r\n\r\n"
+                    )
+                    connection.write([0x88, 0x02, 0x03, 0xE8])
+                    connection.endSending()
+                    answers.record(connection.read(8))
+                }
+                let client = HTTPClient(baseURL: URL(string: "http://127.0.0.1:\(server.port)")) {
+                    $0.timeout = Self.timeout
+                }
+
+                let socket = try await client.webSocket("")
+                for try await _ in socket.messages {}
+
+                #expect(socket.closeCode == .normalClosure)
+                let answer = await answers.first(1)[0]
+                #expect(answer?.prefix(2) == [0x88, 0x82], "a masked close frame with a code")
+                await socket.close()
+            }
+        }
+
         /// Refused, closed early, reset, and left half open: one outcome each, and nothing is left of any.
         @Test(.tags(.alone)) func socketsThatFailToOpenLeaveNothing() async throws {
             let rounds = Scale.pick(200, whole: 5_000)

@@ -78,7 +78,7 @@ struct CurlBody {
 
     /// Fills a buffer.
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Chunk {
-        guard !isCut else { return .bytes(0) }
+        guard !isCut else { return .bytes(upgrade?.take(into: buffer) ?? 0) }
         let wanted = length.map { min(Int64(buffer.count), $0 - offset) } ?? Int64(buffer.count)
         guard wanted > 0 else { return .bytes(0) }
         let chunk = read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(wanted)]), at: offset)

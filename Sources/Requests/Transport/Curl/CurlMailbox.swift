@@ -30,6 +30,8 @@ struct CurlMailbox: Sendable {
     private var hasEnd = false
     /// Whether the content of the request has bytes again, which the loop may not know yet.
     var isReadable = false
+    /// Whether the peer of an upgraded connection sends nothing more.
+    var isUnwatched = false
 
     /// Adds events; returns whether the receiver has to be called, and whether the transfer has to pause.
     ///
@@ -59,6 +61,9 @@ struct CurlMailbox: Sendable {
     }
 
     private var isEmpty: Bool { rest.isEmpty && events.isEmpty }
+
+    /// Whether the receiver has taken all that the peer of an upgraded connection has sent, and has no more answers.
+    var endsContent: Bool { isUnwatched && isEmpty && !isOpen && !isScheduled }
 
     /// Takes waiting events; `nil` if there is nothing to take, and the receiver isn't called until there are.
     ///
@@ -122,6 +127,8 @@ struct CurlEvents: Sendable {
     init(isStreamed: Bool) {
         self.isStreamed = isStreamed
     }
+
+    var isEmpty: Bool { events.isEmpty }
 
     /// Whether there is more content than a mailbox holds.
     var isFull: Bool { contentSize > CurlMailbox.highWater }

@@ -145,8 +145,14 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
 
     /// Calls the receiver with the events in the mailbox, until that holds them back; from one worker at a time.
     func deliver() {
-        var isFirst = true
-        while let events = mailbox.withLock({ $0.take(isFirst: isFirst) }) {
+        var (isFirst, endsContent) = (true, false)
+        func take() -> ArraySlice<TransferEvent>? {
+            mailbox.withLock { mailbox in
+                defer { endsContent = mailbox.endsContent }
+                return mailbox.take(isFirst: isFirst)
+            }
+        }
+        while let events = take() {
             isFirst = false
             // The end is the last event, and is never held back: the mailbox needn't be asked.
             let isLast = events.hasEnd
@@ -161,6 +167,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
             }
             if isLast { return }
         }
+        if endsContent { loop.submit(.update(self)) }
     }
 
     // MARK: From the loop's thread
@@ -283,15 +290,17 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     ///
     /// - Returns: libcurl's code: kept content arrives while a transfer resumes, and may be refused.
     func update() -> Int32 {
-        let (isHeld, isFull, isReadable, isWanted) = mailbox.withLock { mailbox in
+        let (isHeld, isFull, isReadable, isWanted, endsContent) = mailbox.withLock { mailbox in
             defer { mailbox.isReadable = false }
-            return (mailbox.isHeld, mailbox.isFull, mailbox.isReadable, mailbox.wake())
+            let endsContent = mailbox.endsContent && events.isEmpty
+            return (mailbox.isHeld, mailbox.isFull, mailbox.isReadable, mailbox.wake(), endsContent)
         }
         self.isWanted = self.isWanted || isWanted
+        if endsContent { body?.end() }
         var pauses = paused
         if isHeld { pauses.insert(.caller) } else { pauses.remove(.caller) }
         if !isFull { pauses.remove(.mailbox) }
-        if isReadable { pauses.remove(.body) }
+        if isReadable || endsContent { pauses.remove(.body) }
         return setPaused(pauses)
     }
 
@@ -359,10 +368,12 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     /// - Parameter isOver: Whether the end of the connection has been noticed.
     func isUnwatched(isOver: Bool = false) {
         guard awaitsContent, wasSent, !holdsPeer else { return }
-        if body?.upgrade == nil {
-            guard state.hasHead else { return _ = loop.submit(.stop(self, .peerEnded)) }
-            guard isOver || socket.map({ ccurl_is_over($0.descriptor) }) == true else { return }
+        if body?.upgrade != nil {
+            // The user of the connection may have an answer to what has just arrived.
+            return change { $0.isUnwatched = true }
         }
+        guard state.hasHead else { return _ = loop.submit(.stop(self, .peerEnded)) }
+        guard isOver || socket.map({ ccurl_is_over($0.descriptor) }) == true else { return }
         body?.end()
         resumesSending()
     }
@@ -414,6 +425,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         session = ccurl_easy_session(easy)
         if isCancelled { _ = state.stop(.cancelled) }
         if unreportedCount != nil { stopwatch.read(at: loop.now) }
+        if body?.upgrade != nil { mailbox.withLock { $0.isUnwatched = false } }
         body?.begin()
         if let distrust = options.refusal(of: easy) {
             _ = state.stop(.distrusted(distrust))

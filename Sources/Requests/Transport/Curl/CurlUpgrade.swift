@@ -22,8 +22,11 @@ struct CurlUpgrade {
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> CurlBody.Chunk {
-        let count = source.take(into: buffer)
+        let count = take(into: buffer)
         return count > 0 ? .bytes(count) : .later
     }
+
+    /// Takes the bytes that are there, and returns their number.
+    func take(into buffer: UnsafeMutableRawBufferPointer) -> Int { source.take(into: buffer) }
 }
 #endif

@@ -148,8 +148,11 @@ struct RawConnection: Sendable {
 
     /// Writes all of the text; returns `false` if the client disconnects before.
     @discardableResult
-    func write(_ text: String) -> Bool {
-        let bytes = Array(text.utf8)
+    func write(_ text: String) -> Bool { write(Array(text.utf8)) }
+
+    /// Writes all of the bytes; returns `false` if the client disconnects before.
+    @discardableResult
+    func write(_ bytes: [UInt8]) -> Bool {
         var sent = 0
         while sent < bytes.count {
             let count = bytes[sent...].withUnsafeBytes {
