@@ -34,6 +34,7 @@ extension OverLoopback {
             End(
                 testDescription: "close in refused content",
                 steps: [send("HTTP/1.1 503 Busy\r\nContent-Length: 9\r\n\r\nno"), .close],
+                code: .unacceptableStatus,
                 status: .serviceUnavailable
             ),
             End(
@@ -136,7 +137,7 @@ extension OverLoopback {
             }
             for number in 0..<16 { _ = await open(number) }
             try await server.awaitConnections(open: 0)
-            let before = Descriptors.open.count
+            let (descriptors, memory) = (Descriptors.open.count, Usage.allocatedMemory)
 
             for first in stride(from: 0, to: rounds, by: 50) {
                 let codes = await withTaskGroup(of: (Int, RequestError?).self) { group in
@@ -149,7 +150,10 @@ extension OverLoopback {
             }
 
             try await server.awaitConnections(open: 0)
-            try await eventually { Descriptors.open.count <= before + 2 }
+            try await eventually { Descriptors.open.count <= descriptors + 2 }
+            // The server remembers each request, which takes most of it.
+            let growth = Usage.allocatedMemory - memory
+            if Usage.isMemoryExact { #expect(growth < 2 << 20 + rounds * 5_000) }
         }
 
         // MARK: Uploads
@@ -191,20 +195,63 @@ extension OverLoopback {
             "Connection: close\r\n\r\nok",
         ]
 
-        /// A response that doesn't wait for the upload is the result, whether the connection ends with it or later.
+        /// A response that doesn't wait for the upload is the result, once the peer is gone.
         @Test(arguments: wholeResponses, [nil, 100] as [Int64?])
         func responseToAStalledUploadCountsOnceThePeerIsGone(content: String, length: Int64?) async throws {
-            for pause in [[], [StubResponse.Step.pause(.milliseconds(50))]] {
-                let server = try MockServer { _ in .status(.ok) }
-                let steps = [Self.send("HTTP/1.1 200 OK\r\n" + content)] + pause + [.close]
-                server.route(.post, "/upload", .script(steps, keepsAlive: false).early)
-                let client = HTTPClient(baseURL: server.url) { $0.timeout = Self.timeout }
-                let pipe = try StalledPipe(of: 10)
+            let server = try MockServer { _ in .status(.ok) }
+            let steps = [Self.send("HTTP/1.1 200 OK\r\n" + content), .pause(.milliseconds(50)), .close]
+            server.route(.post, "/upload", .script(steps, keepsAlive: false).early)
+            let client = HTTPClient(baseURL: server.url) { $0.timeout = Self.timeout }
+            let pipe = try StalledPipe(of: 10)
 
-                let text = try await client.fetch(Post<String>("upload").body(.stream(pipe.body(length: length))))
+            let text = try await client.fetch(Post<String>("upload").body(.stream(pipe.body(length: length))))
 
-                #expect(text == "ok")
+            #expect(text == "ok")
+        }
+
+        /// A peer that ends its side may still read, and store what it takes for the whole.
+        @Test(arguments: [
+            "", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok",
+        ])
+        func uploadWithoutItsEndNeverLooksComplete(_ response: String) async throws {
+            let received = Recorder<String>()
+            let server = try RawListener { connection in
+                guard connection.readHead() != nil, let first = connection.read(15) else { return }
+                if !response.isEmpty { connection.write(response) }
+                connection.endSending()
+                var bytes = first
+                while let byte = connection.read(1) { bytes += byte }
+                received.record(String(decoding: bytes, as: UTF8.self))
             }
+            let client = HTTPClient(baseURL: URL(string: "http://127.0.0.1:\(server.port)")) {
+                $0.timeout = Self.timeout
+            }
+            let pipe = try StalledPipe(of: 10)
+
+            var code: RequestError.Code?
+            do throws(RequestError) {
+                _ = try await client.fetch(Post<String>("upload").body(.stream(pipe.body)))
+            } catch {
+                code = error.code
+            }
+
+            #expect(code == (response.hasSuffix("2\r\n\r\nok") ? nil : .connectionLost))
+            #expect(await received.first(1) == ["a\r\nxxxxxxxxxx\r\n"])
+        }
+
+        @Test func handshakeWhosePeerHalfClosesFailsAtOnce() async throws {
+            let server = try RawListener { connection in
+                guard connection.readHead() != nil else { return }
+                connection.endSending()
+                _ = connection.skip(.max)
+            }
+            let client = HTTPClient(baseURL: URL(string: "http://127.0.0.1:\(server.port)")) {
+                $0.timeout = Self.timeout
+            }
+
+            let error = await #expect(throws: RequestError.self) { try await client.webSocket("") }
+
+            #expect(error?.code == .connectionLost)
         }
     }
 }

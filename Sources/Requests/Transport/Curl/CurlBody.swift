@@ -24,8 +24,8 @@ struct CurlBody {
 
     private var source: Source
     private var offset: Int64 = 0
-    /// Whether the rest isn't sent, since the peer doesn't take it.
-    private var isCut = false
+    /// Whether the bytes for an upgraded connection end with those that are there.
+    private var isEnding = false
     /// The byte count, or `nil` if the content is sent in chunks.
     let length: Int64?
 
@@ -78,7 +78,7 @@ struct CurlBody {
 
     /// Fills a buffer.
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Chunk {
-        guard !isCut else { return .bytes(upgrade?.take(into: buffer) ?? 0) }
+        guard !isEnding else { return .bytes(upgrade?.take(into: buffer) ?? 0) }
         let wanted = length.map { min(Int64(buffer.count), $0 - offset) } ?? Int64(buffer.count)
         guard wanted > 0 else { return .bytes(0) }
         let chunk = read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(wanted)]), at: offset)
@@ -114,10 +114,10 @@ struct CurlBody {
     }
 
     /// Begins with the request, which libcurl may send again over another connection.
-    mutating func begin() { isCut = false }
+    mutating func begin() { isEnding = false }
 
-    /// Ends the content before its end: libcurl ends no transfer before that.
-    mutating func end() { isCut = true }
+    /// Ends the bytes for an upgraded connection: libcurl ends no transfer before that.
+    mutating func end() { isEnding = true }
 
     /// Closes an open file or stream.
     func close() {

@@ -228,7 +228,7 @@ final class CurlLoop: @unchecked Sendable {
     private func actOnSockets() {
         var handshakes: [Int32] = []
         for socket in connections.sockets.ended {
-            connections.sockets.owner(of: socket).flatMap { active[$0] }?.isUnwatched(isOver: true)
+            connections.sockets.owner(of: socket).flatMap { active[$0] }?.endWithoutPeer(isOver: true)
         }
         for event in connections.sockets.ready {
             let transfer = connections.sockets.owner(of: event.socket).flatMap { active[$0] }
@@ -479,7 +479,7 @@ final class CurlLoop: @unchecked Sendable {
         // libcurl may give the connection to the next transfer in the same call.
         guard what == 4 else { return connections.enter(socket, transfer) }
         connections.check(socket, after: transfer)
-        transfer.isUnwatched()
+        transfer.endWithoutPeer()
     }
 
     func opened(_ socket: Int32) { connections.sockets.opened(socket, now: now) }

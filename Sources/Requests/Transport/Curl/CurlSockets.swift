@@ -214,23 +214,21 @@ struct CurlSockets {
 
     /// Handles an event of a socket that libcurl doesn't wait for.
     private mutating func take(_ event: CCurlReady, isIdle: Bool, isExclusive: Bool) {
-        let hasEnded =
-            event.bits & 4 != 0 || isIdle && isExclusive && event.bits & 1 != 0 || ccurl_is_over(event.socket)
-        guard isIdle else {
-            if hasEnded {
-                ccurl_poll_remove(poll, event.socket)
-                ended.append(event.socket)
-            } else {
-                _ = ccurl_poll_set(poll, event.socket, 0)
-            }
-            return
-        }
-        if hasEnded { return retire(event.socket, isOver: true) }
+        let hasEnded = event.bits & 4 != 0 || ccurl_is_over(event.socket)
+        guard isIdle else { return takeInUse(event.socket, hasEnded: hasEnded) }
+        if hasEnded || isExclusive && event.bits & 1 != 0 { return retire(event.socket, isOver: true) }
         // From now on, its end is watched, and whatever comes over HTTP/1.x: it may have been watched for writing
         // alone.
         let bits: Int32 = isExclusive ? 1 : 0
         known[event.socket]?.registered = bits
         _ = ccurl_poll_set(poll, event.socket, bits)
+    }
+
+    /// Handles an event of a socket whose transfer waits for this side: only the end of the connection matters.
+    private mutating func takeInUse(_ socket: Int32, hasEnded: Bool) {
+        guard hasEnded else { return _ = ccurl_poll_set(poll, socket, 0) }
+        ccurl_poll_remove(poll, socket)
+        ended.append(socket)
     }
 }
 

@@ -360,22 +360,23 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         events.append(.metrics(metrics))
     }
 
-    /// Records that libcurl doesn't watch the socket any more: it has read the end of the connection or of the response.
+    /// Ends a transfer whose peer is gone, although the content of the request hasn't ended.
     ///
-    /// As long as the content of the request has no bytes, libcurl waits for them, whether the peer is still there or
-    /// not. Without a response, content that hasn't ended must not look complete to the peer.
+    /// libcurl doesn't watch the socket any more: it has read the end of the response or of the connection. As long as
+    /// the content of the request has no bytes, it waits for them, whether the peer is still there or not. The transfer
+    /// is stopped then, since content without its end must not look complete to a peer that still reads.
     ///
     /// - Parameter isOver: Whether the end of the connection has been noticed.
-    func isUnwatched(isOver: Bool = false) {
+    func endWithoutPeer(isOver: Bool = false) {
         guard awaitsContent, wasSent, !holdsPeer else { return }
         if body?.upgrade != nil {
             // The user of the connection may have an answer to what has just arrived.
-            return change { $0.isUnwatched = true }
+            change { $0.isUnwatched = true }
+        } else if isOver || !state.hasHead || socket.map({ ccurl_is_over($0.descriptor) }) == true {
+            loop.submit(.stop(self, .peerEnded))
+        } else if !destination.isSecure {
+            state.endResponse()
         }
-        guard state.hasHead else { return _ = loop.submit(.stop(self, .peerEnded)) }
-        guard isOver || socket.map({ ccurl_is_over($0.descriptor) }) == true else { return }
-        body?.end()
-        resumesSending()
     }
 
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {

@@ -42,7 +42,7 @@ struct CurlTransferState: Sendable {
         case distrusted(Distrust)
         /// The request would be sent a second time, which may do harm.
         case resent
-        /// The peer has ended the connection without a response.
+        /// The peer has ended the connection before the content of the request ended.
         case peerEnded
     }
 
@@ -97,6 +97,8 @@ struct CurlTransferState: Sendable {
 
     /// Whether the response is complete by itself.
     private var isComplete = false
+    /// Whether libcurl has read the end of the response, and waits for the content of the request.
+    private var hasResponse = false
 
     /// Whether the content has the announced length.
     private var isWhole: Bool { framing.length == nil || framing.length == arrived }
@@ -233,6 +235,16 @@ struct CurlTransferState: Sendable {
     /// Whether the head of the response has been received.
     var hasHead: Bool { phase != .head }
 
+    /// Records that libcurl has read the end of the response, while the content of the request goes on.
+    mutating func endResponse() { hasResponse = true }
+
+    /// Whether the response is complete, now that the connection has ended.
+    ///
+    /// Only libcurl knows the last chunk, and it can't be asked.
+    private var isWholeWithConnection: Bool {
+        phase == .body && (hasResponse || framing.length.map { $0 == arrived } ?? (isHTTP1 && !framing.isChunked))
+    }
+
     /// Whether nothing of a response has been received, and the transfer isn't stopped.
     var isUnanswered: Bool { phase == .head && headLines == 0 && stopped == nil }
 
@@ -271,7 +283,13 @@ struct CurlTransferState: Sendable {
         let errorPhase: RequestError.Phase = phase == .head ? .sending : .receiving
         defer { phase = .ended }
         // If both sides had a reason to end, this one's was first: libcurl only reports that it was stopped.
-        if let stopped { return .end(error(of: stopped, phase: errorPhase)) }
+        if let stopped {
+            guard stopped == .peerEnded, isWholeWithConnection else {
+                return .end(error(of: stopped, phase: errorPhase))
+            }
+            isComplete = !isCut
+            return .end(isCut ? self.error(of: .badContent(.cut), phase: errorPhase) : nil)
+        }
         if phase == .complete { return .end(isCut ? self.error(of: .badContent(.cut), phase: errorPhase) : nil) }
         let isWholeByLength = isWhole && framing.length != nil
         let wasComplete =
@@ -329,6 +347,8 @@ struct CurlTransferState: Sendable {
             return error(.timedOut, .sending, .timedOut, "the body of the request gave no bytes")
         case .peerEnded where headLines > 0:
             return Self.cutHead
+        case .peerEnded where phase == .receiving:
+            return error(.connectionLost, phase, .networkConnectionLost, "the connection ended before the response did")
         case .resent, .peerEnded:
             let reason = "the connection was closed before a response came"
             return error(.connectionLost, phase, .networkConnectionLost, reason)

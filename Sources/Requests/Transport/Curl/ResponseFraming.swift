@@ -34,6 +34,8 @@ struct ResponseFraming: Sendable, Hashable {
 
     /// The number of bytes; `nil` if the content ends otherwise.
     private(set) var length: Int64?
+    /// Whether the content is sent in chunks.
+    private(set) var isChunked = false
     /// Whether libcurl waits for the end of the connection nevertheless.
     private(set) var isPassedOver = false
 
@@ -58,6 +60,7 @@ struct ResponseFraming: Sendable, Hashable {
         }
         guard applied.isEmpty || lengths.isEmpty else { throw .lengthAndCoding }
         length = try Self.length(of: lengths)
+        isChunked = !applied.isEmpty
         isPassedOver = length != nil && !codings.isEmpty
     }
 
