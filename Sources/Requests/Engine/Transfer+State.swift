@@ -10,8 +10,8 @@ extension Transfer {
         case receiving
         /// It passes the content to a receiver.
         case delivering(any ContentReceiver)
-        /// It reads a little of the content of a redirect that is followed; the timer ends that.
-        case skipping(DelayedAction?)
+        /// It reads only the beginning of the content, of a redirect or of an error: a number of bytes, in a limited time.
+        case skimming(Int, DelayedAction?)
         /// It is over.
         case ended
     }
@@ -53,7 +53,7 @@ extension Transfer {
         var isWanted: Bool {
             switch phase {
             case .ended: false
-            case .receiving, .delivering, .skipping: stop == nil
+            case .receiving, .delivering, .skimming: stop == nil
             }
         }
 
@@ -91,7 +91,7 @@ extension Transfer.State {
         case (.cancelled, _): failure = reported ?? RequestError(.cancelled, phase: .receiving)
         case (.failed(let error), _): failure = error
         case (.cut, _): isCut = true
-        case (nil, .skipping): isCut = reported != nil
+        case (nil, .skimming): isCut = reported != nil
         case (nil, _): break
         }
         error = isCut ? nil : failure?.explained(byTimeout: request.timeout ?? owner.timeout)

@@ -240,10 +240,15 @@ final class Transfer: Sendable {
     /// Passes the content to a receiver other than memory, if the request wants the response.
     private func deliver(_ head: HTTPResponseHead, to owner: Try) {
         let operation = owner.operation
-        guard operation.claims(head) else { return }
+        let isAccepted = !owner.options.validatesStatus || owner.plan.validStatusCodes.contains(head.status.code)
+        guard operation.claims(head) else {
+            if !isAccepted { read(atMost: limits.content, within: Self.refusedTime, on: owner.environment.clock) }
+            return
+        }
         // A status that the request doesn't accept may concern the file, and has content of its own.
-        let isOwn = !owner.options.validatesStatus || owner.plan.validStatusCodes.contains(head.status.code)
-        guard !isOwn || owner.headRefusal(of: head, to: request) == nil else { return }
+        guard !isAccepted || owner.headRefusal(of: head, to: request) == nil else {
+            return read(atMost: limits.content, within: Self.refusedTime, on: owner.environment.clock)
+        }
         do {
             guard let receiver = try operation.makeReceiver(for: head, to: request, flow: flow) else { return }
             state.withLock { ($0.phase, $0.isDelivered) = (.delivering(receiver), true) }
@@ -257,13 +262,20 @@ final class Transfer: Sendable {
     /// If there is more, or it takes longer, the transfer is cancelled: closing a connection costs less than the rest.
     private func skip(_ head: HTTPResponseHead, on clock: any Clock<Duration>) {
         let isLarge = request.method != .head && head.headers.exactLength.map { $0 > Int64(Self.skippedBytes) } ?? false
-        let timer = isLarge ? nil : DelayedAction(after: Self.skippingTime, on: clock) { [self] in stop(.cut) }
-        state.withLock { $0.phase = .skipping(timer) }
+        read(atMost: Self.skippedBytes, within: isLarge ? nil : Self.skippingTime, on: clock)
         if isLarge { stop(.cut) }
+    }
+
+    /// Reads content whose beginning is enough: an error, or more time than the limit, cuts it.
+    private func read(atMost limit: Int, within time: Duration?, on clock: any Clock<Duration>) {
+        let timer = time.map { DelayedAction(after: $0, on: clock) { [self] in stop(.cut) } }
+        state.withLock { $0.phase = .skimming(limit, timer) }
     }
 
     private static let skippedBytes = 4 * 1024
     private static let skippingTime = Duration.milliseconds(200)
+    /// The maximum time for the content of an error: a server may explain a refusal, and then say nothing.
+    private static let refusedTime = Duration.seconds(3)
 
     private enum Reception: Sendable {
         case kept(Int)
@@ -275,15 +287,15 @@ final class Transfer: Sendable {
         let (reception, observers) = state.withLock { state -> (Reception, [any OperationObserver]) in
             guard state.isWanted else { return (.ignored, state.audience) }
             var limit = limits.content
-            var isSkipped = false
+            var isSkimmed = false
             if case .delivering(let receiver) = state.phase { return (.delivered(receiver), state.observers) }
-            if case .skipping = state.phase { (limit, isSkipped) = (Self.skippedBytes, true) }
+            if case .skimming(let most, _) = state.phase { (limit, isSkimmed) = (most, true) }
             let room = limit - state.content.count
             guard data.count > room else {
                 if state.content.isEmpty { state.content = data } else { state.content.append(data) }
                 return (.kept(state.content.count), state.observers)
             }
-            guard !keepsContent || isSkipped else { return (.tooLarge, state.observers) }
+            guard !keepsContent || isSkimmed else { return (.tooLarge, state.observers) }
             state.content.append(data.prefix(max(0, room)))
             return (.cut, state.observers)
         }
@@ -325,7 +337,7 @@ final class Transfer: Sendable {
         var receiver: (any ContentReceiver)?
         switch end.phase {
         case .delivering(let delivering): receiver = delivering
-        case .skipping(let timer): timer?.cancel()
+        case .skimming(_, let timer): timer?.cancel()
         case .receiving, .ended: break
         }
         report(.ended(content: receiver == nil ? end.content : nil), to: end.observers)
