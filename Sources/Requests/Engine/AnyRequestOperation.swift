@@ -244,11 +244,4 @@ extension AnyRequestOperation {
     ) -> RequestError {
         record.complete(error, in: phase, judged: judged, contentLimit: settings.environment.maximumErrorBodySize)
     }
-
-    /// Adds the known facts to the errors of a consumer, who may outlive the operation.
-    final var completesErrors: @Sendable (RequestError) -> RequestError {
-        { [core, limit = settings.environment.maximumErrorBodySize] error in
-            core.withLock { $0.run.record }.complete(error, in: error.phase, contentLimit: limit)
-        }
-    }
 }

@@ -126,15 +126,7 @@ final class PageWalk<R: NetworkRequest> {
             upcoming = (next, prepare(next, target))
         } catch {
             // The page itself comes first.
-            let sent = page.attempts.last?.request
-            let failure = request.mapError(
-                (error as? RequestError)?.completed(
-                    request: sent,
-                    response: page.head,
-                    body: Data(),
-                    attempts: page.attempts
-                ) ?? error
-            )
+            let failure = page.complete(request.mapError(error))
             upcoming = (request, { (.failure(failure), nil) })
         }
         return page
@@ -145,6 +137,15 @@ final class PageWalk<R: NetworkRequest> {
         let task = Task { [fetch] in await fetch(request, target) }
         ahead = task
         return { await withTaskCancellationHandler(operation: { await task.value }, onCancel: { task.cancel() }) }
+    }
+}
+
+extension HTTPResponse {
+    /// Adds the request, the response and the transfers to an error that came after the response.
+    fileprivate func complete<Failure: Error>(_ failure: Failure) -> Failure {
+        let (error, sent) = (failure as? RequestError, attempts.last?.request)
+        let completed = error?.completed(request: sent, response: head, body: Data(), attempts: attempts)
+        return completed as? Failure ?? failure
     }
 }
 

@@ -17,8 +17,8 @@ final class SocketCore: TransferHandle {
         /// The maximum time without data.
         var timeout: Duration
         var clock: any Clock<Duration>
-        /// Adds the request, the response and the transfers to an error.
-        var complete: @Sendable (RequestError) -> RequestError
+        /// The facts for errors.
+        var context: ReceivingContext
     }
 
     /// The maximum time that the peer has to close the connection.
@@ -62,6 +62,7 @@ final class SocketCore: TransferHandle {
             change { $0.receive(data) }
         case .end(let error):
             _ = flow.detach()
+            settings.context.freeze()
             change { $0.connectionEnded(error) }
         case .informational, .sent, .head, .trailers, .metrics: break
         }
@@ -100,16 +101,16 @@ final class SocketCore: TransferHandle {
     /// Waits for the next message; `nil` at the end.
     func next() async throws(RequestError) -> WebSocket.Message? {
         let next = if let next = change({ $0.takeNext() }) { next } else { await wait { $0.read($1, $2) } }
-        return try next.mapError(settings.complete).get()
+        return try next.mapError(settings.context.complete).get()
     }
 
     func send(_ message: WebSocket.Message) async throws(RequestError) {
         let sent = if let sent = change({ $0.send(message) }) { sent } else { await wait { $0.send(message, $1, $2) } }
-        try sent.mapError(settings.complete).get()
+        try sent.mapError(settings.context.complete).get()
     }
 
     func ping() async throws(RequestError) {
-        try await wait { $0.ping($1, $2) }.mapError(settings.complete).get()
+        try await wait { $0.ping($1, $2) }.mapError(settings.context.complete).get()
     }
 
     func close(_ code: WebSocket.CloseCode, reason: String = "") async {

@@ -72,7 +72,7 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
             bufferSize: max(1, request.bufferSize),
             timeout: sent.timeout ?? plan?.options.timeout ?? environment.timeout ?? .seconds(60),
             clock: environment.clock,
-            complete: completesErrors
+            context: ReceivingContext(of: self)
         )
         return UpgradingTransport(transport, settings) { [self] core in keep(core) }
     }

@@ -25,9 +25,7 @@ public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
     ) {
         self.init(base, refusal: refusal) { [core = base.core] in
             let reader = core.reader(makeParser)
-            return { line throws(RequestError) in
-                try reader.read(line).map { transform($0).mapError(core.context.complete) }
-            }
+            return { line throws(RequestError) in try reader.read(line).map(transform) }
         }
     }
 
@@ -46,9 +44,10 @@ public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
     /// }
     /// ```
     public var results: ParsedStream<Result<Element, RequestError>> {
-        ParsedStream<Result<Element, RequestError>>(base, refusal: refusal) { [makeReader] in
+        let context = base.core.context
+        return ParsedStream<Result<Element, RequestError>>(base, refusal: refusal) { [makeReader] in
             let read = makeReader()
-            return { line throws(RequestError) in try read(line).map { .success($0) } }
+            return { line throws(RequestError) in try read(line).map { .success($0.mapError(context.complete)) } }
         }
     }
 
@@ -78,12 +77,8 @@ public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
             guard !isAtEnd else { return nil }
             do throws(RequestError) {
                 if let refusal {
-                    throw refusal.completed(
-                        request: nil,
-                        response: stream.head,
-                        body: await stream.errorBody(),
-                        attempts: []
-                    )
+                    let body = try await stream.errorBody()
+                    throw refusal.completed(request: nil, response: stream.head, body: body, attempts: [])
                 }
                 while let line = try await base.nextLine() {
                     if let element = try read(line) { return try element.get() }

@@ -31,8 +31,7 @@ public final class ResponseStream: AsyncSequence, Sendable {
 
     /// Creates a stream of given chunks, for tests of its consumers.
     public convenience init(_ chunks: [Data], head: HTTPResponseHead = HTTPResponseHead(status: .ok)) {
-        let context = StreamContext { $0.completed(request: nil, response: head, body: Data(), attempts: []) }
-        self.init(head, StreamCore(of: chunks, in: context))
+        self.init(head, StreamCore(of: chunks, in: ReceivingContext(head)))
     }
 
     deinit {
@@ -54,12 +53,23 @@ public final class ResponseStream: AsyncSequence, Sendable {
         if let error { throw error }
     }
 
-    /// Reads the content that is left, up to the limit for errors, and abandons the rest.
-    func errorBody() async -> Data {
+    /// Reads the content that is left, as much as an error may have, and abandons the rest.
+    ///
+    /// A transfer that fails or takes too long ends the content.
+    ///
+    /// - Throws: The error of the consumer: its task is cancelled, or another loop consumes the stream.
+    func errorBody() async throws(RequestError) -> Data {
+        let limit = core.context.maximumErrorBodySize
         var (body, iterator) = (Data(), makeAsyncIterator())
-        while body.count < core.context.maximumErrorBodySize, let chunk = try? await iterator.next() { body += chunk }
+        let timer = DelayedAction(after: .seconds(3), on: core.context.clock) { [core] in core.end(nil) }
+        defer { timer.cancel() }
+        do throws(RequestError) {
+            while body.count < limit, let chunk = try await iterator.next() { body += chunk }
+        } catch {
+            if error.code == .alreadyConsumed || Task.isCancelled { throw error }
+        }
         core.abandon()
-        return body.prefix(core.context.maximumErrorBodySize)
+        return body.prefix(limit)
     }
 
     /// The status.
@@ -99,26 +109,6 @@ public final class ResponseStream: AsyncSequence, Sendable {
     }
 }
 
-/// The settings and the facts of the operation that a stream belongs to.
-struct StreamContext: Sendable {
-    /// Creates the JSON decoder of a consumer without one: that of the environment.
-    var makeDecoder: @Sendable () -> JSONDecoder = { JSONDecoder() }
-    /// The maximum byte count of content in an error.
-    var maximumErrorBodySize = RequestEnvironment.unchanged.maximumErrorBodySize
-    /// Adds the request, the response and the transfers to an error.
-    let complete: @Sendable (RequestError) -> RequestError
-}
-
-extension StreamContext {
-    /// The context of the stream of an operation.
-    init(of operation: AnyRequestOperation) {
-        let environment = operation.settings.environment
-        makeDecoder = environment.makeDecoder
-        maximumErrorBodySize = max(0, environment.maximumErrorBodySize)
-        complete = operation.completesErrors
-    }
-}
-
 /// The state that a stream's producer and its consumer share.
 final class StreamCore: ContentReceiver {
     typealias Buffer = StreamBuffer<CheckedContinuation<Result<Data?, RequestError>, Never>>
@@ -134,7 +124,7 @@ final class StreamCore: ContentReceiver {
 
     /// Filled when the stream has been consumed to its end or was abandoned, and by an error of the transfer.
     let isOver = OneShot<RequestError?>()
-    let context: StreamContext
+    let context: ReceivingContext
     private let state: Locked<State>
     private let maximum: Int
     private let setPaused: @Sendable (Bool) -> Void
@@ -144,13 +134,13 @@ final class StreamCore: ContentReceiver {
     ///   - maximum: The number of bytes above which the stream fails.
     ///   - context: The settings and the facts of the operation.
     ///   - setPaused: Pauses and resumes the transfer; called by one thread at a time.
-    init(limit: Int, maximum: Int = .max, in context: StreamContext, setPaused: @escaping @Sendable (Bool) -> Void) {
+    init(limit: Int, maximum: Int = .max, in context: ReceivingContext, setPaused: @escaping @Sendable (Bool) -> Void) {
         (self.maximum, self.context, self.setPaused) = (maximum, context, setPaused)
         state = Locked(State(buffer: Buffer(limit: limit)))
     }
 
     /// Creates the core of a stream that has all its chunks.
-    convenience init(of chunks: [Data], in context: StreamContext) {
+    convenience init(of chunks: [Data], in context: ReceivingContext) {
         self.init(limit: .max / 4, in: context) { _ in }
         for chunk in chunks { try? receive(chunk) }
         end(nil)
@@ -172,12 +162,13 @@ final class StreamCore: ContentReceiver {
     }
 
     func end(_ error: RequestError?) {
+        context.freeze()
         perform(state.withLock { $0.buffer.end(error) })
-        if let error { close(error) }
+        if error != nil { close() }
     }
 
-    /// Whether the content ends with an error.
-    var hasFailed: Bool { state.withLock { $0.buffer.hasFailed } }
+    /// Whether the content ends with an error of the transfer.
+    var hasFailed: Bool { state.withLock { $0.buffer.failure } != nil }
 
     // MARK: Consume
 
@@ -249,15 +240,13 @@ final class StreamCore: ContentReceiver {
         switch reply {
         case .success(nil)?: close()
         // The stream goes on for its first consumer.
-        case .failure(let error)?: if error.code != .alreadyConsumed { close(error) }
+        case .failure(let error)?: if error.code != .alreadyConsumed { close() }
         case .success(_?)?, nil: break
         }
     }
 
-    /// Lets the operation end; a cancelled consumer has abandoned the stream, and is no failure of the operation.
-    private func close(_ error: RequestError? = nil) {
-        isOver.fill(error?.code == .cancelled ? nil : error)
-    }
+    /// Lets the operation end, with the error of the transfer, if it has one.
+    private func close() { isOver.fill(state.withLock { $0.buffer.failure }) }
 }
 
 /// A parser, shared by successive iterations over a stream.

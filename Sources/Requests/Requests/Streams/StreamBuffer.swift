@@ -83,9 +83,9 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
     /// Whether nothing more comes.
     var hasEnded: Bool { ending != nil }
 
-    /// Whether the content ends with an error.
-    var hasFailed: Bool {
-        if case .failure? = ending { true } else { false }
+    /// The error with which the content ends; `nil` if there is none, or the consumer has abandoned the content.
+    var failure: RequestError? {
+        if case .failure(let error)? = ending, error.code != .cancelled { error } else { nil }
     }
 
     /// Ends the stream at once, and discards the rest.

@@ -75,7 +75,7 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
     ) throws -> (any ContentReceiver)? {
         guard let request else { return nil }
         let maximum = plan?.options.maximumBodySize ?? .max
-        let context = StreamContext(of: self)
+        let context = ReceivingContext(of: self)
         let core = StreamCore(limit: request.bufferSize, maximum: maximum, in: context) { flow.set(.buffer, $0) }
         try begin(ResponseStream(head, core), core, request)
         return core
@@ -85,7 +85,7 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
         // A response that was answered without a transfer, or changed by a validator.
         guard case .data(let content) = response.body, mayTryAgain, let request else { return }
         do {
-            let core = StreamCore(of: [content], in: StreamContext(of: self))
+            let core = StreamCore(of: [content], in: ReceivingContext(of: self))
             try begin(ResponseStream(response.head, core), nil, request)
         } catch {
             throw RunFailure(error, in: .receiving)

@@ -13,7 +13,8 @@ import Testing
     @Test func aPauseAgainstTheChunkBeingTaken() async throws {
         for _ in 0..<Scale.races {
             let known = Locked(false)
-            let core = StreamCore(limit: 1, in: StreamContext { $0 }) { isPaused in known.withLock { $0 = isPaused } }
+            let context = ReceivingContext(HTTPResponseHead(status: .ok))
+            let core = StreamCore(limit: 1, in: context) { isPaused in known.withLock { $0 = isPaused } }
 
             async let put: Void = core.receive(Data("ab".utf8))
             async let taken = core.next()

@@ -19,8 +19,8 @@ import Testing
             return decoder
         }
         let content = Data("data: {\"room_temperature\": 21}\n\ndata: x\n\n".utf8)
-        let core = StreamCore(of: [content], in: StreamContext(makeDecoder: decode) { $0 })
-        let stream = ResponseStream(HTTPResponseHead(status: .ok), core)
+        let head = HTTPResponseHead(status: .ok)
+        let stream = ResponseStream(head, StreamCore(of: [content], in: ReceivingContext(head, makeDecoder: decode)))
         var events: [ServerSentEvent] = []
         for try await event in stream.serverSentEvents { events.append(event) }
 

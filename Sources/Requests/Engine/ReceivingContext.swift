@@ -1,0 +1,69 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// What a consumer of a response needs of its operation while the content arrives, and afterwards.
+///
+/// The consumer of a stream or of a socket may outlive the operation, and its values may be the operation's result. So
+/// the context doesn't hold the operation: when the connection has ended, the facts for errors are copied.
+final class ReceivingContext: Sendable {
+    /// The facts for an error.
+    private enum Facts: Sendable {
+        /// Those of an operation that is running.
+        case running(Locked<OperationCore>)
+        /// Those of one whose connection has ended: an error that has them.
+        case frozen(RequestError)
+    }
+
+    /// Creates the JSON decoder of a consumer without one: that of the environment.
+    let makeDecoder: @Sendable () -> JSONDecoder
+    /// The maximum byte count of content in an error.
+    let maximumErrorBodySize: Int
+    /// The clock of the environment.
+    let clock: any Clock<Duration>
+    private let facts: Locked<Facts>
+
+    /// Creates the context of an operation.
+    init(of operation: AnyRequestOperation) {
+        let environment = operation.settings.environment
+        (makeDecoder, clock) = (environment.makeDecoder, environment.clock)
+        maximumErrorBodySize = max(0, environment.maximumErrorBodySize)
+        facts = Locked(.running(operation.core))
+    }
+
+    /// Creates the context of a response without an operation, for tests of its consumers.
+    init(_ head: HTTPResponseHead, makeDecoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }) {
+        let environment = RequestEnvironment.unchanged
+        (self.makeDecoder, clock) = (makeDecoder, environment.clock)
+        maximumErrorBodySize = environment.maximumErrorBodySize
+        facts = Locked(.frozen(RequestError(.other, phase: .receiving, response: head)))
+    }
+
+    /// Adds the request, the response and the transfers to an error.
+    func complete(_ error: RequestError) -> RequestError {
+        let known =
+            switch facts.withLock({ $0 }) {
+            case .running(let core): complete(RequestError(.other, phase: .receiving), by: core)
+            case .frozen(let known): known
+            }
+        return error.completed(
+            request: known.request,
+            response: known.response,
+            body: known.body,
+            attempts: known.attempts,
+            wasNotSent: known.wasNotSent
+        )
+    }
+
+    /// Keeps the facts, since the connection has ended, and releases the operation.
+    func freeze() {
+        guard case .running(let core) = facts.withLock({ $0 }) else { return }
+        let known = complete(RequestError(.other, phase: .receiving), by: core)
+        facts.withLock { $0 = .frozen(known) }
+    }
+
+    private func complete(_ error: RequestError, by core: Locked<OperationCore>) -> RequestError {
+        core.withLock { $0.run.record }.complete(error, in: error.phase, contentLimit: maximumErrorBodySize)
+    }
+}
