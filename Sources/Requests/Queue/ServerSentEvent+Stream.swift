@@ -13,7 +13,7 @@ extension ServerSentEvent {
     /// The request is sent when the first event is requested, and asks for `text/event-stream`. A GET, or a HEAD, is
     /// sent again when its connection ends or breaks, after the last reconnection time that the server sent. It sends
     /// the identifier of the last event, so that the server continues from there; one that can't be sent, of more than
-    /// 64 KiB or with a control character, is passed over. Reconnection backs off when connections close without an
+    /// 64 KiB or with a control character, is ignored. Reconnection backs off when connections close without an
     /// event, or with a status of a server that is only busy. Everything else is an error: another status, another type
     /// of content, an event of more than 1 MiB, a failure that the next connection would have too. Retries of the
     /// environment and of the request don't apply.
@@ -63,7 +63,7 @@ extension RequestQueue {
     ///   - request: The request to connect with; its own decoding is ignored.
     ///   - session: The transport; `nil`, the default, is the queue's.
     ///   - lastEventID: The ``ServerSentEvent/id`` of the last event of an earlier stream; `nil`, the default, lets the
-    ///     server choose the beginning.
+    ///     server choose the beginning. One that can't be sent is an error of code `invalidRequest`.
     ///   - reconnection: The limits of reconnection, for a GET.
     /// - Returns: The events. Nothing is sent before the first is requested.
     public func serverSentEvents(
@@ -73,17 +73,17 @@ extension RequestQueue {
         reconnection: ServerSentEvent.Reconnection = .default
     ) -> ServerSentEvent.Stream {
         ServerSentEvent.Stream {
-            // Requests that are built later are known when they have been built.
-            let method = Locked((request as? any RequestConvertible)?.changedHTTP.method ?? .get)
+            var retry = request.resolvedOptions.retry ?? self.environment.retry
+            if reconnection.limit != 0 { retry.excludedMethods = ServerSentEvent.Reconnection.methods }
             return EventConnector(
                 environment: self.environment,
                 policy: reconnection,
                 deadline: request.resolvedOptions.deadline ?? self.environment.deadline,
-                method: method,
-                connect: { (fields, deadline) async throws(RequestError) -> ResponseStream in
-                    let streamed = StreamedRequest.events(of: request, fields, deadline, reconnection, noting: method)
+                connect: { [retry] (fields, deadline) async throws(RequestError) -> ResponseStream in
+                    let streamed = StreamedRequest.events(of: request, fields, deadline, retry)
                     return try await self.handOver(streamed, to: streamed.stream, session)
                 },
+                method: (request as? any RequestConvertible)?.changedHTTP.method,
                 lastEventID: lastEventID
             )
         }
@@ -99,11 +99,12 @@ private struct EventConnector {
     let environment: RequestEnvironment
     let policy: ServerSentEvent.Reconnection
     let deadline: Duration?
-    /// The method of the request, whatever redirects it goes through.
-    let method: Locked<HTTPMethod>
     /// Sends the request with these fields, and this deadline.
     let connect: @Sendable (HTTPHeaders, Duration?) async throws(RequestError) -> ResponseStream
 
+    /// The method of the first request that was sent, whatever redirects and retries it went through; before that, the
+    /// method of the description, if it says one.
+    var method: HTTPMethod?
     /// The identifier that the next connection sends.
     var lastEventID: String?
     /// The last reconnection time that the server sent.
@@ -142,24 +143,30 @@ private struct EventConnector {
             if let event = events.popFirst() { return event }
             do throws(RequestError) {
                 let stream = if let stream { stream } else { try await open() }
-                // It has no events, and its server wants no other connection.
+                // A server without events, which wants no other connection.
                 if stream.status == .noContent { return nil }
                 if try await read(stream) { continue }
-                guard reconnects else { return nil }
-                let reason = "the server has ended the stream of events"
-                throw stream.core.context.complete(RequestError(.connectionLost, phase: .receiving, reason: reason))
+                let end = stream.core.context.complete(parser.end)
+                guard reconnects(after: end) || parser.isInsideOfEvent && !end.isFramed else { return nil }
+                throw end
             } catch {
                 guard !Task.isCancelled else { throw error.code == .cancelled ? error : error.ended(.cancelled) }
                 if error.code == .unacceptableStatus, error.response?.status == .noContent { return nil }
-                guard reconnects else { throw error }
+                guard reconnects(after: error) else { throw error }
                 stream = nil
                 try await wait(after: error)
             }
         }
     }
 
-    /// Whether the request may be sent again after its response has begun: only if that does no harm.
-    private var reconnects: Bool { policy.reconnects(method.withLock { $0 }) }
+    /// Whether the request is sent again after an end.
+    ///
+    /// An unknown method isn't a safe one. Any other than GET and HEAD may do something, and often costs something, each
+    /// time that it is sent.
+    private mutating func reconnects(after error: RequestError) -> Bool {
+        method = (error.attempts.first?.request ?? error.request)?.method ?? method
+        return policy.limit != 0 && method.map(ServerSentEvent.Reconnection.methods.contains) == true
+    }
 
     /// Makes a connection.
     ///
@@ -167,7 +174,7 @@ private struct EventConnector {
     private mutating func open() async throws(RequestError) -> ResponseStream {
         var fields: HTTPHeaders = [.accept(.eventStream), HTTPField(.cacheControl, "no-cache")]
         if let lastEventID, !lastEventID.isEmpty {
-            // Without it, the server would start from the beginning, and the events would come twice.
+            // Without the identifier, the server would start from the beginning, and the events would come twice.
             guard ServerSentEventParser.canBeSent(lastEventID) else {
                 let flaw = InvalidValue(.headerValue, "of Last-Event-ID is too long, or has a control character")
                 throw RequestError(.invalidRequest, phase: .building, underlying: flaw)
@@ -244,13 +251,27 @@ private struct EventConnector {
 }
 
 extension ServerSentEvent.Reconnection {
-    /// Whether a request with this method is sent again when its stream of events ends or breaks.
-    ///
-    /// Any other method may do something, and often costs something, each time that it is sent.
-    fileprivate func reconnects(_ method: HTTPMethod) -> Bool { limit != 0 && (method == .get || method == .head) }
+    /// The methods of requests that are sent again when their stream of events ends or breaks.
+    fileprivate static let methods: Set<HTTPMethod> = [.get, .head]
+}
+
+extension ServerSentEventParser {
+    /// The error of a response that has ended, where that isn't the end of the events.
+    fileprivate var end: RequestError {
+        let reason = isInsideOfEvent ? "the response ended inside an event" : "the server has ended the events"
+        return RequestError(.connectionLost, phase: .receiving, reason: reason)
+    }
 }
 
 extension RequestError {
+    /// Whether the response tells where its content ends (RFC 9112, 6.3); otherwise the end of the connection does,
+    /// whatever its cause.
+    fileprivate var isFramed: Bool {
+        guard let headers = response?.headers, !headers.contains(.contentLength) else { return true }
+        return headers.contains(.transferEncoding)
+            || attempts.last?.metrics?.networkProtocol?.hasPrefix("http/1") == false
+    }
+
     /// The error of a loop that ends while it waits after this one.
     fileprivate func ended(_ code: Code) -> RequestError {
         RequestError(
@@ -270,21 +291,12 @@ extension StreamedRequest where Kind == ServerSentEvent.Stream {
         of request: Base,
         _ fields: HTTPHeaders,
         _ deadline: Duration?,
-        _ policy: ServerSentEvent.Reconnection,
-        noting method: Locked<HTTPMethod>
+        _ retry: RetryPolicy
     ) -> Self {
         var streamed = Self(request: request)
         streamed.fields = fields
-        streamed.options.deadline = deadline
+        (streamed.options.deadline, streamed.options.retry) = (deadline, retry)
         streamed.options.validators.append(.eventStream)
-        // The last interceptor, after those of the caller: it knows the request as it is sent.
-        streamed.options.interceptors.append(
-            ClosureInterceptor(
-                adapt: { request, _ in method.withLock { $0 = request.method } },
-                // The stream decides when to reconnect.
-                retry: { _, context in context.request.map { policy.reconnects($0.method) } == true ? .fail : .pass }
-            )
-        )
         return streamed
     }
 }

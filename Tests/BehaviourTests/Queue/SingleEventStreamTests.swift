@@ -171,6 +171,71 @@ import Testing
         #expect(outcome.error?.code == .offline && outcome.methods.isEmpty)
     }
 
+    /// Nothing tells that such a request is safe, before it was built.
+    @Test func unmetConditionOfAURLRequestIsAnErrorAtOnce() async {
+        var foundation = URLRequest(url: home)
+        foundation.httpMethod = "POST"
+        let checks = Locked(0)
+        struct Counted: RequestCondition {
+            let checks: Locked<Int>
+            func check(_ context: InterceptorContext) async throws {
+                checks.withLock { $0 += 1 }
+                throw RequestError(.offline, phase: .waiting)
+            }
+        }
+
+        let outcome = await read(UntypedRequest { [foundation] in $0(.success(foundation)) }, [Self.ended]) {
+            $0.conditions = [Counted(checks: checks)]
+        }
+
+        #expect(outcome.error?.code == .offline && checks.withLock { $0 } == 1)
+    }
+
+    /// Whatever the interceptors do, and whether they are applied.
+    @Test func interceptorsDontRepeatAnEventStream() async {
+        var bypassing = Self.request(.post)
+        bypassing = bypassing.bypassing(ClosureInterceptor.self)
+        let bypassed = await read(bypassing, [Self.ended])
+        let changed = await read(HTTPRequest(url: home), [Self.ended]) {
+            $0.interceptors = [
+                .intercepting { request, next in try await next(request.method(.post)) }
+            ]
+        }
+
+        #expect(bypassed.methods == [.post] && changed.methods == [.post])
+        #expect(bypassed.events == ["a"] && changed.events == ["a"])
+    }
+
+    @Test func failureToBuildAPostIsAnErrorAtOnce() async {
+        let builds = Locked(0)
+        let request = UntypedRequest {
+            builds.withLock { $0 += 1 }
+            $0(.failure(SampleError()))
+        }
+
+        let outcome = await read(request, [Self.ended])
+
+        #expect(outcome.error?.underlying is SampleError && builds.withLock { $0 } == 1)
+    }
+
+    /// Without a length, only the last event tells a break from the end.
+    @Test(arguments: [("data: a\n\n", nil), ("data: a\n\ndata: b", .connectionLost)] as [(String, RequestError.Code?)])
+    func endOfAConnectionInsideAnEventIsABreak(_ text: String, code: RequestError.Code?) async throws {
+        let wire = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" + text
+        let server = try MockServer { _ in .raw(wire) }
+        var events: [String] = []
+        var error: RequestError?
+        do {
+            for try await event in HTTPClient(baseURL: server.url).serverSentEvents(Post<Data>("chat")) {
+                events.append(event.data)
+            }
+        } catch let failure as RequestError {
+            error = failure
+        }
+
+        #expect(events == ["a"] && error?.code == code && server.requests.count == 1)
+    }
+
     // MARK: Without reconnection
 
     @Test func properEndWithoutReconnectionIsNoError() async {

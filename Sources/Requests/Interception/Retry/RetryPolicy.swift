@@ -57,6 +57,8 @@ public struct RetryPolicy: Sendable, Hashable {
     ///
     /// If it asks for more, the request fails: an earlier retry would have no effect.
     public var maximumRetryAfter: Duration = .seconds(60)
+    /// Methods whose requests are sent again by somebody else, such as a stream of events that reconnects.
+    var excludedMethods: Set<HTTPMethod> = []
 
     /// Makes a policy.
     ///
@@ -128,7 +130,7 @@ public struct RetryPolicy: Sendable, Hashable {
         now: Date,
         random: RandomSource
     ) -> Duration? {
-        guard attempt <= limit, isTransient(error),
+        guard attempt <= limit, isTransient(error), !excludedMethods.contains(request.method),
             methods?.contains(request.method) ?? true || request.headers.contains(.idempotencyKey) || error.wasNotSent
         else { return nil }
         let wait = backoff.delay(before: attempt, random: random)

@@ -17,7 +17,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     /// The reconnection time that the server sent with this event.
     public var retry: Duration?
     /// The operation that received the event; `nil` for an event that was made by hand.
-    private var context = Uncompared<StreamContext?>(value: nil)
+    private var context = Uncompared<ReceivingContext?>(value: nil)
 
     /// Creates an event.
     public init(event: String = "message", data: String, id: String? = nil, retry: Duration? = nil) {
@@ -50,7 +50,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     }
 
     /// Returns the same event, as one that an operation received.
-    func received(in context: StreamContext) -> ServerSentEvent {
+    func received(in context: ReceivingContext) -> ServerSentEvent {
         var event = self
         event.context.value = context
         return event
@@ -97,6 +97,9 @@ struct ServerSentEventParser: StreamParser {
         id = lastEventID
         lines = LineParser(limit: limit)
     }
+
+    /// Whether an event has begun that isn't complete.
+    var isInsideOfEvent: Bool { !data.isEmpty || !event.isEmpty || lines.isInsideOfLine }
 
     /// Whether a field can have an identifier, and a server may accept that field.
     static func canBeSent(_ id: String) -> Bool { id.isFieldValue && id.utf8.count <= 1 << 16 }

@@ -49,6 +49,9 @@ struct LineParser: StreamParser {
         self.endsAtCarriageReturn = endsAtCarriageReturn
     }
 
+    /// Whether a line has begun that isn't complete.
+    var isInsideOfLine: Bool { !pending.isEmpty }
+
     mutating func feed(_ bytes: some Collection<UInt8>) -> [Data] {
         if let lines = bytes.withContiguousStorageIfAvailable({ read($0) }) { return lines }
         return Array(bytes).withUnsafeBufferPointer { read($0) }

@@ -193,6 +193,46 @@ import Testing
         #expect(error?.code == .decoding && error?.response?.status == .created)
     }
 
+    /// They may be the result of the operation whose facts they have.
+    @Test func keptEventsDontKeepTheirOperation() async throws {
+        struct Collecting: StreamRequest {
+            typealias Success = [ServerSentEvent]
+            typealias Failure = RequestError
+            var identifier: String { "collecting" }
+            func makeURLRequest(completion: @escaping BuildCompletion) { completion(.success(URLRequest(url: home))) }
+            func process(_ stream: ResponseStream) async throws -> [ServerSentEvent] {
+                try await stream.serverSentEvents.reduce(into: []) { $0.append($1) }
+            }
+        }
+        struct Keeping: StreamRequest {
+            typealias Success = ResponseStream
+            typealias Failure = RequestError
+            var identifier: String { "keeping" }
+            func makeURLRequest(completion: @escaping BuildCompletion) { completion(.success(URLRequest(url: home))) }
+            func process(_ stream: ResponseStream) async throws -> ResponseStream {
+                for try await _ in stream {}
+                return stream
+            }
+        }
+        final class Sentinel: Sendable {}
+        weak var sentinel: Sentinel?
+        do {
+            let held = Sentinel()
+            sentinel = held
+            let client = HTTPClient(
+                transport: InMemoryTransport { _ in
+                    withExtendedLifetime(held) { Self.content("data: x\n\n") }
+                }
+            ) { $0.interceptors = [.adapting { _ in withExtendedLifetime(held) {} }] }
+            let events = try await client.fetch(Collecting())
+            let error = #expect(throws: RequestError.self) { try events[0].decode(Int.self) }
+            expectFacts(error)
+            _ = try await client.fetch(Keeping())
+        }
+
+        try await eventually { sentinel == nil }
+    }
+
     @Test func pageThatLeadsInACircleNamesItsRequest() async {
         let client = HTTPClient(
             transport: InMemoryTransport { _ in .text("[]", headers: ["Link": "</recipes/1>; rel=next"]) }
@@ -203,6 +243,17 @@ import Testing
         }
 
         #expect(error?.code == .pagingFailed)
+        expectFacts(error)
+    }
+
+    @Test func pageThatNamesNoNextOneAsItShouldNamesItsRequest() async {
+        let client = HTTPClient(transport: InMemoryTransport { _ in .text("[]") })
+
+        let error = await #expect(throws: RequestError.self) {
+            for try await _ in client.pages(TextRequest(), by: .following { _ in throw SampleError() }) {}
+        }
+
+        #expect(error?.underlying is SampleError)
         expectFacts(error)
     }
 
@@ -234,6 +285,54 @@ import Testing
 
         #expect(error?.code == .unacceptableStatus && error?.body == Data("why".utf8))
         expectFacts(error, status)
+    }
+
+    /// A server may explain a refusal, and then say nothing, or break.
+    @Test(arguments: eventLoops, [HTTPStatus.ok, .forbidden])
+    func refusalWhoseContentStallsIsTheError(_ loop: Loop, status: HTTPStatus) async throws {
+        let refused = StubResponse.status(status, headers: [.contentType: "application/json"], body: Data("quota".utf8))
+        for response in [refused.stalled(after: 2), refused.reset(after: 2)] {
+            let clock = ManualClock()
+            let passing = Task {
+                while (try? await clock.waitForSleepers()) != nil { clock.advance(by: .seconds(4)) }
+            }
+            let error = await error(of: loop, response) { ($0.clock, $0.timeout) = (clock, .seconds(60)) }
+            passing.cancel()
+
+            #expect(error?.code == (status == .ok ? .unacceptableContentType : .unacceptableStatus))
+            #expect(error?.body == Data("qu".utf8))
+            expectFacts(error, status)
+        }
+    }
+
+    @Test func cancelDuringARefusalIsACancel() async throws {
+        let gate = Gate()
+        let response = StubResponse.status(.ok, headers: [.contentType: "application/json"], body: Data("quota".utf8))
+        let client = HTTPClient(transport: InMemoryTransport { _ in response.held(by: gate, after: 2) })
+        let stream = try await client.stream(HTTPRequest(url: home))
+        let task = Task { for try await _ in stream.serverSentEvents {} }
+        task.cancel()
+
+        let error = await #expect(throws: RequestError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+        gate.open()
+    }
+
+    @Test func refusedLoopOverEventsLeavesTheContentToTheFirstLoop() async throws {
+        let gate = Gate()
+        let response = StubResponse.status(.ok, headers: [.contentType: "application/json"], body: Data("abcdef".utf8))
+        let client = HTTPClient(transport: InMemoryTransport { _ in response.held(by: gate, after: 3) })
+        let stream = try await client.stream(HTTPRequest(url: home))
+        let read = Recorder<String>()
+        let first = Task { for try await chunk in stream { read.record(String(decoding: chunk, as: UTF8.self)) } }
+        await read.first(1)
+        for _ in 0..<100 { await Task.yield() }
+
+        let second = await #expect(throws: RequestError.self) { for try await _ in stream.serverSentEvents {} }
+        gate.open()
+        try await first.value
+
+        #expect(second?.code == .alreadyConsumed && read.elements.joined() == "abcdef")
     }
 
     /// A request that accepts any status still wants events.
