@@ -174,9 +174,8 @@ extension Progress {
     fileprivate func follow(_ progress: TransferProgress?) {
         guard let progress else {
             // A parent would wait for an operation that has failed.
-            if !isFinished {
-                (totalUnitCount, completedUnitCount) = (max(1, completedUnitCount), max(1, completedUnitCount))
-            }
+            if completedUnitCount != totalUnitCount - 1 { totalUnitCount = max(1, completedUnitCount) }
+            completedUnitCount = totalUnitCount
             return
         }
         // With a total of zero, Foundation's progress could never be finished.
@@ -186,6 +185,7 @@ extension Progress {
             return
         }
         totalUnitCount = progress.total ?? -1
-        completedUnitCount = progress.completed
+        // The last unit is that of the end: all may have to be sent once more, and a finished parent stays so.
+        completedUnitCount = min(progress.completed, (progress.total ?? .max) - 1)
     }
 }

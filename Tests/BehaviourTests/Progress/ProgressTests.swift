@@ -152,10 +152,13 @@ import Testing
     func uploadThatIsSentAgainMovesOn(_ status: HTTPStatus?) async throws {
         let request = WireRequest(http: HTTPRequest(url: home, method: .put, body: .data(Data(count: 100))))
         let operation = queue().addRequest(request)
-        let sent = record(operation, .upload)
+        let (sent, whole) = (record(operation, .upload), Progress(totalUnitCount: 1))
+        whole.addChild(operation.uploadProgress, withPendingUnitCount: 1)
         let first = try await steps.awaitTransfer()
         clock.advance(by: .milliseconds(100))
         first.receive(.sent(100, of: 100))
+        // A finished parent would be so for good.
+        #expect(!whole.isFinished)
         if let status { first.receive(head(status, [.location: "/other"])) }
         first.receive(status == nil ? lost : .end(nil))
         let second = try await steps.awaitTransfer(count: 2)
@@ -168,6 +171,7 @@ import Testing
         await operation.end()
 
         try await eventually { sent.elements.last == progress(200, of: 200) }
+        #expect(whole.isFinished && whole.fractionCompleted == 1)
         let all = sent.elements
         #expect(all.contains(progress(100, of: 100)) && all.contains { $0.total == 200 && $0.completed < 200 })
         #expect(zip(all, all.dropFirst()).allSatisfy { $0.completed <= $1.completed })
