@@ -21,7 +21,8 @@ extension OverLoopback {
             func response(when isRead: Gate) -> StubResponse {
                 let sent: [StubResponse.Step] = wire.isEmpty ? [] : [.send(Data(wire.utf8))]
                 // A reset discards bytes that the client hasn't read.
-                return .script(sent + (isReset ? [.waitFor(isRead), .reset] : [.close]), keepsAlive: false)
+                let reset = content == nil ? [.reset] : [.waitFor(isRead), .reset] as [StubResponse.Step]
+                return .script(sent + (isReset ? reset : [.close]), keepsAlive: false)
             }
         }
 
@@ -30,6 +31,7 @@ extension OverLoopback {
 
         static let cuts = [
             Cut(testDescription: "before the head", wire: ""),
+            Cut(testDescription: "reset before the head", wire: "", isReset: true),
             Cut(testDescription: "in the head", wire: "HTTP/1.1 200 OK\r\nContent-Ty"),
             Cut(testDescription: "after the head", wire: head + "Content-Length: 100\r\n\r\n", content: ""),
             Cut(testDescription: "after the head, chunked", wire: chunked, content: ""),
@@ -68,6 +70,9 @@ extension OverLoopback {
                 for try await event in client.serverSentEvents(request, reconnection: .never) {
                     read.record(event.data)
                 }
+            },
+            Loop(testDescription: "pages") { client, request, read in
+                for try await page in client.pages(Get<String>(request.url)) { read.record(page) }
             },
             Loop(testDescription: "events of a POST") { client, request, read in
                 for try await event in client.serverSentEvents(request.method(.post)) { read.record(event.data) }
