@@ -12,12 +12,12 @@
 /// lock.
 struct WaitingLine: Sendable {
     /// A place in the heap; `id` numbers the waiters in the order of their arrival.
-    private struct Place: Sendable {
+    private struct Place: Sendable, Comparable {
         let id: Int
         let priority: Int
 
-        func comes(before other: Place) -> Bool {
-            priority == other.priority ? id < other.id : priority > other.priority
+        static func < (one: Place, other: Place) -> Bool {
+            one.priority == other.priority ? one.id < other.id : one.priority > other.priority
         }
     }
 
@@ -26,8 +26,8 @@ struct WaitingLine: Sendable {
 
     /// The waiters, with their last known priorities.
     private var priorities: [Int: Int] = [:]
-    /// A binary heap; waiters that have left stay in it, and are skipped when their turn comes.
-    private var heap: [Place] = []
+    /// Their places; waiters that have left stay in it, and are skipped when their turn comes.
+    private var heap = Heap<Place>()
     private var unaskedTurns = 0
 
     var isEmpty: Bool { priorities.isEmpty }
@@ -43,8 +43,7 @@ struct WaitingLine: Sendable {
     /// - Complexity: O(log n)
     mutating func add(_ id: Int, priority: Int) {
         priorities[id] = priority
-        heap.append(Place(id: id, priority: priority))
-        rise(heap.count - 1)
+        heap.insert(Place(id: id, priority: priority))
     }
 
     /// Removes a waiter without a turn; returns `false` if it isn't in the line.
@@ -75,7 +74,7 @@ struct WaitingLine: Sendable {
     ///
     /// - Complexity: O(log n)
     mutating func takeFirst() -> Int? {
-        while let first = popHeap() {
+        while let first = heap.popFirst() {
             guard priorities.removeValue(forKey: first.id) != nil else { continue }
             unaskedTurns = isEmpty ? 0 : unaskedTurns - 1
             return first.id
@@ -90,46 +89,14 @@ struct WaitingLine: Sendable {
         mutating get {
             while let first = heap.first {
                 if priorities[first.id] != nil { return first.id }
-                _ = popHeap()
+                heap.popFirst()
             }
             return nil
         }
     }
 
-    // A sorted array is a heap.
     private mutating func rebuild() {
-        heap = priorities.map { Place(id: $0.key, priority: $0.value) }
-        heap.sort { $0.comes(before: $1) }
-    }
-
-    private mutating func popHeap() -> Place? {
-        guard let first = heap.first else { return nil }
-        heap.swapAt(0, heap.count - 1)
-        heap.removeLast()
-        sink(0)
-        return first
-    }
-
-    private mutating func rise(_ start: Int) {
-        var child = start
-        while child > 0, heap[child].comes(before: heap[(child - 1) / 2]) {
-            heap.swapAt(child, (child - 1) / 2)
-            child = (child - 1) / 2
-        }
-    }
-
-    private mutating func sink(_ start: Int) {
-        var parent = start
-        while true {
-            var best = parent
-            for child in [2 * parent + 1, 2 * parent + 2]
-            where child < heap.count && heap[child].comes(before: heap[best]) {
-                best = child
-            }
-            guard best != parent else { return }
-            heap.swapAt(parent, best)
-            parent = best
-        }
+        heap = Heap(priorities.map { Place(id: $0.key, priority: $0.value) })
     }
 }
 
