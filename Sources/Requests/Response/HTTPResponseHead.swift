@@ -52,6 +52,11 @@ public struct HTTPResponseHead: Sendable {
         }
     }
 
+    /// Whether the head was received with the version 1.0 of HTTP; false if Foundation parsed it.
+    var isOfHTTP10: Bool {
+        if case .raw(let bytes) = source { bytes.starts(with: Array("HTTP/1.0".utf8)) } else { false }
+    }
+
     /// The byte count of the received head, if it is known: `nil` if Foundation parsed it.
     ///
     /// For fields without their bytes, it is their size in HTTP/1.1, without the status line.

@@ -34,6 +34,7 @@ package enum WebSocketHandshake {
         func has(_ name: HTTPField.Name, _ token: String) -> Bool {
             head[values: name].contains { FieldScanner.elements(of: $0).contains { $0.equalsIgnoringASCIICase(token) } }
         }
+        guard !head.isOfHTTP10 else { return "the server answers with HTTP/1.0, which knows no WebSockets" }
         guard has(.upgrade, "websocket"), has(.connection, "Upgrade") else {
             return "the server has switched to another protocol than that of WebSockets"
         }

@@ -162,6 +162,19 @@ import Testing
         try await server.awaitConnections(open: 0)
     }
 
+    /// RFC 6455, 4.1: the version has to be 1.1 at least.
+    @Test(arguments: ["1.0", "1.1"]) func versionOfHTTPDecides(_ version: String) async throws {
+        // The answer to a key of zeros.
+        let accept = "ICX+Yqv66kxgM0FcWaLWlFLwTAI="
+        let fields = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: \(accept)\r\n\r\n"
+        server.route(.get, "/old", .raw("HTTP/\(version) 101 S\r\n\(fields)", keepsAlive: true))
+        let client = HTTPClient(baseURL: server.url) { $0.random = RandomSource { 0 } }
+
+        let socket = try? await client.webSocket("old")
+
+        #expect((socket != nil) == (version == "1.1"))
+    }
+
     @Test(arguments: ["Sec-WebSocket-Extensions: permessage-deflate", "Sec-WebSocket-Protocol: other"])
     func answerWithMoreThanWasOfferedIsAnError(_ field: String) async throws {
         let parts = field.split(separator: ":").map { $0.trimmingCharacters(in: .whitespaces) }
@@ -233,6 +246,15 @@ import Testing
 
         #expect(server.requests.map(\.path) == ["/old", "/new", "/old"])
         #expect(error?.response?.status == .temporaryRedirect)
+    }
+
+    /// A 101 has no content.
+    @Test func validatorOfContentAcceptsAHandshake() async throws {
+        let client = HTTPClient(baseURL: server.url) { $0.validators = [.content] }
+
+        let socket = try await client.webSocket("")
+
+        await socket.close()
     }
 
     /// Whatever the answer, the transfer of the handshake is released at its end.

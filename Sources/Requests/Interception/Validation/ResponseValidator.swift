@@ -185,10 +185,10 @@ extension ResponseValidator where Self == ClosureValidator {
 
     /// Fails responses without content, with the code `emptyResponse`.
     ///
-    /// Responses that never have content (204, 205, 304, and answers to `HEAD`) are accepted, and so are these
+    /// Responses that never have content (101, 204, 205, 304, and answers to `HEAD`) are accepted, and so are these
     /// statuses. A request that decodes JSON does the same itself; this is for requests that accept any content.
     public static func content(allowingNoneWith statuses: Set<HTTPStatus> = []) -> ClosureValidator {
-        let statuses = statuses.union([.noContent, .resetContent, .notModified])
+        let statuses = statuses.union([.switchingProtocols, .noContent, .resetContent, .notModified])
         return ClosureValidator { response, context in
             guard response.body.isEmpty, context.request.method != .head, !statuses.contains(response.status),
                 context.accepts(response.status)
