@@ -65,8 +65,11 @@ struct RedirectMachine: Sendable {
         guard count < limit else {
             return .fail(.tooManyRedirects, reason: "more than \(limit) redirects")
         }
-        guard let target = Self.resolve(location, against: request.url) else {
+        guard let target = Self.resolve(request.isHandshake ? location.overHTTP : location, against: request.url) else {
             return .fail(.badRedirect, reason: "the location “\(location.bareAddress.shortened())” is no web address")
+        }
+        if request.isHandshake, request.url.isEncrypted, !target.isEncrypted {
+            return .fail(.redirectRefused, reason: "a WebSocket isn't redirected from wss to ws")
         }
         var next = policy.keepsMethod ? request : Self.rewrite(request, for: response.status)
         next.url = target
@@ -125,5 +128,26 @@ struct RedirectMachine: Sendable {
         next.body = .none
         next.headers.removeAll { $0.name.rawValue.lowercased().hasPrefix("content-") }
         return next
+    }
+}
+
+extension HTTPRequest {
+    /// Whether it asks for a WebSocket.
+    fileprivate var isHandshake: Bool { headers[.upgrade]?.equalsIgnoringASCIICase("websocket") ?? false }
+}
+
+extension URL {
+    fileprivate var isEncrypted: Bool { scheme?.lowercased() == "https" }
+}
+
+extension String {
+    /// The address with `http` or `https` in place of `ws` or `wss`; any other address unchanged.
+    fileprivate var overHTTP: String {
+        let scheme = prefix { $0 != ":" }
+        return switch scheme.lowercased() {
+        case "ws": "http\(dropFirst(scheme.count))"
+        case "wss": "https\(dropFirst(scheme.count))"
+        default: self
+        }
     }
 }

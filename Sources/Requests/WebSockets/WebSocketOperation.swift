@@ -52,6 +52,8 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
     final override func makeRequest() async throws -> HTTPRequest {
         var request = try await super.makeRequest()
         if request.url.overHTTP != request.url { request.url = request.url.overHTTP }
+        // Redirects depend on it; the other fields of the handshake are those of one connection.
+        request.headers[.upgrade] = "websocket"
         guard request.method == .get, request.body.isEmpty else {
             throw InvalidValue(.method, "of a WebSocket is GET, without content", excerpt: request.method.rawValue)
         }

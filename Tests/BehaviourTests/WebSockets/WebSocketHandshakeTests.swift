@@ -248,6 +248,50 @@ import Testing
         #expect(error?.response?.status == .temporaryRedirect)
     }
 
+    @Test(arguments: ["ws", "WS", "http"]) func redirectToASocketIsFollowed(_ scheme: String) async throws {
+        server.route(
+            .get,
+            "/old",
+            .redirect(to: "\(scheme)://127.0.0.1:\(server.port)/new", status: .temporaryRedirect)
+        )
+        server.route(.get, "/new", .webSocket { try $0.echo() })
+        let client = HTTPClient(baseURL: server.url)
+
+        try await client.webSocket("old").close()
+
+        #expect(server.requests.map(\.path) == ["/old", "/new"])
+        guard scheme != "http" else { return }
+        // For any other request, the address of a socket is no web address.
+        let error = await #expect(throws: RequestError.self) { try await client.send(HTTPRequest("old")) }
+        #expect(error?.code == .badRedirect)
+    }
+
+    @Test(arguments: [
+        ("https", "wss://other.example/new", "https://other.example/new"), ("https", "/new", "https://api.example/new"),
+        ("http", "wss://api.example/new", "https://api.example/new"),
+        ("http", "ws:///", nil), ("https", "ws://api.example/new", nil), ("https", "http://api.example/new", nil),
+    ])
+    func redirectNeverLeadsFromWSSToWS(_ scheme: String, _ location: String, _ next: String?) async throws {
+        let transport = ManualTransport([.upgrades, .concurrentDelivery])
+        let client = HTTPClient(baseURL: URL(string: "\(scheme)://api.example"), transport: transport)
+        let socket = Task { try await client.webSocket("old") }
+        let head = HTTPResponseHead(status: .found, headers: [.location: location])
+        let transfer = try await transport.awaitTransfer()
+        transfer.receive(.head(head))
+        transfer.receive(.end(nil))
+
+        if let next {
+            let second = try await transport.awaitTransfer(count: 2)
+            #expect(second.request.url.absoluteString == next)
+            second.receive(.end(RequestError(.closed, phase: .sending)))
+            await #expect(throws: RequestError.self) { try await socket.value }
+        } else {
+            let error = await #expect(throws: RequestError.self) { try await socket.value }
+            #expect(error?.code == .badRedirect || error?.code == .redirectRefused)
+            #expect(transport.transfers.count == 1)
+        }
+    }
+
     /// A 101 has no content.
     @Test func validatorOfContentAcceptsAHandshake() async throws {
         let client = HTTPClient(baseURL: server.url) { $0.validators = [.content] }
