@@ -55,6 +55,49 @@ import Testing
         #expect(Outbox.Decision(about: error) == decision)
     }
 
+    @Test(arguments: [400, 403, 409, 423, 429, 503]) func statusWithRetryAfterIsRetried(status: Int) {
+        let head = HTTPResponseHead(status: HTTPStatus(status), headers: [.retryAfter: "1"])
+        let error = RequestError(.unacceptableStatus, phase: .validating, response: head)
+        #expect(Outbox.Decision(about: error) == .retry)
+    }
+
+    @Test(arguments: [
+        (RequestError.Code.rejected, 200, Outbox.Decision.park), (.unacceptableContentType, 201, .park),
+        (.unacceptableStatus, 202, .park), (.rejected, 422, .park), (.rejected, 503, .retry), (.rejected, 401, .retry),
+        (.unacceptableContentType, 502, .retry),
+    ])
+    func refusalByAValidatorDecides(code: RequestError.Code, status: Int, decision: Outbox.Decision) {
+        let error = RequestError(code, phase: .validating, response: HTTPResponseHead(status: HTTPStatus(status)))
+        #expect(Outbox.Decision(about: error) == decision)
+    }
+
+    @Test func responseThatAValidatorRefusesIsRequestedOnce() async throws {
+        let trial = OutboxTrial { .text($0.text == "bad" ? "no" : "saved") }
+        trial.client.environment.validators = [
+            .closure { response, _ in response.body == Data("no".utf8) ? .fail(SampleError()) : .accept }
+        ]
+        let outbox = try trial.open()
+        try await outbox.add(SaveNote(note: 1, text: "bad"), in: "a")
+        try await outbox.add(SaveNote(note: 2, text: "good"), in: "b")
+
+        #expect(await !outbox.waitUntilDrained())
+
+        #expect(outbox.states == [.parked(.refused)])
+        #expect(Set(trial.arrivals.elements.map(\.text)) == ["bad", "good"] && trial.arrivals.count == 2)
+    }
+
+    @Test func keyThatIsBeingProcessedIsSentAgain() async throws {
+        let answers = Locked([StubResponse.status(.conflict, headers: [.retryAfter: "2"]), .text("saved")])
+        let trial = OutboxTrial { _ in answers.withLock { $0.removeFirst() } }
+        let outbox = try trial.open()
+        let id = try await outbox.add(SaveNote(note: 1), in: "a")
+
+        try await trial.pass(.seconds(2))
+
+        #expect(await outbox.waitUntilDrained())
+        #expect(trial.arrivals.elements.map(\.key) == [id.uuidString, id.uuidString])
+    }
+
     @Test(arguments: [
         (RequestError.Code.invalidRequest, Outbox.Decision.park), (.encoding, .park), (.unsupported, .park),
         (.bodyNotReplayable, .park), (.decoding, .park), (.emptyResponse, .park), (.unexpectedBody, .park),

@@ -90,12 +90,14 @@ extension Outbox {
         ///
         /// | failure | decision |
         /// |---|---|
-        /// | a status from 400 to 499, except 401, 407, 408, 421, 425 and 429 | `park` |
+        /// | a status from 400 to 499 without `Retry-After`, except 401, 407, 408, 421, 425 and 429 | `park` |
         /// | the request is invalid, or can't be encoded or sent by this client | `park` |
+        /// | the status is from 200 to 299, and a validator refuses the response | `park` |
         /// | the status is accepted, and the content is too large, or can't be decoded | `park` |
         /// | everything else, such as no connection, 401 or 503 | `retry` |
         ///
-        /// A 401 is retried, since a login changes the credentials of the client, and not the entry.
+        /// A 401 is retried, since a login changes the credentials of the client, and not the entry. A 409 with
+        /// `Retry-After` is retried, since a server may send it while it still processes the same `Idempotency-Key`.
         public init(about error: RequestError) {
             let codes: Set<RequestError.Code> = [
                 .invalidRequest, .encoding, .unsupported, .bodyNotReplayable, .decoding, .emptyResponse,
@@ -103,9 +105,7 @@ extension Outbox {
             ]
             // The request's own error about content that it can't use, or the outbox's about a body that is a file.
             let isOwn = error.code == .other && error.phase == .decoding || error.underlying is Outbox.Error
-            let status = error.code == .unacceptableStatus ? error.response?.status.code ?? 0 : 0
-            let isRefused = 400...499 ~= status && ![401, 407, 408, 421, 425, 429].contains(status)
-            self = isRefused || isOwn || codes.contains(error.code) ? .park : .retry
+            self = error.isRefusal || isOwn || codes.contains(error.code) ? .park : .retry
         }
     }
 
@@ -145,6 +145,19 @@ extension Outbox {
             case .unregistered(let type): "the type “\(type.shortened())” isn't registered; register it with the outbox"
             case .fileBody: "the body of the request is a file; pass the file to the outbox, which copies it"
             }
+        }
+    }
+}
+
+extension RequestError {
+    /// Whether the response says that the same request would be refused again.
+    fileprivate var isRefusal: Bool {
+        guard [.unacceptableStatus, .rejected, .unacceptableContentType].contains(code) else { return false }
+        return switch response?.status.code ?? 0 {
+        case 200...299: true
+        case 401, 407, 408, 421, 425, 429: false
+        case 400...499: retryAfter() == nil
+        default: false
         }
     }
 }
