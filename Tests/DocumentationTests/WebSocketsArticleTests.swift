@@ -93,21 +93,34 @@ import Testing
         by policy: RetryPolicy = .default,
         _ receive: (WebSocket.Message) async throws -> Void
     ) async throws {
-        var (failures, last) = (0, "")
+        var (failures, last, isReceiving) = (0, "", false)
         while true {
             do {
                 let socket = try await client.webSocket("feed?after=\(last)")
                 for try await message in socket.messages {
-                    (failures, last) = (0, message.text ?? "")
+                    isReceiving = true
                     try await receive(message)
+                    // Only now: a message that wasn't received must come again.
+                    (failures, last, isReceiving) = (0, message.text ?? last, false)
                 }
-                guard socket.closeCode == .goingAway || socket.closeCode == .serviceRestart else { return }
+                switch socket.closeCode {
+                case .normalClosure?, .noStatusReceived?:
+                    return
+                case .goingAway?, .internalError?, .serviceRestart?, .tryAgainLater?:
+                    throw RequestError(.connectionLost, phase: .receiving, reason: "the server closed the feed for now")
+                case let code:
+                    throw RequestError(
+                        .closed,
+                        phase: .receiving,
+                        reason: "the server closed the feed: \(code?.description ?? "")"
+                    )
+                }
+            } catch let error as RequestError where !isReceiving {
                 failures += 1
-            } catch let error as RequestError where error.isConnectivityError {
-                failures += 1
-                guard failures <= policy.limit else { throw error }
+                let decision = policy.decision(about: error, of: HTTPRequest("feed"), attempt: failures)
+                guard case .retry(let wait) = decision else { throw error }
+                try await Task.sleep(for: wait)
             }
-            try await Task.sleep(for: policy.backoff.delay(before: failures))
         }
     }
 
@@ -138,5 +151,89 @@ import Testing
         await #expect(throws: RequestError.self) {
             try await follow(client, by: RetryPolicy(limit: 2, backoff: .none)) { _ in }
         }
+    }
+
+    /// The feed is cut before, within and after its messages, and during the handshake.
+    @Test func feedLosesAndDoublesNoMessage() async throws {
+        let (total, cuts, random) = (Scale.pick(100, whole: 3000), Locked(0), Locked(SeededRandom(Fuzz.seed)))
+        server.route(.get, "/feed") { request in
+            let after = Int(request.target.split(separator: "=").dropFirst().first ?? "") ?? 0
+            let (count, end) = random.withLock { random in
+                (Int.random(in: 0...5, using: &random), Int.random(in: 0..<9, using: &random))
+            }
+            cuts.withLock { $0 += 1 }
+            if end == 7 { return .status(.serviceUnavailable) }
+            if end == 8 { return .reset }
+            return .webSocket { socket in
+                for number in (after + 1..<after + 1 + count).clamped(to: 1..<total + 1) {
+                    try socket.send("\(number)")
+                }
+                guard after + count < total else { return socket.close() }
+                switch end {
+                case 0: socket.disconnect()
+                case 1: socket.reset()
+                case 2:
+                    // The beginning of a text of ten bytes.
+                    try socket.send(bytes: Data([0x81, 0x0A, 0x31]))
+                    socket.disconnect()
+                case 3: socket.close(code: .goingAway)
+                case 4: socket.close(code: .internalError)
+                case 5: socket.close(code: .serviceRestart)
+                default: socket.close(code: .tryAgainLater)
+                }
+            }
+        }
+
+        var texts: [String?] = []
+        try await follow(client, by: RetryPolicy(limit: 1000, backoff: .none)) { texts.append($0.text) }
+
+        #expect(texts == (1...total).map(String.init), "seed \(Fuzz.seed)")
+        #expect(cuts.withLock(\.self) > total / 3)
+        if Scale.isWhole { print("\(cuts.withLock(\.self)) cuts of a feed of \(total) messages") }
+    }
+
+    @Test func messageThatIsNotReceivedIsAnError() async throws {
+        server.enqueue(
+            .webSocket { socket in
+                for text in ["1", "2", "3"] { try socket.send(text) }
+                socket.close(code: .goingAway)
+            }
+        )
+
+        var texts: [String?] = []
+        let error = await #expect(throws: RequestError.self) {
+            try await follow(client, by: RetryPolicy(limit: 2, backoff: .none)) { message in
+                if message.text == "2" { throw RequestError(.cannotConnect, phase: .sending) }
+                texts.append(message.text)
+            }
+        }
+
+        #expect(error?.code == .cannotConnect && texts == ["1"] && server.requestCount == 1)
+    }
+
+    @Test(arguments: [(1001, 3), (1011, 3), (1012, 3), (1013, 3), (1008, 1), (4000, 1)])
+    func closeCodeDecides(code: UInt16, connections: Int) async throws {
+        server.route(.get, "/feed", .webSocket { $0.close(code: WebSocket.CloseCode(rawValue: code)) })
+
+        await #expect(throws: RequestError.self) {
+            try await follow(client, by: RetryPolicy(limit: 2, backoff: .none)) { _ in }
+        }
+
+        #expect(server.requestCount == connections)
+    }
+
+    @Test func bytesDoNotResetThePosition() async throws {
+        server.enqueue(
+            .webSocket { socket in
+                try socket.send("1")
+                try socket.send(.data(Data([1])))
+                socket.close(code: .goingAway)
+            },
+            .webSocket { $0.close() }
+        )
+
+        try await follow(client, by: RetryPolicy(limit: 2, backoff: .none)) { _ in }
+
+        #expect(server.requests.map(\.target) == ["/feed?after=", "/feed?after=1"])
     }
 }
