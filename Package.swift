@@ -53,6 +53,7 @@ let package = Package(
         .testTarget(
             name: "BehaviourTests",
             dependencies: ["Requests", "RequestsTesting", "RequestsTestSupport"],
+            exclude: ["Outbox/Journals"],
             swiftSettings: settings + undebugged
         ),
         // The parts, from inside.

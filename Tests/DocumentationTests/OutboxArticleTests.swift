@@ -126,7 +126,9 @@ import Testing
 
     @Test func backgroundTaskWaitsUntilNothingIsLeft() async throws {
         let folder = TemporaryFolder()
-        let outbox = try Outbox(at: folder.url, client: HTTPClient()) { $0.register(DeleteNote.self) }
+        let outbox = try Outbox(at: folder.url, client: HTTPClient()) {
+            $0.register(DeleteNote.self, as: "delete-note")
+        }
 
         let isEmpty = await outbox.waitUntilDrained()
 

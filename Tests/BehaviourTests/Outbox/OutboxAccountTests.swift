@@ -84,11 +84,10 @@ import Testing
         let (trial, hasBegun, gate) = (OutboxTrial(), Gate(), Gate())
         let outbox = try trial.open {
             $0.account = "ada"
-            $0.register(SaveNote.self) { _ in
-                hasBegun.open()
-                try await gate.wait()
-                throw CancellationError()
-            }
+        } handling: { _ in
+            hasBegun.open()
+            try await gate.wait()
+            throw CancellationError()
         }
         try await outbox.add(SaveNote(note: 1), in: "a")
         try await hasBegun.wait()
@@ -99,7 +98,43 @@ import Testing
         outbox.account = "ada"
 
         #expect(await !outbox.waitUntilDrained())
-        #expect(outbox.states == [.parked(.refused)] && trial.arrivals.count == 1)
+        #expect(outbox.states == [.parked(.unhandled)] && trial.arrivals.count == 1)
+    }
+
+    /// Its handler would change the data of another user. Here, the account changes between the end of the request and
+    /// its report.
+    @Test(arguments: ["bob", "ada"]) func responseAfterAChangeOfTheAccountIsNotHandled(last: String) async throws {
+        let (first, second, handled) = (Gate(), Gate(), Recorder<String>())
+        let trial = OutboxTrial { arrival in
+            arrival.text == "bad"
+                ? .status(.serviceUnavailable).held(by: first) : .text("saved").held(by: second)
+        }
+        let present = Locked<Outbox?>(nil)
+        let outbox = try trial.open {
+            $0.account = "ada"
+            $0.decide = { _, _ in
+                second.open()
+                while !trial.client.operations.isEmpty { usleep(1000) }
+                present.withLock { $0 }?.account = "bob"
+                present.withLock { $0 }?.account = last
+                return .park
+            }
+        } handling: {
+            handled.record($0.request.text)
+        }
+        present.withLock { $0 = outbox }
+        try await outbox.add(SaveNote(note: 1, text: "bad"), in: "a")
+        try await outbox.add(SaveNote(note: 2, text: "good"), in: "b")
+        await trial.arrivals.first(2)
+
+        first.open()
+        try await eventually { outbox.entries.map(\.category) == ["a"] }
+        present.withLock { $0 = nil }
+
+        #expect(handled.elements == [])
+        await outbox.close()
+        let next = try trial.open { ($0.account, $0.isPaused) = ("ada", true) }
+        #expect(next.entries.map(\.category) == ["a"])
     }
 
     /// The account changes between the turn of an entry and the request for it.
@@ -108,14 +143,15 @@ import Testing
         let outbox = try trial.open {
             ($0.account, $0.isPaused) = ("ada", true)
             $0.register(
-                SaveNote.self,
+                UploadPhoto.self,
+                as: "photo",
                 migrating: { content in
                     present.withLock { $0 }?.account = "bob"
                     return content
                 }
             )
         }
-        try await outbox.add(SaveNote(note: 1), in: "a")
+        try await outbox.add(UploadPhoto(name: "a"), in: "a")
         present.withLock { $0 = outbox }
 
         outbox.resume()

@@ -113,8 +113,8 @@ import Testing
     func entryWhoseAcceptedContentCannotBeUsedIsSentOnce(hasOwnErrorType: Bool) async throws {
         let trial = OutboxTrial()
         let outbox = try trial.open {
-            $0.register(SaveWithReceipt.self)
-            $0.register(SaveWithOwnError.self)
+            $0.register(SaveWithReceipt.self, as: "receipt")
+            $0.register(SaveWithOwnError.self, as: "own-error")
         }
         if hasOwnErrorType {
             try await outbox.add(SaveWithOwnError(), in: "a")
@@ -139,15 +139,13 @@ import Testing
 
     @Test func errorMayUseTheOutboxThatItIsReportedTo() async throws {
         let (trial, present) = (OutboxTrial(), Locked<Outbox?>(nil))
-        let outbox = try trial.open {
-            $0.register(SaveNote.self) { _ in throw AskingError { _ = present.withLock { $0 }?.entries } }
-        }
+        let outbox = try trial.open(handling: { _ in throw AskingError { _ = present.withLock { $0 }?.entries } })
         present.withLock { $0 = outbox }
         try await outbox.add(SaveNote(note: 1), in: "a")
 
         #expect(await !outbox.waitUntilDrained())
 
-        #expect(outbox.states == [.parked(.refused)])
+        #expect(outbox.states == [.parked(.unhandled)])
         present.withLock { $0 = nil }
     }
 
@@ -260,20 +258,75 @@ import Testing
         #expect(second.states == [.pending] && second.entries.first?.expires == late)
     }
 
-    @Test func removedEntryIsCancelledAndItsCategoryGoesOn() async throws {
-        let trial = OutboxTrial { $0.text == "1" ? .never : .text("saved") }
+    @Test(arguments: [200, 422, 503]) func removedEntryIsAnsweredBeforeTheNextOneIsSent(status: Int) async throws {
+        let (gate, handled) = (Gate(), Recorder<String>())
+        let trial = OutboxTrial { arrival in
+            arrival.text == "1" ? .text("saved", status: HTTPStatus(status)).held(by: gate) : .text("saved")
+        }
+        let outbox = try trial.open(handling: { handled.record($0.request.text) })
+        let id = try await outbox.add(SaveNote(note: 1, text: "1"), in: "a")
+        await trial.arrivals.first(1)
+        let operation = try #require(trial.client.requestOperations.first)
+        try await outbox.add(SaveNote(note: 1, text: "2"), in: "a")
+
+        try await outbox.remove(id)
+        try await outbox.add(SaveNote(note: 2, text: "other"), in: "b")
+        await trial.arrivals.first(2)
+        #expect(trial.arrivals.elements.map(\.text) == ["1", "other"] && !operation.isCancelled)
+        gate.open()
+
+        #expect(await outbox.waitUntilDrained())
+        #expect(trial.arrivals.elements.map(\.text) == ["1", "other", "2"])
+        #expect(Set(handled.elements) == ["2", "other"])
+        await outbox.close()
+        let second = try trial.open()
+        #expect(second.entries == [])
+    }
+
+    @Test func removedEntryIsNotRepeatedByTheClient() async throws {
+        let gate = Gate()
+        let trial = OutboxTrial { arrival in
+            arrival.text == "1" ? .status(.serviceUnavailable).held(by: gate) : .text("saved")
+        }
+        trial.client.environment.retry = RetryPolicy(limit: 2, backoff: .none)
         let outbox = try trial.open()
         let id = try await outbox.add(SaveNote(note: 1, text: "1"), in: "a")
         await trial.arrivals.first(1)
         try await outbox.add(SaveNote(note: 1, text: "2"), in: "a")
 
         try await outbox.remove(id)
+        gate.open()
 
         #expect(await outbox.waitUntilDrained())
         #expect(trial.arrivals.elements.map(\.text) == ["1", "2"])
-        await outbox.close()
-        let second = try trial.open()
-        #expect(second.entries == [])
+    }
+
+    @Test func removedEntryBetweenTwoAttemptsEndsAtOnce() async throws {
+        let trial = OutboxTrial { $0.text == "1" ? .status(.serviceUnavailable) : .text("saved") }
+        trial.client.environment.retry = RetryPolicy(limit: 2, backoff: .constant(.seconds(60)).jitter(.none))
+        let outbox = try trial.open()
+        let id = try await outbox.add(SaveNote(note: 1, text: "1"), in: "a")
+        try await trial.clock.waitForSleepers()
+        try await outbox.add(SaveNote(note: 1, text: "2"), in: "a")
+
+        try await outbox.remove(id)
+
+        // The clock doesn't advance.
+        #expect(await outbox.waitUntilDrained())
+        #expect(trial.arrivals.elements.map(\.text) == ["1", "2"])
+    }
+
+    @Test func changeOfTheAccountCancelsARemovedEntry() async throws {
+        let trial = OutboxTrial { $0.text == "1" ? .never : .text("saved") }
+        let outbox = try trial.open { $0.account = "ada" }
+        let id = try await outbox.add(SaveNote(note: 1, text: "1"), in: "a")
+        await trial.arrivals.first(1)
+        try await outbox.remove(id)
+
+        outbox.account = "bob"
+
+        #expect(await outbox.waitUntilDrained())
+        try await eventually { trial.client.operations.isEmpty }
     }
 
     @Test func categoryIsRemovedForThePresentAccount() async throws {
@@ -313,13 +366,14 @@ import Testing
 
     @Test func handlerThatThrowsParksTheEntry() async throws {
         let trial = OutboxTrial()
-        let outbox = try trial.open { $0.register(SaveNote.self) { _ in throw SampleError() } }
+        let outbox = try trial.open(handling: { _ in throw SampleError() })
         try await outbox.add(SaveNote(note: 1))
 
         #expect(await !outbox.waitUntilDrained())
 
-        #expect(outbox.states == [.parked(.refused)] && trial.arrivals.count == 1)
-        #expect(outbox.entries.first?.failure?.contains("SampleError") == true)
+        #expect(outbox.states == [.parked(.unhandled)] && trial.arrivals.count == 1)
+        let failure = try #require(outbox.entries.first?.failure)
+        #expect(failure.contains("SampleError") && failure.contains("handler") && !failure.contains("building"))
     }
 
     @Test func eventsTellWhatHappens() async throws {
@@ -349,7 +403,7 @@ import Testing
 
     @Test func requestThatCannotBeEncodedIsAnErrorOfAdd() async throws {
         let trial = OutboxTrial()
-        let outbox = try trial.open { $0.register(Fussy.self) }
+        let outbox = try trial.open { $0.register(Fussy.self, as: "Fussy") }
 
         await #expect(throws: SampleError.self) { try await outbox.add(Fussy(isUnreadable: false)) }
         await #expect(throws: EncodingError.self) {
@@ -361,7 +415,7 @@ import Testing
 
     @Test func unreadableEntryIsKept() async throws {
         let trial = OutboxTrial()
-        let first = try trial.open { $0.register(Fussy.self) }
+        let first = try trial.open { $0.register(Fussy.self, as: "Fussy") }
         try await first.add(Fussy(isUnreadable: true), in: "a")
         try await first.add(SaveNote(note: 1), in: "a")
         try await first.add(SaveNote(note: 2), in: "b")
@@ -387,7 +441,7 @@ import Testing
     @Test func entryOfATypeThatIsNotRegisteredIsKept() async throws {
         let trial = OutboxTrial()
         let first = try trial.open {
-            $0.register(UploadPhoto.self)
+            $0.register(UploadPhoto.self, as: "UploadPhoto")
             $0.isPaused = true
         }
         try await first.add(UploadPhoto(name: "a"), in: "a")
@@ -399,7 +453,7 @@ import Testing
         #expect(second.states == [.parked(.unregistered), .pending])
         #expect(second.entries.first?.type == "UploadPhoto")
         await second.close()
-        let third = try trial.open { $0.register(UploadPhoto.self) }
+        let third = try trial.open { $0.register(UploadPhoto.self, as: "UploadPhoto") }
 
         #expect(await third.waitUntilDrained())
         #expect(trial.arrivals.elements.map(\.path) == ["/photos/a", "/notes/1"])

@@ -36,14 +36,64 @@ import Testing
         #expect(await first.waitUntilDrained())
     }
 
+    @Test func removedFolderIsAnErrorOfAdd() async throws {
+        let trial = OutboxTrial()
+        let folder = trial.folder.file("outbox")
+        func open() throws -> Outbox {
+            try Outbox(at: folder, client: trial.client) {
+                $0.register(SaveNote.self, as: "note")
+                ($0.connectivity, $0.isPaused) = (trial.connectivity, true)
+            }
+        }
+        let first = try open()
+        try await first.add(SaveNote(note: 1, text: String(repeating: "x", count: 70_000)), in: "a")
+        try FileManager.default.removeItem(at: folder)
+
+        await #expect(throws: FileError.self) { try await first.add(SaveNote(note: 2)) }
+
+        let second = try open()
+        let id = try await second.add(SaveNote(note: 3))
+        await #expect(throws: FileError.self) { try await first.add(SaveNote(note: 4)) }
+        await #expect(throws: FileError.self) { try await first.removeAll { _ in true } }
+        first.resume()
+        try await second.add(SaveNote(note: 5))
+        await first.close()
+        await second.close()
+        let third = try open()
+        #expect(third.entries.first?.id == id && third.entries.count == 2 && trial.arrivals.count == 0)
+    }
+
+    @Test func outboxWhoseLockFileIsRemovedStops() async throws {
+        let trial = OutboxTrial()
+        let first = try trial.open { $0.isPaused = true }
+        try await first.add(SaveNote(note: 1, text: "1"), in: "a")
+        try FileManager.default.removeItem(at: trial.folder.file("lock"))
+        let second = try trial.open()
+
+        await #expect(throws: FileError.self) { try await first.add(SaveNote(note: 2, text: "2"), in: "a") }
+        #expect(await second.waitUntilDrained())
+        try await second.add(SaveNote(note: 3, text: "3"), in: "a")
+        first.resume()
+        first.account = "ada"
+        first.account = nil
+
+        #expect(await second.waitUntilDrained())
+        await first.close()
+        #expect(trial.arrivals.elements.map(\.text) == ["1", "3"])
+    }
+
     @Test func folderThatCannotBeMadeIsAnError() throws {
         let trial = OutboxTrial()
         try Data().write(to: trial.folder.file("file"))
         #expect(throws: FileError.self) {
-            try Outbox(at: trial.folder.file("file"), client: trial.client) { $0.register(SaveNote.self) }
+            try Outbox(at: trial.folder.file("file"), client: trial.client) {
+                $0.register(SaveNote.self, as: "SaveNote")
+            }
         }
         #expect(throws: FileError.self) {
-            try Outbox(at: URL(string: "https://example.com")!, client: trial.client) { $0.register(SaveNote.self) }
+            try Outbox(at: URL(string: "https://example.com")!, client: trial.client) {
+                $0.register(SaveNote.self, as: "SaveNote")
+            }
         }
     }
 
@@ -53,7 +103,7 @@ import Testing
         try Data("photo".utf8).write(to: photo)
         let folder = trial.folder.file("outbox")
         let outbox = try Outbox(at: folder, client: trial.client) {
-            $0.register(UploadPhoto.self)
+            $0.register(UploadPhoto.self, as: "UploadPhoto")
             $0.isPaused = true
         }
         try await outbox.add(UploadPhoto(name: "a"), file: photo)
@@ -227,14 +277,14 @@ import Testing
         let trial = OutboxTrial { _ in .status(.serviceUnavailable) }
         let photo = trial.folder.file("photo.jpg")
         try Data("photo".utf8).write(to: photo)
-        let first = try trial.open { $0.register(UploadPhoto.self) }
+        let first = try trial.open { $0.register(UploadPhoto.self, as: "UploadPhoto") }
         try await first.add(UploadPhoto(name: "a"), file: photo)
         try await trial.clock.waitForSleepers()
         try FileManager.default.removeItem(at: photo)
         await first.close()
         #expect(trial.folder.files.count == 3)
 
-        let second = try trial.open { $0.register(UploadPhoto.self) }
+        let second = try trial.open { $0.register(UploadPhoto.self, as: "UploadPhoto") }
         try await trial.pass(.seconds(1))
         await trial.arrivals.first(2)
         #expect(trial.arrivals.elements.map(\.text) == ["photo", "photo"])
@@ -248,7 +298,7 @@ import Testing
         let trial = OutboxTrial { _ in .status(.noContent) }
         let photo = trial.folder.file("photo.jpg")
         try Data("photo".utf8).write(to: photo)
-        let outbox = try trial.open { $0.register(UploadPhoto.self) }
+        let outbox = try trial.open { $0.register(UploadPhoto.self, as: "UploadPhoto") }
 
         try await outbox.add(UploadPhoto(name: "a"), file: photo)
 
@@ -263,7 +313,7 @@ import Testing
         let photo = trial.folder.file("photo.jpg")
         try Data("photo".utf8).write(to: photo)
         let first = try trial.open {
-            $0.register(UploadPhoto.self)
+            $0.register(UploadPhoto.self, as: "UploadPhoto")
             $0.isPaused = true
         }
         let id = try await first.add(UploadPhoto(name: "a"), file: photo)
@@ -272,7 +322,7 @@ import Testing
         journal[journal.count / 2] = 0xFF
         try journal.write(to: trial.journal)
 
-        let second = try trial.open { $0.register(UploadPhoto.self) }
+        let second = try trial.open { $0.register(UploadPhoto.self, as: "UploadPhoto") }
 
         #expect(second.isEmpty && second.damage.count == 1)
         #expect(trial.folder.files.contains { $0.lastPathComponent == "\(id.uuidString).jpg" })
@@ -281,10 +331,13 @@ import Testing
     @Test func fileOutsideIsRefused() async throws {
         let trial = OutboxTrial()
         let photo = trial.folder.file("photo.jpg")
-        let outbox = try trial.open { $0.register(UploadPhoto.self) }
+        let outbox = try trial.open { $0.register(UploadPhoto.self, as: "UploadPhoto") }
 
         await #expect(throws: Outbox.Error.fileBody) { try await outbox.add(UploadPhoto(name: "a", file: photo)) }
-        await #expect(throws: FileError.self) { try await outbox.add(UploadPhoto(name: "a"), file: photo) }
+        let error = await #expect(throws: FileError.self) {
+            try await outbox.add(UploadPhoto(name: "a"), file: photo)
+        }
+        #expect(error?.code == .cannotReadFile && error?.file.lastPathComponent == "photo.jpg")
         await #expect(throws: FileError.self) { try await outbox.add(UploadPhoto(name: "a"), file: trial.folder.url) }
 
         #expect(outbox.isEmpty && trial.folder.files.count == 2)

@@ -130,8 +130,11 @@ import Testing
         #expect(outbox.entries.first?.nextAttempt == trial.date.now + wait)
     }
 
-    @Test func wrongClockDelaysNothingForEver() async throws {
-        let trial = OutboxTrial { _ in .status(.serviceUnavailable) }
+    /// The date of a device may be set back between two processes, and no wait becomes longer.
+    @Test(arguments: [("", 1.0), ("3600", 3600)]) func wrongDateDelaysNothing(field: String, wait: Double) async throws
+    {
+        let headers: HTTPHeaders = field.isEmpty ? [] : [.retryAfter: field]
+        let trial = OutboxTrial { _ in .status(.serviceUnavailable, headers: headers) }
         trial.date.advance(by: 1_000_000_000)
         let first = try trial.open()
         try await first.add(SaveNote(note: 1))
@@ -142,10 +145,32 @@ import Testing
         let second = try trial.open()
         try await trial.clock.waitForSleepers()
 
-        #expect(second.entries.first?.nextAttempt == trial.date.now + 86_400)
-        // Only the clock advances: the date of a device may be set back while it waits.
-        trial.clock.advance(by: .seconds(86_400))
+        #expect(second.entries.first?.nextAttempt == trial.date.now + wait)
+        trial.clock.advance(by: .seconds(wait))
         await trial.arrivals.first(2)
+    }
+
+    /// The date of a device may be changed while entries wait.
+    @Test(arguments: [-31_536_000.0, -30, 30, 31_536_000]) func changedDateDelaysNoEntry(by change: Double) async throws
+    {
+        let isWell = Locked(false)
+        let trial = OutboxTrial { _ in isWell.withLock { $0 } ? .text("saved") : .status(.serviceUnavailable) }
+        let outbox = try trial.open { $0.backoff = .constant(.seconds(1)).jitter(.none) }
+        for note in 1...3 {
+            try await outbox.add(SaveNote(note: note), in: "\(note)")
+            try await eventually { outbox.entries.allSatisfy { $0.attempts == 1 } }
+            // They wait for different times.
+            trial.date.advance(by: 0.25)
+            trial.clock.advance(by: .milliseconds(250))
+        }
+        isWell.withLock { $0 = true }
+
+        trial.date.advance(by: change)
+        try await trial.clock.waitForSleepers()
+        trial.clock.advance(by: .seconds(1))
+
+        #expect(await outbox.waitUntilDrained())
+        #expect(trial.arrivals.count == 6)
     }
 
     @Test func retriesOfTheClientHaveTheSameKey() async throws {
@@ -197,10 +222,9 @@ import Testing
         let (gate, handled) = (Gate(), Recorder<String>())
         let outbox = try trial.open {
             $0.account = "ada"
-            $0.register(SaveNote.self) { sent in
-                handled.record("\(sent.entry.account ?? "") \(sent.request.note) \(sent.response.body)")
-                try? await gate.wait()
-            }
+        } handling: { sent in
+            handled.record("\(sent.entry.account ?? "") \(sent.request.note) \(sent.response.body)")
+            try? await gate.wait()
         }
         try await outbox.add(SaveNote(note: 7, text: "soup"), in: "a")
         try await outbox.add(SaveNote(note: 8, text: "tea"), in: "a")
@@ -216,19 +240,17 @@ import Testing
     @Test func responseIsHandledAgainIfTheOutboxWasClosedMeanwhile() async throws {
         let trial = OutboxTrial()
         let (gate, handled) = (Gate(), Recorder<UUID>())
-        let configure: @Sendable (inout Outbox.Settings) -> Void = {
-            $0.register(SaveNote.self) { sent in
-                handled.record(sent.entry.id)
-                try? await gate.wait()
-            }
+        let handle: Outbox.Handler<SaveNote> = { sent in
+            handled.record(sent.entry.id)
+            try? await gate.wait()
         }
-        let first = try trial.open(configure)
+        let first = try trial.open(handling: handle)
         let id = try await first.add(SaveNote(note: 1))
         await handled.first(1)
         await first.close()
         gate.open()
 
-        let second = try trial.open(configure)
+        let second = try trial.open(handling: handle)
 
         #expect(await second.waitUntilDrained())
         #expect(handled.elements == [id, id] && trial.arrivals.elements.map(\.key) == [id.uuidString, id.uuidString])

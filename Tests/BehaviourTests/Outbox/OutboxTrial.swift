@@ -93,12 +93,15 @@ final class OutboxTrial: Sendable {
         }
     }
 
-    /// Opens the outbox of the folder.
-    func open(_ configure: (inout Outbox.Settings) throws -> Void = { _ in }) throws -> Outbox {
+    /// Opens the outbox of the folder, with ``SaveNote`` as the type “SaveNote”.
+    func open(
+        _ configure: (inout Outbox.Settings) throws -> Void = { _ in },
+        handling handle: @escaping Outbox.Handler<SaveNote> = { _ in }
+    ) throws -> Outbox {
         try Outbox(at: folder.url, client: client) {
             $0.connectivity = connectivity
             $0.backoff = .exponential(from: .seconds(1)).jitter(.none)
-            $0.register(SaveNote.self)
+            $0.register(SaveNote.self, as: "SaveNote", handling: handle)
             try configure(&$0)
         }
     }

@@ -20,18 +20,23 @@ import Testing
     private let folder = TemporaryFolder()
     private let calls: DiskCalls
     private let client: HTTPClient
+    private let paths = Recorder<String>()
 
     init() {
         calls = DiskCalls(in: folder.url)
         client = HTTPClient(
             baseURL: URL(string: "https://api.example.com"),
-            transport: InMemoryTransport { _ in .status(.noContent) }
+            transport: InMemoryTransport { [paths] request in
+                paths.record(request.url.path)
+                return .status(request.url.path == "/writes/503" ? .serviceUnavailable : .noContent)
+            }
         )
     }
 
     private func open() throws -> Outbox {
         try Outbox(at: folder.url, client: client) {
-            $0.register(Write.self)
+            $0.register(Write.self, as: "write")
+            $0.backoff = .constant(.seconds(3600)).jitter(.none)
             ($0.connectivity, $0.isPaused) = (Connectivity(), true)
         }
     }
@@ -126,6 +131,29 @@ import Testing
         let journal = try String(contentsOf: folder.file("journal"), encoding: .utf8)
         #expect(journal.split(separator: "\n").count == 2)
         #expect(try open().entries == entries)
+    }
+
+    /// Otherwise an older version would replace a newer one in the next process.
+    @Test func endThatCannotBeRecordedHoldsItsCategoryBack() async throws {
+        let (outbox, photo) = (try open(), try photo())
+        // Only an entry with a body ends with a wait for the disk.
+        try await outbox.add(Write(number: 1), in: "a", file: photo.file)
+        try await outbox.add(Write(number: 2), in: "a")
+        let busy = try await outbox.add(Write(number: 503), in: "b")
+        calls.refuse { $0 == .sync("journal") }
+        outbox.resume()
+        try await eventually { paths.elements.contains("/writes/1") && client.operations.isEmpty }
+
+        await #expect(throws: FileError.self) { try await outbox.add(Write(number: 3), in: "c") }
+        #expect(!paths.elements.contains("/writes/2"))
+        calls.refuse { _ in false }
+        try await outbox.add(Write(number: 3), in: "c")
+        try await eventually { outbox.entries.map(\.id) == [busy] }
+        await outbox.close()
+
+        let next = try open()
+        #expect(next.entries.map(\.id) == [busy])
+        #expect(paths.elements.filter { $0 != "/writes/503" } == ["/writes/1", "/writes/2", "/writes/3"])
     }
 
     @Test func fileThatCannotBeSyncedIsNotKept() async throws {

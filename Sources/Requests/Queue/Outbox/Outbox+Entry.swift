@@ -10,7 +10,7 @@ extension Outbox {
         public enum State: Sendable, Hashable, Codable {
             /// It is sent when its turn and its time have come.
             case pending
-            /// It is being sent, or its response is being handled.
+            /// It is being sent, or its response is being handled; or its end can't be recorded, as on a full disk.
             case sending
             /// It isn't sent, for this reason; retry it, or remove it.
             case parked(Reason)
@@ -20,13 +20,19 @@ extension Outbox {
         public enum Reason: String, Sendable, Hashable, Codable {
             /// It failed, and another attempt would fail too.
             case refused
+            /// The server has accepted it, and the handler of the response has thrown an error. If it is retried, the
+            /// request is sent again.
+            case unhandled
+            /// The journal was damaged, and may have said that the entry was sent.
+            case uncertain
             /// It wasn't sent in time.
             case expired
             /// It belongs to another account than the current one; it is sent when its account is set again.
             case otherAccount
             /// Its type isn't registered.
             case unregistered
-            /// Its content can't be decoded, or can't be migrated.
+            /// Its content can't be decoded, or can't be migrated; or its name fits two types, as it can in journals of
+            /// earlier versions.
             case unreadable
         }
 
@@ -50,6 +56,8 @@ extension Outbox {
         public internal(set) var nextAttempt: Date?
         /// The last failure, in a line without secrets; `nil` before the first.
         public internal(set) var failure: String?
+        /// The wait before the next attempt, in seconds; `nil` if it needn't wait, and in journals of earlier versions.
+        var wait: TimeInterval?
         /// The name of the file that is the body of the request.
         var body: String?
         /// Whether its category continues without it.
@@ -64,8 +72,9 @@ extension Outbox {
         case sending(Entry)
         /// An attempt has failed, and there will be another one.
         case failed(Entry, RequestError)
-        /// An entry isn't sent until it is retried: it was refused, it has expired, or it can't be read. Or its request
-        /// was cancelled because the account has changed: it isn't sent until the account is the same again.
+        /// An entry isn't sent until it is retried: it was refused, its response wasn't handled, it has expired, or it
+        /// can't be read. Or its request was cancelled because the account has changed: it isn't sent until the account
+        /// is the same again.
         case parked(Entry, RequestError?)
         /// The application retries an entry.
         case retried(Entry)
@@ -134,6 +143,12 @@ extension Outbox {
         case closed
         /// The type of the request isn't registered; the value is the name of the type.
         case unregistered(String)
+        /// A name was registered twice, so that it doesn't determine the type and the handler.
+        case repeatedName(String)
+        /// An entry has a name from the code, as in journals of earlier versions, that fits two registered types.
+        case ambiguousName(String)
+        /// The journal has records of a newer version of the library, which must not be ignored.
+        case newerJournal
         /// The body of the request is a file, which may change or vanish before it is sent.
         case fileBody
 
@@ -143,6 +158,9 @@ extension Outbox {
             case .inUse: "another outbox uses the folder; close it first"
             case .closed: "the outbox is closed"
             case .unregistered(let type): "the type “\(type.shortened())” isn't registered; register it with the outbox"
+            case .repeatedName(let name): "the name “\(name.shortened())” is registered twice; give each type its own"
+            case .ambiguousName(let name): "the name “\(name.shortened())” fits two registered types; remove the entry"
+            case .newerJournal: "the journal is of a newer version; open it with that version"
             case .fileBody: "the body of the request is a file; pass the file to the outbox, which copies it"
             }
         }

@@ -7,6 +7,8 @@ import Foundation
 extension Outbox {
     /// The longest wait that a server can ask for: a day.
     static let longestWait: TimeInterval = 86_400
+    /// The wait before records that couldn't be written are written again.
+    private static let writingWait = Duration.seconds(10)
 
     // MARK: Writing
 
@@ -16,7 +18,7 @@ extension Outbox {
     ///
     /// - Throws: ``FileError`` or ``Outbox/Error``.
     func commit(_ records: [OutboxRecord]) async throws {
-        let lines = try records.reduce(into: Data()) { $0 += try $1.line() }
+        let lines = try records.lines()
         try await withCheckedThrowingContinuation { continuation in
             let isFirst = shared.withLock { shared in
                 shared.changes.append((records, lines, continuation))
@@ -27,26 +29,47 @@ extension Outbox {
     }
 
     private func flush() {
-        let (changes, isClosed) = shared.withLock { shared in
+        let changes = shared.withLock { shared in
             defer { shared.changes = [] }
-            return (shared.changes, shared.state.isClosed)
+            return shared.changes
         }
-        let result = Result {
-            guard !isClosed else { throw Outbox.Error.closed }
-            try store.append(changes.reduce(into: Data()) { $0 += $1.lines }, isDurable: true)
+        // Separately: on a full disk, nothing is added, but entries can be removed.
+        for isAddition in [false, true] {
+            let group = changes.filter { $0.records.contains(where: \.isAddition) == isAddition }
+            guard !group.isEmpty else { continue }
+            let result = Result {
+                try write(group.reduce(into: Data()) { $0 += $1.lines }, isDurable: true, isAddition: isAddition)
+            }
+            let records = (try? result.get()) == nil ? [] : group.flatMap(\.records)
+            let time = stopwatch.elapsed
+            // Before the callers are resumed: if one of them closes the outbox, the events would be lost.
+            advance { state in records.flatMap { state.commit($0, at: time) } }
+            for change in group { change.end.resume(with: result) }
         }
-        let records = (try? result.get()) == nil ? [] : changes.flatMap(\.records)
-        let actions = shared.withLock { shared in records.flatMap { shared.state.commit($0) } }
-        // Before the callers are resumed: if one of them closes the outbox, the events would be lost.
-        advance { _ in actions }
-        for change in changes { change.end.resume(with: result) }
+    }
+
+    /// Writes the records for which no caller waits, and then lines: all, or none if it throws.
+    ///
+    /// A power failure may lose a record that isn't durable. Then the entry is sent again, which needs its body: so the
+    /// body is discarded only after a durable record.
+    ///
+    /// - Throws: ``FileError`` or ``Outbox/Error``.
+    func write(_ lines: Data = Data(), isDurable: Bool = false, isAddition: Bool = false) throws {
+        let (unwritten, isClosed) = shared.withLock { ($0.state.unwritten, $0.state.isClosed) }
+        guard !isClosed else { throw Outbox.Error.closed }
+        let all = try unwritten.map(\.record).lines() + lines
+        guard !all.isEmpty else { return _ = try store.check() }
+        let isDurable = isDurable || unwritten.contains(where: \.hasBody)
+        try store.append(all, isDurable: isDurable, isAddition: isAddition)
+        let time = stopwatch.elapsed
+        perform(shared.withLock { $0.state.wrote(unwritten.count, at: time) })
     }
 
     // MARK: Steps
 
     /// Changes the state on the queue, from any thread.
     func step(
-        at alarm: Date? = nil,
+        at alarm: Duration = .zero,
         _ change: @escaping @Sendable (inout OutboxState) -> [OutboxState.Action] = { _ in [] }
     ) {
         queue.async { [weak self] in self?.advance(at: alarm, change) }
@@ -54,40 +77,42 @@ extension Outbox {
 
     /// Changes the state, and performs the resulting actions.
     ///
+    /// While records can't be written, nothing is sent.
+    ///
     /// - Parameters:
     ///   - alarm: The time of the alarm, if an alarm is the reason for the call.
     ///   - change: Changes the state.
-    private func advance(at alarm: Date? = nil, _ change: (inout OutboxState) -> [OutboxState.Action]) {
-        let now = client.environment.now()
-        // The alarm counts, even if the date was set back in the meantime.
-        let due = max(now, alarm ?? now)
-        let actions = shared.withLock { change(&$0.state) + $0.state.next(at: now, due: due) }
-        for action in actions { perform(action) }
+    private func advance(at alarm: Duration = .zero, _ change: (inout OutboxState) -> [OutboxState.Action]) {
+        perform(shared.withLock { change(&$0.state) })
+        let (time, date) = (max(stopwatch.elapsed, alarm), client.environment.now())
+        var canWrite = true
+        repeat {
+            guard !shared.withLock({ $0.state.isClosed }) else { return }
+            canWrite = (try? write()) != nil
+            if canWrite { perform(shared.withLock { $0.state.next(at: time, date) }) }
+        } while canWrite && shared.withLock { !$0.state.unwritten.isEmpty }
         let state = shared.withLock { $0.state }
-        guard !state.isClosed else { return }
         store.compact(isEmpty: state.isEmpty) { state.records }
-        setAlarm(state.nextDate, now)
+        let isWaiting = state.nextTime != nil || !state.unwritten.isEmpty
+        setAlarm(canWrite ? state.nextTime : isWaiting ? time + Self.writingWait : nil, at: time)
     }
 
-    private func perform(_ action: OutboxState.Action) {
-        switch action {
-        case .note(let record, let body):
-            // A power failure may lose a record that isn't durable. Then the entry is sent again, which needs its body:
-            // so the body is discarded only after a durable record.
-            let isWritten = (try? store.append(record.line(), isDurable: body != nil)) != nil
-            if let body, isWritten { store.discard(body) }
-        case .report(let event): for reader in shared.withLock({ $0.readers.values }) { reader.yield(event) }
-        case .cancel(let id): shared.withLock { $0.operations.removeValue(forKey: id) }?.cancel()
-        case .send(let item): send(item)
+    private func perform(_ actions: [OutboxState.Action]) {
+        for action in actions {
+            switch action {
+            case .report(let event): for reader in shared.withLock({ $0.readers.values }) { reader.yield(event) }
+            case .cancel(let id): shared.withLock { $0.operations.removeValue(forKey: id) }?.cancel()
+            case .discard(let body): store.discard(body)
+            case .send(let item): send(item)
+            }
         }
     }
 
-    private func setAlarm(_ next: Date?, _ now: Date) {
-        guard shared.withLock({ $0.alarm?.date }) != next else { return }
-        var alarm: (date: Date, timer: DelayedAction)? = next.map { next in
-            let wait = Duration(clampedSeconds: min(next.timeIntervalSince(now), Self.longestWait))
-            let timer = DelayedAction(after: wait, on: client.environment.clock) { [weak self] in
-                self?.shared.withLock { if $0.alarm?.date == next { $0.alarm = nil } }
+    private func setAlarm(_ next: Duration?, at time: Duration) {
+        guard shared.withLock({ $0.alarm?.time }) != next else { return }
+        var alarm: (time: Duration, timer: DelayedAction)? = next.map { next in
+            let timer = DelayedAction(after: next - time, on: clock) { [weak self] in
+                self?.shared.withLock { if $0.alarm?.time == next { $0.alarm = nil } }
                 self?.step(at: next)
             }
             return (next, timer)
@@ -99,23 +124,20 @@ extension Outbox {
     // MARK: Sending
 
     private func send(_ item: OutboxState.Item) {
-        guard let makeOperation = settings.kinds[item.entry.type] else {
-            return refuse(item.entry, Outbox.Error.unregistered(item.entry.type), .unregistered)
-        }
         do {
-            let operation = try makeOperation(self, item)
+            let operation = try settings.registry.operation(for: item, of: self)
             operation.name = item.entry.category
             let isWanted = shared.withLock { shared in
                 shared.operations[item.entry.id] = operation
-                let isWanted = shared.state.isWanted(item.entry.id)
-                if !isWanted { shared.state.cancelledByAccount.insert(item.entry.id) }
-                return isWanted
+                return shared.state.cancelUnwanted([item.entry.id]).isEmpty
             }
             // From here on, a change of the account finds the operation. A cancelled operation sends nothing.
             if !isWanted { operation.cancel() }
             _ = client.enqueue(operation, nil)
+        } catch Outbox.Error.unregistered(let name) {
+            refuse(item.entry, RequestError(Outbox.Error.unregistered(name)), .unregistered)
         } catch {
-            refuse(item.entry, error, .unreadable)
+            refuse(item.entry, RequestError(error), .unreadable)
         }
     }
 
@@ -127,24 +149,36 @@ extension Outbox {
             request.headers.set(.idempotencyKey(entry.id.uuidString))
             if let body { request.body = .file(body) } else { try request.body.refuseFiles() }
         }
+        environment.interceptors.append(
+            .intercepting { [weak self] request, next in
+                guard self?.shared.withLock({ $0.state.begin(entry.id) }) ?? true else {
+                    throw RequestError(.cancelled, phase: .building, reason: "the entry was removed from the outbox")
+                }
+                defer { self?.shared.withLock { $0.state.end(entry.id) } }
+                return try await next(request)
+            }
+        )
         let operation: R.OperationType = client.makeOperation(for: request, in: environment, nil)
         operation.addResponseCompletion(on: queue) { [core = operation.core, weak self] result in
-            _ = self?.shared.withLock { $0.operations.removeValue(forKey: entry.id) }
+            let isHandled = self?.shared.withLock { shared in
+                shared.operations.removeValue(forKey: entry.id)
+                return shared.state.isHandled(entry.id)
+            }
             switch result {
-            case .success(let response):
+            case .success(let response) where isHandled == true:
                 Task { [weak self] in
                     do {
                         try await handle(Delivery(entry: entry, request: request, response: response))
                         self?.step { $0.sent(entry.id, response.head) }
                     } catch {
-                        // Another attempt would get the same response. If the handler was cancelled, the request
-                        // wasn't.
-                        let error = RequestError(error)
-                        let isCancelled = error.code == .cancelled
-                        let failure = isCancelled ? RequestError(.other, phase: .decoding, underlying: error) : error
-                        self?.refuse(entry, failure, .refused)
+                        // Another attempt would get the same response. A handler that was cancelled hasn't cancelled
+                        // the request.
+                        let reason = "the handler of the response has thrown an error"
+                        let error = RequestError(.other, phase: .decoding, reason: reason, underlying: error)
+                        self?.refuse(entry, error, .unhandled)
                     }
                 }
+            case .success(let response): self?.advance { $0.sent(entry.id, response.head) }
             case .failure(let error):
                 // The failure, before the request converted it to its own error type.
                 self?.fail(entry, core.withLock { $0.run.failure } ?? RequestError(error))
@@ -157,16 +191,15 @@ extension Outbox {
         let (environment, decision) = (client.environment, settings.decide(error, entry))
         let wait = settings.backoff.delay(before: entry.attempts + 1, random: environment.random)
         let asked = error.retryAfter(from: environment.now()) ?? .zero
-        let next = environment.now() + min(max(wait, asked).clampedSeconds, Self.longestWait)
-        let summary = error.summary
-        advance { $0.failed(entry.id, error, (decision, .refused, next, summary)) }
+        let seconds = min(max(wait, asked).clampedSeconds, Self.longestWait)
+        let (next, summary) = (environment.now() + seconds, error.summary)
+        advance { $0.failed(entry.id, error, (decision, .refused, seconds, next, summary)) }
     }
 
     /// Parks an entry that was being sent; from any thread.
-    private func refuse(_ entry: Entry, _ error: any Swift.Error, _ reason: Entry.Reason) {
-        let error = RequestError(error)
+    private func refuse(_ entry: Entry, _ error: RequestError, _ reason: Entry.Reason) {
         let summary = error.summary
-        step { $0.failed(entry.id, error, (.park, reason, .distantPast, summary)) }
+        step { $0.failed(entry.id, error, (.park, reason, 0, .distantPast, summary)) }
     }
 }
 

@@ -24,40 +24,107 @@ extension Outbox {
         /// Called on no particular thread, which it must not block.
         public var decide: @Sendable (RequestError, Entry) -> Decision = { error, _ in Decision(about: error) }
 
-        /// Makes the operation of an entry; throws if its content can't be decoded.
-        typealias MakeOperation = @Sendable (Outbox, OutboxState.Item) throws -> AnyRequestOperation
-
-        private(set) var kinds: [String: MakeOperation] = [:]
-        private(set) var names: [ObjectIdentifier: String] = [:]
+        private(set) var registry = Registry()
 
         /// Registers a type of requests.
         ///
         /// - Parameters:
         ///   - type: The type.
-        ///   - name: The name of the type in the journal, which must never change; by default the name in the code. A
-        ///     type may have several names: entries are added under the first one, and entries with any of them are
-        ///     sent.
+        ///   - name: The name of the type in the journal, which must never change, even if the type is renamed. A type
+        ///     may have several names: entries are added under the first one, and entries with any of them are sent. A
+        ///     name can't be that of two types.
         ///   - handle: Handles a response, before the entry is removed. It is called at least once for an entry: if the
         ///     process ends before it returns, the entry is sent again. If it throws, the entry is parked. Does nothing
         ///     by default.
-        ///   - migrate: Converts content that was added under this name to the current form of the type; by default
-        ///     unchanged. If it throws, the entry is parked as unreadable.
         public mutating func register<R: NetworkRequest & Codable>(
             _ type: R.Type,
-            as name: String? = nil,
+            as name: String,
+            handling handle: @escaping Handler<R> = { _ in }
+        ) {
+            registry.add(type, as: name, handle) { $0 }
+        }
+
+        // Disfavoured, so that a closure without a label is the handler, in all language modes.
+        /// Registers a type of requests under a name whose entries have another content.
+        ///
+        /// - Parameters:
+        ///   - type: The type.
+        ///   - name: The name of the type in the journal, as in ``register(_:as:handling:)``.
+        ///   - handle: Handles a response, as in ``register(_:as:handling:)``.
+        ///   - migrate: Converts content that was added under this name to the current form of the type. If it throws,
+        ///     the entry is parked as unreadable.
+        @_disfavoredOverload
+        public mutating func register<R: NetworkRequest & Codable>(
+            _ type: R.Type,
+            as name: String,
+            handling handle: @escaping Handler<R> = { _ in },
+            migrating migrate: @escaping @Sendable (JSONValue) throws -> JSONValue
+        ) {
+            registry.add(type, as: name, handle) { content in
+                try JSONEncoder().encode(migrate(JSONDecoder().decode(JSONValue.self, from: content)))
+            }
+        }
+
+        /// Unavailable: the name in the code isn't unique, and changes when the type is renamed.
+        @available(*, unavailable, message: "name the type: register(_:as:), with a name that never changes")
+        public mutating func register<R: NetworkRequest & Codable>(
+            _ type: R.Type,
             handling handle: @escaping Handler<R> = { _ in },
             migrating migrate: (@Sendable (JSONValue) throws -> JSONValue)? = nil
+        ) {}
+    }
+
+    /// The registered types, by their names.
+    struct Registry: Sendable {
+        /// Makes the operation of an entry; throws if its content can't be decoded.
+        typealias MakeOperation = @Sendable (Outbox, OutboxState.Item) throws -> AnyRequestOperation
+
+        private var kinds: [String: MakeOperation] = [:]
+        private var names: [ObjectIdentifier: String] = [:]
+        /// The types by their names in the code, without those of enclosing types.
+        private var types: [String: Set<ObjectIdentifier>] = [:]
+        private var repeatedName: String?
+
+        fileprivate mutating func add<R: NetworkRequest & Codable>(
+            _ type: R.Type,
+            as name: String,
+            _ handle: @escaping Handler<R>,
+            _ migrate: @escaping @Sendable (Data) throws -> Data
         ) {
-            let name = name ?? String(describing: type)
+            if kinds[name] != nil { repeatedName = repeatedName ?? name }
             names[ObjectIdentifier(type)] = names[ObjectIdentifier(type)] ?? name
+            types[String(describing: type), default: []].insert(ObjectIdentifier(type))
             kinds[name] = { outbox, item in
-                var content = Data(item.content.utf8)
-                if let migrate {
-                    content = try JSONEncoder().encode(migrate(JSONDecoder().decode(JSONValue.self, from: content)))
-                }
-                let request = try JSONDecoder().decode(R.self, from: content)
+                let request = try JSONDecoder().decode(R.self, from: migrate(Data(item.content.utf8)))
                 return outbox.operation(request, item.entry, handle)
             }
+        }
+
+        /// Checks that each name stands for one type, with one handler.
+        ///
+        /// - Throws: ``Outbox/Error``.
+        func validate() throws(Outbox.Error) {
+            if let repeatedName { throw .repeatedName(repeatedName) }
+        }
+
+        /// Returns the name under which the requests of a type are added.
+        ///
+        /// - Throws: ``Outbox/Error`` for a type that isn't registered.
+        func name<R>(of type: R.Type) throws(Outbox.Error) -> String {
+            guard let name = names[ObjectIdentifier(type)] else { throw .unregistered(String(describing: type)) }
+            return name
+        }
+
+        /// Makes the operation of an entry.
+        ///
+        /// - Throws: ``Outbox/Error`` for a name that isn't registered, or that doesn't determine the type; or the
+        ///   error of decoding its content.
+        func operation(for item: OutboxState.Item, of outbox: Outbox) throws -> AnyRequestOperation {
+            let name = item.entry.type
+            // In the first version of the journal, it may be the name in the code of any of them.
+            if item.version == nil, types[name]?.count ?? 0 > 1 { throw Outbox.Error.ambiguousName(name) }
+            guard let makeOperation = kinds[name] else { throw Outbox.Error.unregistered(name) }
+            return try makeOperation(outbox, item)
         }
     }
 }

@@ -29,7 +29,7 @@ public final class Outbox: Sendable {
         /// The records to write, with their lines, and the tasks that wait for the disk.
         var changes: [(records: [OutboxRecord], lines: Data, end: CheckedContinuation<Void, any Swift.Error>)] = []
         var operations: [UUID: AnyRequestOperation] = [:]
-        var alarm: (date: Date, timer: DelayedAction)?
+        var alarm: (time: Duration, timer: DelayedAction)?
         var readers: [UUID: AsyncStream<Event>.Continuation] = [:]
         var following: Task<Void, Never>?
     }
@@ -38,11 +38,16 @@ public final class Outbox: Sendable {
     let client: HTTPClient
     let settings: Settings
     let shared: Locked<Shared>
+    /// Measures all waits: the date may be changed.
+    let clock: any Clock<Duration>
+    let stopwatch: Stopwatch
     /// Runs all writes and all steps of the entries, one after the other.
     let queue = DispatchQueue(label: "Requests.Outbox", qos: .utility)
 
-    /// The parts of the journal that couldn't be read, each set aside in a file; empty unless the disk is damaged.
-    public let damage: [FileError]
+    /// The parts of the journal that couldn't be read, each set aside in a file; empty unless the disk was damaged.
+    ///
+    /// It has the parts that earlier openings have found, until you call ``discardDamage()``.
+    public var damage: [FileError] { store.damage }
 
     /// Opens an outbox, and begins to send its entries.
     ///
@@ -56,20 +61,23 @@ public final class Outbox: Sendable {
     ///   - client: The client that sends the requests.
     ///   - configure: Registers the types of the requests, and changes the settings. An error that it throws is thrown
     ///     here.
-    /// - Throws: ``Outbox/Error`` if another outbox has the folder; ``FileError`` if it can't be read or written.
-    ///   Neither damage nor an entry that can't be decoded is an error: see ``damage`` and ``entries``.
+    /// - Throws: ``Outbox/Error`` if another outbox has the folder, if a name was registered twice, or if the journal
+    ///   is that of a newer version; ``FileError`` if the folder can't be read or written. Neither damage nor an entry
+    ///   that can't be decoded is an error: see ``damage`` and ``entries``.
     public init(at folder: URL, client: HTTPClient, _ configure: (inout Settings) throws -> Void) throws {
         var settings = Settings()
         try configure(&settings)
+        try settings.registry.validate()
         self.settings = settings
         self.client = client
+        clock = client.environment.clock
+        stopwatch = Stopwatch(clock)
         store = try OutboxStore(folder)
-        let records: [OutboxRecord]
-        (records, damage) = try store.read()
-        let state = OutboxState(records, settings, latest: client.environment.now() + Self.longestWait)
+        let parts = try store.read()
+        let state = OutboxState(parts, settings, at: client.environment.now())
         // The body may be all that is left of a damaged entry.
-        if damage.isEmpty { store.discardBodies(except: state.bodies) }
-        if !damage.isEmpty { store.compact(isEmpty: state.isEmpty) { state.records } }
+        if store.damage.isEmpty { store.discardBodies(except: state.bodies) }
+        store.compact(isEmpty: state.isEmpty) { state.records }
         shared = Locked(Shared(state: state))
         let following = Task { [weak self, updates = settings.connectivity.updates()] in
             for await status in updates { self?.change { $0.isConnected = status.isConnected } }
@@ -88,6 +96,7 @@ public final class Outbox: Sendable {
         await withCheckedContinuation { continuation in
             // On the queue: what has changed is reported before the sequences of events end.
             queue.async { [self] in
+                try? write()
                 stop()
                 store.release()
                 continuation.resume()
@@ -132,9 +141,7 @@ public final class Outbox: Sendable {
         expires: Date? = nil,
         file: URL? = nil
     ) async throws -> UUID {
-        guard let name = settings.names[ObjectIdentifier(R.self)] else {
-            throw Outbox.Error.unregistered(String(describing: R.self))
-        }
+        let name = try settings.registry.name(of: R.self)
         if file == nil, let request = request as? any RequestConvertible { try request.http.body.refuseFiles() }
         let content = String(decoding: try JSONEncoder().encode(request), as: UTF8.self)
         var entry = Entry(id: UUID(), type: name, added: client.environment.now())
@@ -149,7 +156,8 @@ public final class Outbox: Sendable {
             }
         }
         do {
-            try await commit([.added(entry, content: content)])
+            let number = shared.withLock { $0.state.takeNumber() }
+            try await commit([.added(entry, content: content, number: number, version: OutboxRecord.version)])
         } catch {
             entry.body.map(store.discard)
             throw error
@@ -158,6 +166,11 @@ public final class Outbox: Sendable {
     }
 
     // MARK: Entries
+
+    /// Removes the files of ``damage``, once the user knows that changes may be lost.
+    ///
+    /// - Throws: ``FileError`` if one can't be removed.
+    public func discardDamage() throws { try store.discardDamage() }
 
     /// The entries, in the order in which they were added.
     ///
@@ -203,12 +216,16 @@ public final class Outbox: Sendable {
     ///
     /// - Throws: ``FileError`` if it can't be written; ``Outbox/Error`` if the outbox is closed.
     public func retry(_ id: UUID) async throws {
-        guard var entry = entries.first(where: { $0.id == id }) else { return }
-        (entry.state, entry.attempts, entry.nextAttempt, entry.expires, entry.isPassed) = (.pending, 0, nil, nil, false)
+        guard var entry = shared.withLock({ $0.state.entry(id) }) else { return }
+        (entry.state, entry.attempts, entry.expires, entry.isPassed) = (.pending, 0, nil, false)
+        (entry.nextAttempt, entry.wait) = (nil, nil)
         try await commit([.changed(entry)])
     }
 
-    /// Removes an entry, and cancels its request if it is being sent.
+    /// Removes an entry.
+    ///
+    /// A request that is under way can't be called back, and isn't cancelled: it ends with its response or its timeout,
+    /// which isn't handled, and isn't sent again. The next entry of the category is sent after that.
     ///
     /// - Throws: ``FileError`` if it can't be written; ``Outbox/Error`` if the outbox is closed.
     public func remove(_ id: UUID) async throws {
@@ -234,17 +251,16 @@ public final class Outbox: Sendable {
     /// The account of new entries, and of those that are sent.
     ///
     /// When it changes, the requests of other accounts are cancelled before the setter returns. Their entries are
-    /// parked until their account is set again.
+    /// parked until their account is set again. A response that arrives later isn't handled, and its entry counts as
+    /// sent.
     public var account: String? {
         get { shared.withLock { $0.state.account } }
         set {
             let stopped = shared.withLock { shared in
                 shared.state.account = newValue
-                let unwanted = shared.operations.filter { !shared.state.isWanted($0.key) }
-                shared.state.cancelledByAccount.formUnion(unwanted.keys)
-                return unwanted
+                return shared.state.cancelUnwanted(shared.operations.keys).compactMap { shared.operations[$0] }
             }
-            for operation in stopped.values { operation.cancel() }
+            for operation in stopped { operation.cancel() }
             step { _ in [.report(.accountChanged(newValue))] }
         }
     }

@@ -5,14 +5,16 @@ import Foundation
 
 /// The state of an outbox, without I/O and without a clock: its entries, and which of them may be sent next.
 ///
-/// Each transition returns the actions to perform, in their order.
+/// The entries are those of the journal: the end of an attempt changes its entry once it is recorded. Each transition
+/// returns the actions to perform, in their order. Times count from the opening of the outbox, so that a change of the
+/// date delays nothing.
 struct OutboxState: Sendable {
     enum Action: Sendable {
-        /// Write a record for which no caller waits, and then discard the body of the entry.
-        case note(OutboxRecord, discarding: String?)
         case report(Outbox.Event)
         case send(Item)
         case cancel(UUID)
+        /// Discard the body of an entry that isn't in the journal any more.
+        case discard(String)
     }
 
     /// An entry, whose `state` is only the persistent part of the state that the application sees.
@@ -21,64 +23,104 @@ struct OutboxState: Sendable {
         let content: String
         /// The place in the order of all entries.
         let number: Int
+        /// The version of the journal in which it was added; `nil` for the first.
+        let version: Int?
+        /// The earliest time of the next attempt.
+        var due = Duration.zero
 
         var line: Line { [entry.account, entry.category ?? entry.id.uuidString] }
-        var turn: Turn { Turn(date: entry.nextAttempt ?? .distantPast, number: number) }
+        var turn: Turn { Turn(due: due, number: number) }
+        var record: OutboxRecord { .added(entry, content: content, number: number, version: version) }
     }
 
-    /// The decision about a failed attempt, the reason if it parks the entry, the time of the next attempt if not, and
-    /// the error as text.
-    typealias End = (decision: Outbox.Decision, reason: Reason, next: Date, summary: String)
+    /// The work on an entry, from its turn until its end is recorded.
+    ///
+    /// Its line waits for that, even if the application has removed the entry in the meantime: nothing can stop a
+    /// server that has received a request.
+    private struct Work: Sendable {
+        let line: Line
+        /// The file that the request may be reading.
+        let body: String?
+        /// Whether a request has gone out and wasn't answered yet.
+        var isUnderWay = false
+        /// Whether the request was cancelled because the account has changed.
+        var isCancelled = false
+    }
+
+    /// A record to be written before any other.
+    struct Unwritten: Sendable {
+        let record: OutboxRecord
+        /// Whether a body is discarded after it.
+        let hasBody: Bool
+        /// Returns the event, if the record is the end of the work on its entry.
+        let event: (@Sendable (Outbox.Entry) -> Outbox.Event)?
+    }
+
+    /// The decision about a failed attempt, the reason if it parks the entry, the wait if not, with its end, and the
+    /// error as text.
+    typealias End = (decision: Outbox.Decision, reason: Reason, wait: TimeInterval, next: Date, summary: String)
     typealias Reason = Outbox.Entry.Reason
 
     /// The account and the category of a line of entries, which contains all its entries except the passed ones.
     typealias Line = [String?]
 
+    /// The entries of a line, and the scheduled turn of the first.
+    private struct Row: Sendable {
+        /// Some numbers may belong to entries that have left the line, but not the first.
+        var numbers = Heap<Int>()
+        var turn: Turn?
+    }
+
     /// A time at which an entry may be the next one to be sent.
     struct Turn: Sendable, Comparable {
-        var date: Date
+        var due: Duration
         var number: Int
 
-        static func < (one: Turn, other: Turn) -> Bool { (one.date, one.number) < (other.date, other.number) }
+        static func < (one: Turn, other: Turn) -> Bool { (one.due, one.number) < (other.due, other.number) }
     }
 
-    var account: String? {
-        // Turns of lines that had to wait may be gone.
-        didSet { agenda = lines.values.compactMap { $0.first.flatMap { items[$0]?.turn } }.sorted(by: >) }
-    }
+    var account: String? { didSet { scheduleAll() } }
     var isClosed = false
-    /// The entries whose requests were cancelled because the account has changed.
-    var cancelledByAccount: Set<UUID> = []
     var isPaused: Bool
     var isConnected: Bool
+    /// The records that have to be written, in their order.
+    private(set) var unwritten: [Unwritten] = []
     private let width: Int
     private var items: [Int: Item] = [:]
     private var numbers: [UUID: Int] = [:]
-    private var lines: [Line: [Int]] = [:]
-    /// The turns, the earliest last; some of them may be outdated.
-    private var agenda: [Turn] = []
-    /// The entries that are being sent, until the end of their operations and handlers is reported.
-    private var sending: Set<Int> = []
+    private var lines: [Line: Row] = [:]
+    /// The turns, of which some may be outdated, but not the first.
+    private var agenda = Heap<Turn>()
+    private var works: [UUID: Work] = [:]
     private var last = 0
 
-    /// Makes the state from the records of a journal.
+    /// Creates the state from the content of a journal.
+    ///
+    /// A damaged part may have been the record that an entry before it was sent. Such an entry isn't sent again, unless
+    /// the application says so: it could replace a newer one.
     ///
     /// - Parameters:
-    ///   - records: The records.
+    ///   - parts: The records and the damaged parts.
     ///   - settings: The settings of the outbox.
-    ///   - latest: The latest time of an attempt; a later one comes from a clock that was wrong.
-    init(_ records: [OutboxRecord], _ settings: Outbox.Settings, latest: Date) {
+    ///   - date: The current date.
+    init(_ parts: [OutboxRecord.Part], _ settings: Outbox.Settings, at date: Date) {
         (account, isPaused, isConnected) = (settings.account, settings.isPaused, settings.connectivity.isConnected)
         width = max(1, settings.maxConcurrentEntries)
-        for record in records { apply(record) }
-        for var item in sorted {
-            // This version of the application may be able to send it.
-            if case .parked(let reason) = item.entry.state, ![.refused, .expired].contains(reason) {
-                item.entry.state = .pending
+        var uncertain: Set<UUID> = []
+        for part in parts {
+            switch part {
+            case .record(let record):
+                apply(record, at: .zero)
+                uncertain.remove(record.id)
+            case .damage(_, .addition): break
+            case .damage(_, .change(let ids)):
+                let left = ids.filter { numbers[$0] != nil }
+                uncertain.formUnion(left.count == 1 ? left : Set(numbers.keys))
+            case .damage(_, .anything): uncertain.formUnion(numbers.keys)
             }
-            item.entry.nextAttempt = item.entry.nextAttempt.map { min($0, latest) }
-            update(item)
         }
+        for number in Array(items.keys) { items[number]?.reopen(at: date, uncertain: uncertain) }
+        scheduleAll()
     }
 
     // MARK: Queries
@@ -87,27 +129,24 @@ struct OutboxState: Sendable {
     /// The entries as the application sees them, in the order in which they were added.
     var entries: [Outbox.Entry] { sorted.map(entry) }
     /// The records of all entries, for a new journal.
-    var records: [OutboxRecord] { sorted.map { .added($0.entry, content: $0.content) } }
+    var records: [OutboxRecord] { sorted.map(\.record) }
     /// The names of all bodies.
     var bodies: Set<String> { Set(items.values.compactMap(\.entry.body)) }
     var isEmpty: Bool { items.isEmpty }
     /// Whether nothing can be sent unless the application acts.
-    var isDrained: Bool { isClosed || (sending.isEmpty && !agenda.contains(where: isCurrent)) }
+    var isDrained: Bool { isClosed || (works.isEmpty && agenda.first == nil) }
 
     /// The time at which something may be sent next; `nil` if nothing waits for a time.
-    var nextDate: Date? {
-        isPaused || !isConnected || sending.count >= width ? nil : agenda.last(where: isCurrent)?.date
-    }
+    var nextTime: Duration? { isPaused || !isConnected || works.count >= width ? nil : agenda.first?.due }
 
     private func item(_ id: UUID) -> Item? { numbers[id].flatMap { items[$0] } }
 
-    /// Whether an entry that is being sent may still be sent, which isn't so with the credentials of another account.
-    func isWanted(_ id: UUID) -> Bool { !isClosed && item(id).map { $0.entry.account == account } ?? false }
+    /// The entry as the application sees it; `nil` if there is none.
+    func entry(_ id: UUID) -> Outbox.Entry? { item(id).map(entry) }
 
-    /// The entry as the application sees it.
-    func entry(_ item: Item) -> Outbox.Entry {
+    private func entry(_ item: Item) -> Outbox.Entry {
         var entry = item.entry
-        if sending.contains(item.number) {
+        if works[entry.id] != nil {
             entry.state = .sending
         } else if entry.state == .pending, entry.account != account {
             entry.state = .parked(.otherAccount)
@@ -115,30 +154,47 @@ struct OutboxState: Sendable {
         return entry
     }
 
-    /// Whether a turn still belongs to the first entry of its line, and that entry waits to be sent.
-    private func isCurrent(_ turn: Turn) -> Bool {
-        guard let item = items[turn.number], item.turn == turn, entry(item).state == .pending else { return false }
-        return lines[item.line]?.first == turn.number && !sending.contains { items[$0]?.line == item.line }
-    }
+    /// Whether an entry that is being sent may still be sent, which isn't so with the credentials of another account.
+    private func isWanted(_ id: UUID) -> Bool { !isClosed && works[id].map { $0.line[0] == account } ?? false }
+
+    /// Whether the response to an entry is handled, which only its own account and its application may cause.
+    func isHandled(_ id: UUID) -> Bool { isWanted(id) && item(id) != nil && works[id]?.isCancelled == false }
 
     // MARK: Changes by the application
 
+    /// Returns the number of a new entry.
+    mutating func takeNumber() -> Int {
+        last += 1
+        return last
+    }
+
     /// Applies a record that is in the journal.
-    mutating func commit(_ record: OutboxRecord) -> [Action] {
+    mutating func commit(_ record: OutboxRecord, at time: Duration) -> [Action] {
+        let (former, work) = (item(record.id), works[record.id])
         switch record {
-        case .added(let entry, _), .changed(let entry):
-            let former = item(entry.id)
-            // A running attempt takes precedence, also in the journal.
-            if let former, sending.contains(former.number) { return [.note(.changed(former.entry), discarding: nil)] }
-            apply(record)
-            guard let item = item(entry.id) else { return [] }
-            update(item)
-            return [.report(former == nil ? .added(self.entry(item)) : .retried(self.entry(item)))]
-        case .removed(let id):
-            guard let item = remove(id) else { return [] }
-            let discarding = item.entry.body.map { Action.note(record, discarding: $0) }
-            return [.cancel(id), discarding, .report(.removed(entry(item)))].compactMap(\.self)
+        case .added, .changed:
+            if let former, work != nil {
+                // A running attempt takes precedence, also in the journal.
+                unwritten.append(Unwritten(record: .changed(former.entry), hasBody: false, event: nil))
+                return []
+            }
+            apply(record, at: time)
+            guard let entry = entry(record.id) else { return [] }
+            return [.report(former == nil ? .added(entry) : .retried(entry))]
+        case .removed, .sent:
+            guard let former else { return [] }
+            let event = Action.report(.removed(entry(former)))
+            apply(record, at: time)
+            guard let work else { return [former.entry.body.map(Action.discard), event].compactMap(\.self) }
+            return work.isUnderWay ? [event] : [.cancel(record.id), event]
         }
+    }
+
+    /// Records that some requests were cancelled because the account has changed, and returns these.
+    mutating func cancelUnwanted(_ ids: some Sequence<UUID>) -> [UUID] {
+        let unwanted = ids.filter { !isWanted($0) }
+        for id in unwanted { works[id]?.isCancelled = true }
+        return unwanted
     }
 
     // MARK: Sending
@@ -146,97 +202,188 @@ struct OutboxState: Sendable {
     /// Returns the entries to send now.
     ///
     /// - Parameters:
-    ///   - now: The current time, for entries that expire.
-    ///   - due: The time for attempts: the current time, or that of the alarm if it is later.
+    ///   - time: The current time, for attempts.
+    ///   - date: The current date, for entries that expire.
     /// - Returns: The actions to perform.
-    mutating func next(at now: Date, due: Date) -> [Action] {
+    mutating func next(at time: Duration, _ date: Date) -> [Action] {
         var actions: [Action] = []
-        while !isPaused, isConnected, !isClosed, sending.count < width, let turn = agenda.last {
-            let isCurrent = isCurrent(turn)
-            guard turn.date <= due || !isCurrent else { break }
-            agenda.removeLast()
-            guard isCurrent, let item = items[turn.number] else { continue }
-            if let expires = item.entry.expires, expires <= now {
-                actions += park(item, .expired, isPassed: true, nil)
-            } else {
-                sending.insert(item.number)
-                actions += [.report(.sending(entry(item))), .send(item)]
+        while !isPaused, isConnected, !isClosed, works.count < width, let turn = agenda.first, turn.due <= time {
+            agenda.popFirst()
+            if let item = items[turn.number] {
+                works[item.entry.id] = Work(line: item.line, body: item.entry.body)
+                lines[item.line]?.turn = nil
+                if let expires = item.entry.expires, expires <= date {
+                    park(item, .expired, isPassed: true, nil)
+                } else {
+                    actions += [.report(.sending(entry(item))), .send(item)]
+                }
             }
+            discardOutdatedTurns()
         }
         return actions
     }
 
-    /// Records that an entry was sent, and that its response was handled.
-    mutating func sent(_ id: UUID, _ response: HTTPResponseHead) -> [Action] {
-        guard let item = remove(id) else { return [] }
-        return [.note(.removed(id), discarding: item.entry.body), .report(.sent(entry(item), response))]
+    /// Records that a request of an entry goes out; returns false if the entry was removed, so that it must not.
+    mutating func begin(_ id: UUID) -> Bool {
+        let isThere = item(id) != nil
+        if isThere { works[id]?.isUnderWay = true }
+        return isThere
     }
 
-    /// Records that an attempt has failed.
+    /// Records that the request of an entry was answered, or has failed.
+    mutating func end(_ id: UUID) { works[id]?.isUnderWay = false }
+
+    /// Ends the work on an entry that was sent, and whose response was handled.
+    mutating func sent(_ id: UUID, _ response: HTTPResponseHead) -> [Action] {
+        guard works[id] != nil else { return [] }
+        guard let item = item(id) else { return finish(id) }
+        // An earlier one is in the line if the application has retried it in the meantime.
+        let first = lines[item.line]?.numbers.first ?? item.number
+        let record = OutboxRecord.sent(id, line: item.line, before: min(first, item.number))
+        unwritten.append(
+            Unwritten(record: record, hasBody: item.entry.body != nil) { .sent($0, response) }
+        )
+        return []
+    }
+
+    /// Ends the work on an entry whose attempt has failed.
     mutating func failed(_ id: UUID, _ error: RequestError, _ end: End) -> [Action] {
-        guard var item = item(id) else { return [] }
-        sending.remove(item.number)
-        let wasCancelled = cancelledByAccount.remove(id) != nil
+        guard let work = works[id] else { return [] }
+        guard var item = item(id) else { return finish(id) }
         // A cancellation by a change of the account isn't a failure, even if the account has changed back since.
-        if error.code == .cancelled, wasCancelled || !isWanted(id) {
-            update(item)
-            return isWanted(id) ? [] : [.report(.parked(entry(item), nil))]
+        if error.code == .cancelled, work.isCancelled || !isWanted(id) {
+            let isWanted = isWanted(id)
+            return finish(id) + (isWanted ? [] : [.report(.parked(entry(item), nil))])
         }
         (item.entry.attempts, item.entry.failure) = (item.entry.attempts + 1, end.summary)
-        guard end.decision == .retry else { return park(item, end.reason, isPassed: end.decision == .skip, error) }
-        item.entry.nextAttempt = end.next
-        update(item)
-        return [.note(.changed(item.entry), discarding: nil), .report(.failed(entry(item), error))]
+        if end.decision == .retry {
+            (item.entry.nextAttempt, item.entry.wait) = (end.next, end.wait)
+            unwritten.append(Unwritten(record: .changed(item.entry), hasBody: false) { .failed($0, error) })
+        } else {
+            park(item, end.reason, isPassed: end.decision == .skip, error)
+        }
+        return []
+    }
+
+    private mutating func park(_ item: Item, _ reason: Reason, isPassed: Bool, _ error: RequestError?) {
+        var entry = item.entry
+        (entry.state, entry.nextAttempt, entry.wait, entry.isPassed) = (.parked(reason), nil, nil, isPassed)
+        unwritten.append(Unwritten(record: .changed(entry), hasBody: false) { .parked($0, error) })
+    }
+
+    /// Applies the oldest unwritten records, which are in the journal now.
+    mutating func wrote(_ count: Int, at time: Duration) -> [Action] {
+        let written = unwritten.prefix(count)
+        unwritten.removeFirst(count)
+        return written.flatMap { written in
+            let id = written.record.id
+            let former = entry(id)
+            apply(written.record, at: time)
+            guard let event = written.event else { return [Action]() }
+            let actions = finish(id)
+            return actions + [(entry(id) ?? former).map { .report(event($0)) }].compactMap(\.self)
+        }
+    }
+
+    /// Ends the work on an entry, so that its line goes on.
+    private mutating func finish(_ id: UUID) -> [Action] {
+        guard let work = works.removeValue(forKey: id) else { return [] }
+        schedule(work.line)
+        return numbers[id] == nil ? [work.body.map(Action.discard)].compactMap(\.self) : []
     }
 
     // MARK: Helpers
 
-    private mutating func apply(_ record: OutboxRecord) {
+    private mutating func apply(_ record: OutboxRecord, at time: Duration) {
         switch record {
-        case .added(let entry, let content):
-            if let number = numbers[entry.id] { items[number] = nil }
-            last += 1
-            numbers[entry.id] = last
-            items[last] = Item(entry: entry, content: content, number: last)
-        case .changed(let entry): numbers[entry.id].map { items[$0]?.entry = entry }
-        case .removed(let id): numbers.removeValue(forKey: id).map { items[$0] = nil }
+        case .added(let entry, let content, let given, let version):
+            remove(entry.id)
+            let number = given.flatMap { 0..<Int.max / 2 ~= $0 && items[$0] == nil ? $0 : nil } ?? last + 1
+            last = max(last, number)
+            let item = Item(entry: entry, content: content, number: number, version: version)
+            (numbers[entry.id], items[number]) = (number, item)
+            enter(item)
+        case .changed(let entry):
+            guard var item = item(entry.id) else { return }
+            let wasPassed = item.entry.isPassed
+            (item.entry, item.due) = (entry, entry.wait.map { time + Duration(clampedSeconds: $0) } ?? .zero)
+            items[item.number] = item
+            if wasPassed { enter(item) } else { schedule(item.line) }
+        case .sent(let id, let line, let number):
+            remove(id)
+            while let first = lines[line]?.numbers.first, first < number, let item = items[first] {
+                remove(item.entry.id)
+            }
+        case .removed(let id): remove(id)
         }
     }
 
-    private mutating func park(_ item: Item, _ reason: Reason, isPassed: Bool, _ error: RequestError?) -> [Action] {
-        var item = item
-        (item.entry.state, item.entry.nextAttempt, item.entry.isPassed) = (.parked(reason), nil, isPassed)
-        update(item)
-        return [.note(.changed(item.entry), discarding: nil), .report(.parked(entry(item), error))]
+    private mutating func remove(_ id: UUID) {
+        guard let number = numbers.removeValue(forKey: id), let item = items.removeValue(forKey: number) else { return }
+        schedule(item.line)
     }
 
-    private mutating func remove(_ id: UUID) -> Item? {
-        cancelledByAccount.remove(id)
-        guard let item = item(id) else { return nil }
-        apply(.removed(id))
-        sending.remove(item.number)
-        if let place = lines[item.line]?.firstIndex(of: item.number) { lines[item.line]?.remove(at: place) }
-        arrange(item.line)
-        return item
+    /// Puts an entry into its line, unless it is a passed one.
+    private mutating func enter(_ item: Item) {
+        guard !item.entry.isPassed else { return }
+        lines[item.line, default: Row()].numbers.insert(item.number)
+        schedule(item.line)
     }
 
-    /// Stores a changed entry, and puts it in its line or takes it out.
-    private mutating func update(_ item: Item) {
-        items[item.number] = item
-        var line = lines.removeValue(forKey: item.line) ?? []
-        // A new entry is the last one.
-        let place = line.last ?? 0 < item.number ? line.count : line.firstIndex { $0 >= item.number } ?? line.count
-        let isInLine = place < line.count && line[place] == item.number
-        if isInLine, item.entry.isPassed { line.remove(at: place) }
-        if !isInLine, !item.entry.isPassed { line.insert(item.number, at: place) }
-        lines[item.line] = line
-        arrange(item.line)
+    /// Schedules the turn of the first entry of a line.
+    private mutating func schedule(_ line: Line) {
+        defer { discardOutdatedTurns() }
+        while let number = lines[line]?.numbers.first, items[number]?.entry.isPassed ?? true {
+            lines[line]?.numbers.popFirst()
+        }
+        guard let number = lines[line]?.numbers.first, let item = items[number] else {
+            lines[line] = nil
+            return
+        }
+        let turn = isReady(item) ? item.turn : nil
+        guard turn != lines[line]?.turn else { return }
+        lines[line]?.turn = turn
+        if let turn { agenda.insert(turn) }
     }
 
-    /// Schedules the turn of a line, unless it is already scheduled.
-    private mutating func arrange(_ line: Line) {
-        guard let item = lines[line]?.first.flatMap({ items[$0] }) else { return lines[line] = nil }
-        let place = agenda.firstIndex { $0 <= item.turn } ?? agenda.count
-        if place == agenda.count || agenda[place] != item.turn { agenda.insert(item.turn, at: place) }
+    private mutating func scheduleAll() {
+        for (line, row) in lines {
+            guard let item = row.numbers.first.flatMap({ items[$0] }) else { continue }
+            let turn = isReady(item) ? item.turn : nil
+            lines[line]?.turn = turn
+        }
+        agenda = Heap(lines.values.compactMap(\.turn))
+    }
+
+    /// Whether the first entry of a line waits to be sent.
+    private func isReady(_ item: Item) -> Bool {
+        guard item.entry.state == .pending, item.entry.account == account else { return false }
+        let line = item.line
+        return !works.values.contains { $0.line == line }
+    }
+
+    private mutating func discardOutdatedTurns() {
+        while let turn = agenda.first, items[turn.number].flatMap({ lines[$0.line]?.turn }) != turn {
+            agenda.popFirst()
+        }
+    }
+}
+
+extension OutboxState.Item {
+    /// Adapts an entry of an earlier process to this one.
+    ///
+    /// A wait is never longer than it was: otherwise the attempt would be late if the date was set back.
+    fileprivate mutating func reopen(at date: Date, uncertain: Set<UUID>) {
+        // This version of the application may be able to send it.
+        if case .parked(let reason) = entry.state, reason == .unregistered || reason == .unreadable {
+            entry.state = .pending
+        }
+        if entry.state == .pending, uncertain.contains(entry.id) {
+            (entry.state, entry.nextAttempt, entry.wait) = (.parked(.uncertain), nil, nil)
+        }
+        guard let next = entry.nextAttempt else { return due = .zero }
+        let wait = min(next.timeIntervalSince(date), entry.wait ?? Outbox.longestWait)
+        due = Duration(clampedSeconds: wait)
+        if date + wait < next { entry.nextAttempt = date + wait }
     }
 }

@@ -9,16 +9,30 @@ import Foundation
 /// Only one object in all processes uses the folder. The outbox calls it on one queue; its state has a lock only
 /// because the compiler can't know that. No lock is held during I/O.
 final class OutboxStore: Sendable {
+    private struct State {
+        /// The open journal; `nil` after its release, and if the end of the file is unknown.
+        var file: FileHandle?
+        var length = 0
+        /// The length above which the journal is replaced.
+        var limit = OutboxStore.shortest
+        /// Whether the lock file occupies the reserve.
+        var hasReserve = false
+        var damage: [FileError] = []
+    }
+
     /// The length up to which replacing the journal isn't worthwhile.
     private static let shortest = 1 << 16
+    /// The bytes that the lock file occupies, and gives to the journal when the disk is full: otherwise entries could
+    /// be sent that can't be recorded as sent.
+    private static let reserve = 1 << 16
 
     private let folder: URL
     private let bodies: URL
     private let journal: URL
     private let lock: FileHandle
-    /// The open journal, `nil` after its release and if the end of the file is unknown; its length; and the length
-    /// above which it is replaced.
-    private let state = Locked((file: FileHandle?.none, length: 0, limit: OutboxStore.shortest))
+    private let state = Locked(State())
+
+    private var lockFile: URL { folder.appending(path: "lock") }
 
     /// Locks a folder, which is created if it doesn't exist.
     ///
@@ -40,7 +54,10 @@ final class OutboxStore: Sendable {
             throw FileError(folder, writing: error)
         }
         lock = try Self.openFile(folder.appending(path: "lock"), O_CREAT)
-        guard PartialFile.lock(lock.fileDescriptor) else { throw Outbox.Error.inUse }
+        guard PartialFile.lock(lock.fileDescriptor), let status = Self.status(of: lock),
+            PartialFile.isStill(lockFile, status)
+        else { throw Outbox.Error.inUse }
+        state.withLock { $0.hasReserve = status.st_size >= Self.reserve }
     }
 
     deinit { release() }
@@ -54,24 +71,52 @@ final class OutboxStore: Sendable {
 
     // MARK: Journal
 
+    /// The damaged parts of the journal, of this opening and of earlier ones.
+    var damage: [FileError] { state.withLock(\.damage) }
+
     /// Reads the journal; one that doesn't exist is empty.
     ///
     /// A last line whose write was interrupted is cut off; other parts that aren't records are set aside.
     ///
-    /// - Returns: The records in their order, and the parts that aren't records.
-    /// - Throws: ``FileError``.
-    func read() throws -> (records: [OutboxRecord], damage: [FileError]) {
+    /// - Returns: The records and the damaged parts, in their order.
+    /// - Throws: ``FileError``, or ``Outbox/Error``.
+    func read() throws -> [OutboxRecord.Part] {
         PartialFile.discardAll(beside: journal)
         let file = try Self.openFile(journal, O_CREAT)
         guard let bytes = try? file.readToEnd() ?? Data() else { throw FileError(journal, errno: EIO) }
-        let (records, parts, end) = OutboxRecord.read(bytes)
+        let (parts, end) = try OutboxRecord.read(bytes)
         try check(ftruncate(file.fileDescriptor, off_t(end)))
         try syncNames()
-        let damage = parts.map { setAside(bytes[$0], at: $0.lowerBound) }
-        // A damaged journal is replaced at once, unless it has the only copy of the damaged bytes.
-        let limit = damage.isEmpty ? Self.shortest : damage.contains { $0.file == journal } ? .max : 0
-        state.withLock { ($0.file, $0.length, $0.limit) = (file, end, limit) }
-        return (records, damage)
+        let earlier = damagedFiles()
+        let damage = parts.compactMap { part in
+            if case .damage(let range, _) = part { setAside(bytes[range], at: range.lowerBound) } else { nil }
+        }
+        let isOld = parts.contains { if case .record(let record) = $0 { record.isOfFirstVersion } else { false } }
+        // A damaged journal is replaced at once, unless it has the only copy of the damaged bytes; and so is one of the
+        // first version, whose entries get their numbers.
+        let limit = damage.contains { $0.file == journal } ? .max : damage.isEmpty && !isOld ? Self.shortest : 0
+        state.withLock { ($0.file, $0.length, $0.limit, $0.damage) = (file, end, limit, earlier + damage) }
+        try? keepReserve()
+        return parts
+    }
+
+    /// Checks that the journal can be appended to.
+    ///
+    /// An application may have removed the folder, or replaced it, and another outbox may have opened what is there
+    /// now.
+    ///
+    /// - Throws: ``FileError``.
+    @discardableResult
+    func check() throws(FileError) -> FileHandle {
+        guard let file = state.withLock(\.file) else {
+            throw FileError(.cannotWriteFile, journal, "an error has closed it")
+        }
+        for (handle, url) in [(lock, lockFile), (file, journal)] {
+            guard let status = Self.status(of: handle), PartialFile.isStill(url, status) else {
+                throw FileError(.cannotWriteFile, url, "it was removed, or replaced by another file")
+            }
+        }
+        return file
     }
 
     /// Appends lines: all, or none if it throws.
@@ -79,10 +124,21 @@ final class OutboxStore: Sendable {
     /// - Parameters:
     ///   - lines: The lines.
     ///   - isDurable: Whether the lines have to survive a power failure, which requires a wait for the disk.
+    ///   - isAddition: Whether they add entries, and leave the reserve to the others.
     /// - Throws: ``FileError``.
-    func append(_ lines: Data, isDurable: Bool) throws(FileError) {
-        let (handle, length) = state.withLock { ($0.file, $0.length) }
-        guard let file = handle else { throw FileError(.cannotWriteFile, journal, "an error has closed it") }
+    func append(_ lines: Data, isDurable: Bool, isAddition: Bool = false) throws(FileError) {
+        let file = try check()
+        if isAddition { try keepReserve() }
+        do {
+            try extend(file, by: lines, isDurable: isDurable)
+        } catch {
+            guard error.code == .diskFull, !isAddition, releaseReserve() else { throw error }
+            try extend(file, by: lines, isDurable: isDurable)
+        }
+    }
+
+    private func extend(_ file: FileHandle, by lines: Data, isDurable: Bool) throws(FileError) {
+        let length = state.withLock(\.length)
         do {
             try write(lines, to: file, isDurable: isDurable)
             state.withLock { $0.length = length + lines.count }
@@ -99,33 +155,90 @@ final class OutboxStore: Sendable {
     ///     space.
     ///   - records: Returns the records of all entries.
     func compact(isEmpty: Bool, _ records: () -> [OutboxRecord]) {
-        let (file, length, limit) = state.withLock { ($0.file, $0.length, $0.limit) }
-        if isEmpty, length > 0, limit < .max, let file, ftruncate(file.fileDescriptor, 0) == 0 {
-            state.withLock { $0.length = 0 }
-        } else if !isEmpty, length > limit {
+        let (length, limit) = state.withLock { ($0.length, $0.limit) }
+        guard isEmpty ? length > 0 && limit < .max : length > limit, let file = try? check() else { return }
+        if !isEmpty {
             do { try replace(with: records()) } catch { state.withLock { $0.limit = 2 * length } }
+        } else if ftruncate(file.fileDescriptor, 0) == 0 {
+            state.withLock { $0.length = 0 }
         }
+        try? keepReserve()
     }
 
     private func replace(with records: [OutboxRecord]) throws {
         let url = folder.appending(path: PartialFile.name(for: journal.lastPathComponent))
         defer { unlink(url.path) }
         let file = try Self.openFile(url, O_CREAT | O_EXCL)
-        let bytes = try records.reduce(into: Data()) { $0 += try $1.line() }
+        let bytes = try records.lines()
         try write(bytes, to: file, isDurable: true)
+        try check()
         try check(rename(url.path, journal.path))
         state.withLock { ($0.file, $0.length, $0.limit) = (file, bytes.count, max(Self.shortest, 2 * bytes.count)) }
         // An acknowledged line must not be in a file whose name a power failure can lose.
         do { try syncNames() } catch { state.withLock { $0.file = nil } }
     }
 
+    // MARK: Damage
+
+    private static let damagedPrefix = "damaged-"
+
     /// Writes damaged bytes of the journal to a file of their own; returns the error that says where they are.
     private func setAside(_ bytes: Data, at offset: Int) -> FileError {
-        let file = folder.appending(path: "damaged-\(UUID().uuidString)")
+        let file = folder.appending(path: "\(Self.damagedPrefix)\(UUID().uuidString)")
         let isAside = (try? PrivateFile.replace(file.path, with: bytes, isDurable: true)) != nil
         let end = isAside ? "and were set aside here" : "and can't be set aside"
         let reason = "\(bytes.count) bytes of the journal, at \(offset), aren't a record, \(end)"
         return FileError(.damaged, isAside ? file : journal, reason)
+    }
+
+    /// Returns the errors for the files that earlier openings have set aside.
+    private func damagedFiles() -> [FileError] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        return names.filter { $0.hasPrefix(Self.damagedPrefix) }.sorted().map { name in
+            let reason = "bytes of the journal that aren't a record were set aside here"
+            return FileError(.damaged, folder.appending(path: name), reason)
+        }
+    }
+
+    /// Removes the damaged parts; those in the journal go with its next replacement.
+    ///
+    /// - Throws: ``FileError``.
+    func discardDamage() throws(FileError) {
+        for error in damage {
+            if error.file == journal {
+                state.withLock { $0.limit = 0 }
+            } else if unlink(error.file.path) != 0, errno != ENOENT {
+                throw FileError(error.file, errno: errno)
+            }
+            state.withLock { $0.damage.removeAll { $0 == error } }
+        }
+    }
+
+    // MARK: Reserve
+
+    /// Occupies the reserve, unless it is occupied.
+    ///
+    /// - Throws: ``FileError``, usually since the disk is full.
+    private func keepReserve() throws(FileError) {
+        guard !state.withLock(\.hasReserve) else { return }
+        do {
+            try check(ftruncate(lock.fileDescriptor, 0))
+            // Not zeros, which a file system might not store.
+            try write(Data(repeating: UInt8(ascii: "."), count: Self.reserve), to: lock, isDurable: false)
+            state.withLock { $0.hasReserve = true }
+        } catch {
+            ftruncate(lock.fileDescriptor, 0)
+            throw error
+        }
+    }
+
+    /// Gives the reserve back to the disk; returns false if it isn't occupied.
+    private func releaseReserve() -> Bool {
+        let hadReserve = state.withLock { state in
+            defer { state.hasReserve = false }
+            return state.hasReserve
+        }
+        return hadReserve && ftruncate(lock.fileDescriptor, 0) == 0
     }
 
     // MARK: Bodies
@@ -138,10 +251,14 @@ final class OutboxStore: Sendable {
     /// - Throws: ``FileError``.
     func copy(_ file: URL, to name: String) throws {
         let (source, manager) = (file.resolvingSymlinksInPath(), FileManager.default)
+        let isFile: Bool?
         do {
-            guard try source.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true else {
-                throw FileError(.cannotReadFile, source, "it isn't a file")
-            }
+            isFile = try source.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile
+        } catch {
+            throw FileError(.cannotReadFile, source, error.localizedDescription)
+        }
+        guard isFile == true else { throw FileError(.cannotReadFile, source, "it isn't a file") }
+        do {
             try manager.copyItem(at: source, to: body(name))
             try manager.setAttributes([.posixPermissions: 0o600], ofItemAtPath: body(name).path)
             try write(Data(), to: Self.openFile(body(name), 0), isDurable: true)
@@ -168,6 +285,11 @@ final class OutboxStore: Sendable {
         let descriptor = open(file.path, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0o600)
         guard descriptor >= 0 else { throw FileError(file, errno: errno) }
         return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    }
+
+    private static func status(of file: FileHandle) -> stat? {
+        var status = stat()
+        return fstat(file.fileDescriptor, &status) == 0 ? status : nil
     }
 
     private func write(_ bytes: Data, to file: FileHandle, isDurable: Bool) throws(FileError) {

@@ -34,7 +34,7 @@ extension Measurement {
 
     private static func open(_ folder: URL) throws -> Outbox {
         try Outbox(at: folder, client: HTTPClient(transport: InMemoryTransport.counting())) {
-            $0.register(SaveNote.self)
+            $0.register(SaveNote.self, as: "save-note")
             $0.isPaused = true
         }
     }

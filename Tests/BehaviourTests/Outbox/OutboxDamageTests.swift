@@ -1,0 +1,146 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTestSupport
+import RequestsTesting
+import Testing
+
+/// What an outbox still knows if a part of its journal is lost.
+@Suite(.bounded) struct OutboxDamageTests {
+    private static let newline = UInt8(ascii: "\n")
+
+    /// A journal, and what it says.
+    private struct Journal {
+        let trial = OutboxTrial { ["1", "2"].contains($0.text) ? .text("saved") : .status(.serviceUnavailable) }
+        var lines: [Data] = []
+        var ids: [String: String] = [:]
+
+        /// The index of the line that says that an entry was sent.
+        func end(of text: String) -> Int? {
+            lines.indices.last { lines[$0].range(of: Data((ids[text] ?? "").utf8)) != nil }
+        }
+
+        /// Opens the outbox with other lines, and returns what the server receives until nothing more is sent.
+        func sent(_ lines: [Data]) async throws -> (texts: [String], outbox: Outbox) {
+            try lines.reduce(into: Data()) { $0 += $1 }.write(to: trial.journal)
+            let texts = Recorder<String>()
+            let transport = InMemoryTransport { request in
+                texts.record(request.text)
+                return .text("saved")
+            }
+            let client = HTTPClient(baseURL: URL(string: "https://api.example.com"), transport: transport)
+            let outbox = try Outbox(at: trial.folder.url, client: client) {
+                $0.connectivity = trial.connectivity
+                $0.register(SaveNote.self, as: "SaveNote")
+            }
+            // Nothing waits for the time of a retry.
+            for entry in outbox.entries where entry.nextAttempt != nil { try await outbox.retry(entry.id) }
+            await outbox.waitUntilDrained()
+            return (texts.elements, outbox)
+        }
+    }
+
+    /// Returns a journal: 1, 2 and 3 of a category, of which 1 and 2 were sent; x of another one, which has failed; and
+    /// y, which was added last.
+    private static func journal() async throws -> Journal {
+        var journal = Journal()
+        let outbox = try journal.trial.open { $0.isPaused = true }
+        func add(_ text: String, in category: String) async throws {
+            journal.ids[text] = try await outbox.add(SaveNote(note: 1, text: text), in: category).uuidString
+        }
+        for text in ["1", "2", "3"] { try await add(text, in: "a") }
+        try await add("x", in: "x")
+        outbox.resume()
+        try await eventually { outbox.entries.map(\.attempts) == [1, 1] }
+        outbox.pause()
+        try await add("y", in: "y")
+        await outbox.close()
+        let bytes = try Data(contentsOf: journal.trial.journal)
+        journal.lines = bytes.split(separator: newline).map { Data($0 + [newline]) }
+        return journal
+    }
+
+    @Test func lostEndOfAnOlderEntryDoesNotRepeatIt() async throws {
+        let journal = try await Self.journal()
+        var lines = journal.lines
+        lines.remove(at: try #require(journal.end(of: "1")))
+
+        let (texts, outbox) = try await journal.sent(lines)
+
+        #expect(texts.sorted() == ["3", "x", "y"] && outbox.damage == [])
+    }
+
+    @Test(arguments: ["1", "2"]) func wrongBitInTheEndOfAnEntryDoesNotRepeatIt(text: String) async throws {
+        let journal = try await Self.journal()
+        let line = try #require(journal.end(of: text))
+        for index in stride(from: 0, to: journal.lines[line].count - 1, by: Scale.pick(7, whole: 1)) {
+            var lines = journal.lines
+            lines[line][index] ^= 1 << (index % 8)
+
+            let (texts, outbox) = try await journal.sent(lines)
+
+            #expect(!texts.contains("1") && !texts.contains("2"), "bit in byte \(index)")
+            #expect(texts.contains("y"))
+            #expect(outbox.damage.count == 1)
+            #expect(outbox.states.allSatisfy { $0 == .parked(.uncertain) || $0 == .pending })
+            try outbox.discardDamage()
+            await outbox.close()
+        }
+    }
+
+    @Test func uncertainEntryWaitsForTheApplication() async throws {
+        let journal = try await Self.journal()
+        let line = try #require(journal.end(of: "2"))
+        var lines = journal.lines
+        lines[line] = Data(repeating: 0, count: lines[line].count)
+
+        let (texts, first) = try await journal.sent(lines)
+        #expect(texts == ["y"] || texts.sorted() == ["x", "y"])
+        let uncertain = first.entries.filter { $0.state == .parked(.uncertain) }.map(\.id.uuidString)
+        #expect(uncertain.contains(journal.ids["2"] ?? "") && !uncertain.contains(journal.ids["1"] ?? ""))
+        let entries = first.entries
+        await first.close()
+
+        // The journal has no damage any more.
+        let second = try journal.trial.open { $0.isPaused = true }
+        #expect(second.entries == entries)
+        for entry in entries where entry.state == .parked(.uncertain) { try await second.retry(entry.id) }
+        await second.close()
+        let bytes = try Data(contentsOf: journal.trial.journal)
+        let (rest, third) = try await journal.sent([bytes])
+        #expect(third.isEmpty)
+        #expect(rest.filter { ["2", "3"].contains($0) } == ["2", "3"])
+    }
+
+    @Test func damagedAdditionCostsThatEntryAlone() async throws {
+        let journal = try await Self.journal()
+        let line = try #require(journal.lines.firstIndex { $0.range(of: Data((journal.ids["3"] ?? "").utf8)) != nil })
+        var lines = journal.lines
+        lines[line][lines[line].count / 2] ^= 1
+
+        let (texts, outbox) = try await journal.sent(lines)
+
+        #expect(texts.sorted() == ["x", "y"] && outbox.isEmpty && outbox.damage.count == 1)
+    }
+
+    @Test func damageIsListedUntilItIsDiscarded() async throws {
+        let trial = OutboxTrial()
+        try Data("not a record\n".utf8).write(to: trial.journal)
+        let first = try trial.open()
+        #expect(first.damage.count == 1)
+        await first.close()
+
+        let second = try trial.open()
+        #expect(second.damage.map(\.file.lastPathComponent) == first.damage.map(\.file.lastPathComponent))
+        #expect(second.damage.map(\.code) == [.damaged])
+        try second.discardDamage()
+        #expect(second.damage == [])
+        await second.close()
+
+        let third = try trial.open()
+        #expect(third.damage == [])
+        #expect(try trial.folder.names() == ["bodies", "journal", "lock"])
+    }
+}

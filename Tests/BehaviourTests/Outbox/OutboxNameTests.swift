@@ -1,0 +1,186 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTestSupport
+import RequestsTesting
+import Testing
+
+/// The names of types in the journal, and the journals of earlier and later versions.
+@Suite(.bounded) struct OutboxNameTests {
+    private enum Notes {
+        struct Save: RequestSpec, Codable {
+            var id: Int
+            var request: Put<Void> { Put("notes/\(id)") }
+        }
+    }
+
+    private enum Tags {
+        struct Save: RequestSpec, Codable {
+            var id: Int
+            var request: Put<Void> { Put("tags/\(id)") }
+        }
+    }
+
+    private static let journals = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appending(path: "Journals")
+
+    /// Opens a copy of a journal that the first version has written, at that time.
+    private static func trial(of name: String) throws -> OutboxTrial {
+        let trial = OutboxTrial()
+        try FileManager.default.copyItem(at: journals.appending(path: "\(name).journal"), to: trial.journal)
+        return trial
+    }
+
+    // MARK: Names
+
+    @Test func typesWithTheSameShortNameAreSentAsThemselves() async throws {
+        let trial = OutboxTrial()
+        let outbox = try trial.open {
+            $0.register(Notes.Save.self, as: "Save")
+            $0.register(Tags.Save.self, as: "save-tag")
+        }
+
+        try await outbox.add(Notes.Save(id: 1), in: "a")
+        try await outbox.add(Tags.Save(id: 2), in: "a")
+
+        #expect(await outbox.waitUntilDrained())
+        #expect(trial.arrivals.elements.map(\.path) == ["/notes/1", "/tags/2"])
+    }
+
+    @Test func twoTypesOfOneNameAreAnError() throws {
+        let trial = OutboxTrial()
+
+        #expect(throws: Outbox.Error.repeatedName("save")) {
+            try trial.open {
+                $0.register(Notes.Save.self, as: "save")
+                $0.register(Tags.Save.self, as: "save")
+            }
+        }
+        // One of the handlers would be ignored.
+        #expect(throws: Outbox.Error.repeatedName("save")) {
+            try trial.open {
+                $0.register(Notes.Save.self, as: "save") { _ in throw SampleError() }
+                $0.register(Notes.Save.self, as: "save", migrating: { $0 })
+            }
+        }
+    }
+
+    // MARK: Other versions
+
+    @Test(arguments: ["states", "replaced"]) func journalOfTheFirstVersionOpensEntryByEntry(name: String) async throws {
+        let trial = try Self.trial(of: name)
+        let json = try Data(contentsOf: Self.journals.appending(path: "\(name).entries"))
+        let entries = try JSONDecoder().decode([Outbox.Entry].self, from: json)
+        func open() throws -> Outbox {
+            try trial.open {
+                ($0.account, $0.isPaused) = (entries[0].account, true)
+                $0.register(SaveNote.self, as: "save-note")
+                $0.register(UploadPhoto.self, as: "upload")
+            }
+        }
+
+        let first = try open()
+
+        #expect(first.entries == entries && first.damage == [])
+        try await first.add(SaveNote(note: 9), in: "notes/9")
+        let all = first.entries
+        await first.close()
+        // By now, the journal is one of this version.
+        let second = try open()
+        #expect(second.entries == all && all.count == entries.count + 1)
+    }
+
+    @Test func declaredNamesOfTheFirstVersionAreSent() async throws {
+        let trial = try Self.trial(of: "states")
+        let outbox = try trial.open {
+            $0.account = "ada"
+            $0.register(SaveNote.self, as: "save-note")
+        }
+        try await outbox.removeAll { $0.type == "upload" }
+        let refused = outbox.entries.filter { $0.state == .parked(.refused) || $0.state == .parked(.expired) }
+        for entry in refused { try await outbox.retry(entry.id) }
+        try await trial.pass(.seconds(120))
+
+        #expect(await !outbox.waitUntilDrained())
+
+        #expect(outbox.states == [.parked(.otherAccount)])
+        let texts = trial.arrivals.elements.map(\.text)
+        #expect(Set(texts) == ["busy", "down", "bad", "later \"ü\" \n line", "skip", "late"])
+        #expect(texts.filter { $0 == "bad" || $0.hasPrefix("later") }.first == "bad")
+    }
+
+    @Test(arguments: [false, true])
+    func shortNameThatFitsTwoTypesIsNeverGuessed(isReplaced: Bool) async throws {
+        let trial = try Self.trial(of: "names")
+        func open(isPaused: Bool) throws -> Outbox {
+            try trial.open {
+                $0.isPaused = isPaused
+                $0.register(Notes.Save.self, as: "Save")
+                $0.register(Tags.Save.self, as: "save-tag")
+            }
+        }
+        if isReplaced { await (try open(isPaused: true)).close() }
+
+        let outbox = try open(isPaused: false)
+        try await outbox.add(Notes.Save(id: 3), in: "d")
+
+        #expect(await !outbox.waitUntilDrained())
+        #expect(outbox.states == [.parked(.unreadable), .pending])
+        #expect(outbox.entries.map(\.type) == ["Save", "Save"])
+        #expect(outbox.entries[0].failure?.contains("fits two registered types") == true)
+        // A new entry has a name that was given.
+        #expect(Set(trial.arrivals.elements.map(\.path)) == ["/notes/1", "/notes/2", "/notes/3"])
+        #expect(Set(trial.arrivals.elements.map(\.text)) == ["plain", "plain too", ""])
+    }
+
+    @Test func shortNameThatFitsOneTypeIsSentOnceDeclared() async throws {
+        let trial = try Self.trial(of: "names")
+        let outbox = try trial.open {
+            $0.register(Tags.Save.self, as: "save-tag")
+            $0.register(Tags.Save.self, as: "Save")
+        }
+
+        #expect(await outbox.waitUntilDrained())
+
+        #expect(trial.arrivals.elements.map(\.path).filter { $0.hasPrefix("/tags") } == ["/tags/1", "/tags/2"])
+    }
+
+    /// Lines with the right length and checksum, of a version that this one doesn't know.
+    @Test(arguments: [
+        #"00000022 {"#,
+        #"{"moved":{"_0":"9BAE1F70-6F6C-42E1-947C-F61C246136FA","to":"b"}}"#,
+        #"{"changed":{"_0":{"id":"9BAE1F70-6F6C-42E1-947C-F61C246136FA","state":{"frozen":{}}}}}"#,
+    ])
+    func recordOfAnUnknownKindIsAnError(payload: String) async throws {
+        let trial = OutboxTrial()
+        let first = try trial.open { $0.isPaused = true }
+        try await first.add(SaveNote(note: 1))
+        await first.close()
+        let known = try Data(contentsOf: trial.journal)
+        let line = String(format: "%08x %08x ", payload.utf8.count, Self.checksum(of: payload)) + payload + "\n"
+        let isRecord = payload.hasPrefix("{")
+
+        for journal in [known + Data(line.utf8), Data(line.utf8) + known] {
+            try journal.write(to: trial.journal)
+            if isRecord {
+                #expect(throws: Outbox.Error.newerJournal) { try trial.open() }
+                // The newer version finds it unchanged.
+                #expect(try Data(contentsOf: trial.journal) == journal)
+            } else {
+                let outbox = try trial.open { $0.isPaused = true }
+                #expect(outbox.entries.count == 1)
+                try outbox.discardDamage()
+                await outbox.close()
+            }
+        }
+    }
+
+    /// CRC-32 (ISO 3309), bit by bit.
+    private static func checksum(of text: String) -> UInt32 {
+        ~text.utf8.reduce(~0 as UInt32) { crc, byte in
+            (0..<8).reduce(crc ^ UInt32(byte)) { crc, _ in crc & 1 == 1 ? crc >> 1 ^ 0xEDB8_8320 : crc >> 1 }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import RequestsTestSupport
+import Testing
+
+@testable import Requests
+
+/// The time that an outbox with many entries takes, under its lock.
+@Suite(.bounded, .tags(.alone)) struct OutboxStateTests {
+    private static let count = 20_000
+
+    /// Returns the state of an outbox with many entries.
+    private static func state(categories: Int) -> (state: OutboxState, ids: [UUID]) {
+        let ids = (0..<count).map { _ in UUID() }
+        let parts = ids.enumerated().map { number, id in
+            var entry = Outbox.Entry(id: id, type: "note", added: .distantPast)
+            entry.category = "\(number % categories)"
+            return OutboxRecord.Part.record(.added(entry, content: "{}", number: number + 1, version: 2))
+        }
+        var settings = Outbox.Settings()
+        settings.connectivity = Connectivity()
+        return (OutboxState(parts, settings, at: .distantPast), ids)
+    }
+
+    @Test(arguments: [1, 100, count / 3, count]) func removesAllEntriesInLinearTime(categories: Int) {
+        var (state, ids) = Self.state(categories: categories)
+
+        let start = ProcessorTime.ofProcess
+        for id in ids { _ = state.commit(.removed(id), at: .zero) }
+
+        #expect(ProcessorTime.ofProcess - start < .seconds(2))
+        #expect(state.isEmpty && state.isDrained)
+    }
+
+    @Test(arguments: [1, 100, count / 3, count]) func sendsAllEntriesInLinearTime(categories: Int) {
+        var (state, ids) = Self.state(categories: categories)
+        var sent: [UUID] = []
+
+        let start = ProcessorTime.ofProcess
+        while !state.isDrained {
+            let items = state.next(at: .zero, .distantPast).compactMap {
+                if case .send(let item) = $0 { item } else { nil }
+            }
+            for item in items {
+                sent.append(item.entry.id)
+                _ = state.sent(item.entry.id, HTTPResponseHead(status: .ok))
+                _ = state.wrote(1, at: .zero)
+            }
+        }
+
+        #expect(ProcessorTime.ofProcess - start < .seconds(4))
+        #expect(state.isEmpty && sent == ids)
+    }
+}
