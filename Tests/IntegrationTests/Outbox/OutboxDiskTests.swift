@@ -156,6 +156,31 @@ import Testing
         #expect(paths.elements.filter { $0 != "/writes/503" } == ["/writes/1", "/writes/2", "/writes/3"])
     }
 
+    @Test func endIsRecordedAsSoonAsTheDiskAllowsIt() async throws {
+        let clock = ManualClock()
+        client.environment.clock = clock
+        let (outbox, photo) = (try open(), try photo())
+        let ids = [
+            try await outbox.add(Write(number: 1), in: "a", file: photo.file),
+            try await outbox.add(Write(number: 2), in: "a"),
+        ]
+        let events = outbox.events
+        calls.refuse { $0 == .sync("journal") }
+        outbox.resume()
+        try await clock.waitForSleepers()
+        try await eventually { paths.count == 1 && client.operations.isEmpty }
+        #expect(outbox.entries.map(\.state) == [.sending, .pending])
+
+        calls.refuse { _ in false }
+        clock.advance(by: .seconds(10))
+
+        #expect(await outbox.waitUntilDrained())
+        await outbox.close()
+        var sent: [UUID] = []
+        for await event in events { if case .sent(let entry, _) = event { sent.append(entry.id) } }
+        #expect(sent == ids && paths.elements == ["/writes/1", "/writes/2"])
+    }
+
     @Test func fileThatCannotBeSyncedIsNotKept() async throws {
         let (outbox, photo) = (try open(), try photo())
         calls.refuse { if case .sync(let name) = $0 { name.hasPrefix("bodies/") } else { false } }
@@ -191,6 +216,12 @@ import Testing
 
         #expect(outbox.isEmpty)
         #expect(try String(contentsOf: folder.file("journal"), encoding: .utf8).hasPrefix("not a record\n"))
+        calls.refuse { _ in false }
+        let next = try open()
+        try next.discardDamage()
+        try await next.remove(next.add(Write(number: 2)))
+        await next.close()
+        #expect(try open().damage == [] && folder.files.map(\.lastPathComponent) == ["journal", "lock"])
     }
 
     /// Under its name there may be either journal after a loss of power, so nothing is promised any more.

@@ -105,15 +105,15 @@ public final class Outbox: Sendable {
     }
 
     private func stop() {
-        let former = shared.withLock { shared in
+        let stopped = shared.withLock { shared in
             shared.state.isClosed = true
             defer { (shared.alarm, shared.readers, shared.following) = (nil, [:], nil) }
             return shared
         }
-        for operation in former.operations.values { operation.cancel() }
-        former.following?.cancel()
-        former.alarm?.timer.cancel()
-        for reader in former.readers.values { reader.finish() }
+        for operation in stopped.operations.values { operation.cancel() }
+        stopped.following?.cancel()
+        stopped.alarm?.timer.cancel()
+        for reader in stopped.readers.values { reader.finish() }
     }
 
     // MARK: Adding
@@ -180,9 +180,10 @@ public final class Outbox: Sendable {
     /// Whether there are no entries.
     public var isEmpty: Bool { shared.withLock { $0.state.isEmpty } }
 
-    /// Waits until no entry can be sent: each that is left is parked, or waits behind a parked one.
+    /// Waits until no entry can be sent: each that is left is parked, or waits for a parked one.
     ///
-    /// It also waits while there is no network, and while the outbox is paused.
+    /// It also waits while there is no network, while the outbox is paused, and while nothing can be recorded because
+    /// the disk is full.
     ///
     /// - Returns: Whether the outbox is empty; `false` also if the task is cancelled.
     @discardableResult
