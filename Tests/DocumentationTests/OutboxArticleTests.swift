@@ -113,11 +113,9 @@ import Testing
 
         let outbox = try Outbox(at: folder.url, client: client) {
             $0.register(AddTag.self, as: "add-tags")
-            $0.register(
-                AddTag.self,
-                as: "add-tag",
-                migrating: { old in ["note": old["note"] ?? 0, "tags": [old["tag"] ?? ""]] }
-            )
+            $0.register(AddTag.self, from: "add-tag") { old in
+                ["note": old["note"] ?? 0, "tags": [old["tag"] ?? ""]]
+            }
         }
 
         #expect(outbox.isEmpty)

@@ -140,18 +140,19 @@ import Testing
     /// The account changes between the turn of an entry and the request for it.
     @Test func accountThatChangesWhileTheRequestIsMadeSendsNothing() async throws {
         let (trial, present) = (OutboxTrial(), Locked<Outbox?>(nil))
+        let first = try trial.open {
+            ($0.account, $0.isPaused) = ("ada", true)
+            $0.register(UploadPhoto.self, as: "photo")
+        }
+        try await first.add(UploadPhoto(name: "a"), in: "a")
+        await first.close()
         let outbox = try trial.open {
             ($0.account, $0.isPaused) = ("ada", true)
-            $0.register(
-                UploadPhoto.self,
-                as: "photo",
-                migrating: { content in
-                    present.withLock { $0 }?.account = "bob"
-                    return content
-                }
-            )
+            $0.register(UploadPhoto.self, from: "photo") { content in
+                present.withLock { $0 }?.account = "bob"
+                return content
+            }
         }
-        try await outbox.add(UploadPhoto(name: "a"), in: "a")
         present.withLock { $0 = outbox }
 
         outbox.resume()

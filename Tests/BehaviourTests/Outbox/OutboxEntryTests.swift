@@ -425,7 +425,7 @@ import Testing
         await first.close()
         let second = try trial.open { settings in
             settings.register(Fussy.self, as: "Other")
-            settings.register(SaveNote.self, as: "Fussy", migrating: { _ in ["note": 3, "text": "mended"] })
+            settings.register(SaveNote.self, from: "Fussy") { _ in ["note": 3, "text": "mended"] }
         }
 
         #expect(await second.waitUntilDrained())
@@ -470,11 +470,7 @@ import Testing
 
         let second = try trial.open { settings in
             settings.register(SaveNote.self, as: "note")
-            settings.register(
-                SaveNote.self,
-                as: "photo",
-                migrating: { old in ["note": 5, "text": old["name"] ?? "?"] }
-            )
+            settings.register(SaveNote.self, from: "photo") { old in ["note": 5, "text": old["name"] ?? "?"] }
         }
         try await second.add(SaveNote(note: 6, text: "new"), in: "a")
 

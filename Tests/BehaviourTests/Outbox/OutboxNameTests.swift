@@ -62,7 +62,7 @@ import Testing
         #expect(throws: Outbox.Error.repeatedName("save")) {
             try trial.open {
                 $0.register(Notes.Save.self, as: "save") { _ in throw SampleError() }
-                $0.register(Notes.Save.self, as: "save", migrating: { $0 })
+                $0.register(Notes.Save.self, from: "save", migrating: { $0 })
             }
         }
     }

@@ -15,5 +15,5 @@ func register(in settings: inout Outbox.Settings) {
 
     settings.register(SaveNote.self, as: "save-note")
     settings.register(SaveNote.self, as: "save-notes") { _ in }
-    settings.register(SaveNote.self, as: "old-note", migrating: { $0 })
+    settings.register(SaveNote.self, from: "old-note") { $0 }
 }

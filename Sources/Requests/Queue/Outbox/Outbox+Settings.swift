@@ -41,26 +41,26 @@ extension Outbox {
             as name: String,
             handling handle: @escaping Handler<R> = { _ in }
         ) {
-            registry.add(type, as: name, handle) { $0 }
+            registry.add(type, as: name, isCurrent: true, handle) { $0 }
         }
 
-        // Disfavoured, so that a closure without a label is the handler, in all language modes.
-        /// Registers a type of requests under a name whose entries have another content.
+        /// Registers an earlier name of a type, whose entries have another content.
+        ///
+        /// The type needs a current name too, see ``register(_:as:handling:)``.
         ///
         /// - Parameters:
         ///   - type: The type.
-        ///   - name: The name of the type in the journal, as in ``register(_:as:handling:)``.
-        ///   - handle: Handles a response, as in ``register(_:as:handling:)``.
+        ///   - name: The earlier name, under which no entry is added any more.
         ///   - migrate: Converts content that was added under this name to the current form of the type. If it throws,
         ///     the entry is parked as unreadable.
-        @_disfavoredOverload
+        ///   - handle: Handles a response, as in ``register(_:as:handling:)``.
         public mutating func register<R: NetworkRequest & Codable>(
             _ type: R.Type,
-            as name: String,
-            handling handle: @escaping Handler<R> = { _ in },
-            migrating migrate: @escaping @Sendable (JSONValue) throws -> JSONValue
+            from name: String,
+            migrating migrate: @escaping @Sendable (JSONValue) throws -> JSONValue,
+            handling handle: @escaping Handler<R> = { _ in }
         ) {
-            registry.add(type, as: name, handle) { content in
+            registry.add(type, as: name, isCurrent: false, handle) { content in
                 try JSONEncoder().encode(migrate(JSONDecoder().decode(JSONValue.self, from: content)))
             }
         }
@@ -69,8 +69,7 @@ extension Outbox {
         @available(*, unavailable, message: "name the type: register(_:as:), with a name that never changes")
         public mutating func register<R: NetworkRequest & Codable>(
             _ type: R.Type,
-            handling handle: @escaping Handler<R> = { _ in },
-            migrating migrate: (@Sendable (JSONValue) throws -> JSONValue)? = nil
+            handling handle: @escaping Handler<R> = { _ in }
         ) {}
     }
 
@@ -88,11 +87,12 @@ extension Outbox {
         fileprivate mutating func add<R: NetworkRequest & Codable>(
             _ type: R.Type,
             as name: String,
+            isCurrent: Bool,
             _ handle: @escaping Handler<R>,
             _ migrate: @escaping @Sendable (Data) throws -> Data
         ) {
             if kinds[name] != nil { repeatedName = repeatedName ?? name }
-            names[ObjectIdentifier(type)] = names[ObjectIdentifier(type)] ?? name
+            if isCurrent { names[ObjectIdentifier(type)] = names[ObjectIdentifier(type)] ?? name }
             types[String(describing: type), default: []].insert(ObjectIdentifier(type))
             kinds[name] = { outbox, item in
                 let request = try JSONDecoder().decode(R.self, from: migrate(Data(item.content.utf8)))
