@@ -65,12 +65,12 @@ private final class Writer: Sendable {
         first = Int(arguments[3])
         let isDraining = first == nil
         let start = ContinuousClock.now
-        let (credentials, date) = (Self.credentials, Self.date)
+        let (credentials, dateError) = (Self.credentials, Self.dateError)
         client = HTTPClient(baseURL: URL(string: "http://127.0.0.1:\(port)")) {
             $0.interceptors.append(
-                .adapting { $0.headers.set(HTTPField("X-Account", credentials.value ?? "none")) }
+                .adapting { $0.headers.set(HTTPField("X-Account", credentials.withLock(\.self))) }
             )
-            if !isDraining { $0.now = { Date(timeIntervalSinceNow: TimeInterval(date.value ?? "") ?? 0) } }
+            if !isDraining { $0.now = { Date(timeIntervalSinceNow: dateError.withLock(\.self)) } }
         }
         outbox = try Outbox(at: folder.appending(path: "outbox"), client: client) {
             $0.connectivity = Connectivity()
@@ -83,25 +83,15 @@ private final class Writer: Sendable {
         guard start.duration(to: .now) < .seconds(2) else { exit(71) }
     }
 
-    /// A value that several threads use.
-    private final class Cell: @unchecked Sendable {
-        private let lock = NSLock()
-        private var stored: String?
-
-        var value: String? {
-            get { lock.withLock { stored } }
-            set { lock.withLock { stored = newValue } }
-        }
-    }
-
-    private static let credentials = Cell()
-    private static let date = Cell()
+    private static let credentials = Locked("none")
+    /// The error of the date, in seconds.
+    private static let dateError = Locked(0.0)
 
     private func logIn(_ account: String) async {
         outbox.account = nil
         // The server may still carry out a request that was cancelled here.
         _ = try? await client.send(HTTPRequest("settle"))
-        Self.credentials.value = account
+        Self.credentials.withLock { $0 = account }
         outbox.account = account
         outbox.resume()
     }
@@ -133,7 +123,7 @@ private final class Writer: Sendable {
             case 0:
                 await logIn(Self.accounts.randomElement() ?? "")
             case 1:
-                Self.date.value = "\(Int.random(in: -100_000...100_000))"
+                Self.dateError.withLock { $0 = .random(in: -100_000...100_000) }
             case 2...3:
                 guard let entry = outbox.entries.randomElement() else { break }
                 note("removing \(entry.id.uuidString)")

@@ -162,7 +162,7 @@ import Testing
         try await server.awaitConnections(open: 0)
     }
 
-    /// RFC 6455, 4.1: the version has to be 1.1 at least.
+    /// RFC 6455, 4.1: the version must be 1.1 at least.
     @Test(arguments: ["1.0", "1.1"]) func versionOfHTTPDecides(_ version: String) async throws {
         // The answer to a key of zeros.
         let accept = "ICX+Yqv66kxgM0FcWaLWlFLwTAI="

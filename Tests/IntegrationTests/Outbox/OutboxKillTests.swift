@@ -117,7 +117,7 @@ import Testing
         let kept = added.filter { !removed.contains($0[2]) }
         let end = ledger.withLock { $0 }
         #expect(!kept.isEmpty)
-        // Also if it arrived as another type, which has another path.
+        // Includes writes that arrived as another type, which has another path.
         let lost = Set(kept.map { $0[1] }).subtracting(end.accepted)
         #expect(lost == [], "seed \(Fuzz.seed)")
         let keys = Dictionary(added.map { ($0[1], $0[2]) }) { key, _ in key }

@@ -99,7 +99,7 @@ extension OutboxRecord {
 
     /// The range of the payload of a complete line that begins at an offset; `nil` if none does.
     private static func payload(at offset: Int, of bytes: Data) -> Range<Int>? {
-        // The byte after the payload has to exist, and may be damaged.
+        // There must be a byte after the payload, which may be damaged.
         guard let (length, checksum) = prefix(at: offset, of: bytes), length < bytes.count - offset - prefixLength
         else { return nil }
         let payload = offset + prefixLength..<offset + prefixLength + Int(length)

@@ -170,22 +170,22 @@ struct OutboxState: Sendable {
 
     /// Applies a record that is in the journal.
     mutating func commit(_ record: OutboxRecord, at time: Duration) -> [Action] {
-        let (former, work) = (item(record.id), works[record.id])
+        let (previous, work) = (item(record.id), works[record.id])
         switch record {
         case .added, .changed:
-            if let former, work != nil {
+            if let previous, work != nil {
                 // A running attempt takes precedence, also in the journal.
-                unwritten.append(Unwritten(record: .changed(former.entry), hasBody: false, event: nil))
+                unwritten.append(Unwritten(record: .changed(previous.entry), hasBody: false, event: nil))
                 return []
             }
             apply(record, at: time)
             guard let entry = entry(record.id) else { return [] }
-            return [.report(former == nil ? .added(entry) : .retried(entry))]
+            return [.report(previous == nil ? .added(entry) : .retried(entry))]
         case .removed, .sent:
-            guard let former else { return [] }
-            let event = Action.report(.removed(entry(former)))
+            guard let previous else { return [] }
+            let event = Action.report(.removed(entry(previous)))
             apply(record, at: time)
-            guard let work else { return [former.entry.body.map(Action.discard), event].compactMap(\.self) }
+            guard let work else { return [previous.entry.body.map(Action.discard), event].compactMap(\.self) }
             return work.isUnderWay ? [event] : [.cancel(record.id), event]
         }
     }
@@ -277,11 +277,11 @@ struct OutboxState: Sendable {
         unwritten.removeFirst(count)
         return written.flatMap { written in
             let id = written.record.id
-            let former = entry(id)
+            let previous = entry(id)
             apply(written.record, at: time)
             guard let event = written.event else { return [Action]() }
             let actions = finish(id)
-            return actions + [(entry(id) ?? former).map { .report(event($0)) }].compactMap(\.self)
+            return actions + [(entry(id) ?? previous).map { .report(event($0)) }].compactMap(\.self)
         }
     }
 
