@@ -28,7 +28,7 @@ import Testing
         var (state, ids) = Self.state(categories: categories)
 
         let start = ProcessorTime.ofProcess
-        for id in ids { _ = state.commit(.removed(id), at: .zero) }
+        _ = state.commit(.discarded(ids), at: .zero)
 
         #expect(ProcessorTime.ofProcess - start < .seconds(2))
         #expect(state.isEmpty && state.isDrained)

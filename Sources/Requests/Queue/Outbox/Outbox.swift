@@ -77,7 +77,6 @@ public final class Outbox: Sendable {
         let state = OutboxState(parts, settings, at: client.environment.now())
         // The body may be all that is left of a damaged entry.
         if store.damage.isEmpty { store.discardBodies(except: state.bodies) }
-        store.compact(isEmpty: state.isEmpty) { state.records }
         shared = Locked(Shared(state: state))
         let following = Task { [weak self, updates = settings.connectivity.updates()] in
             for await status in updates { self?.change { $0.isConnected = status.isConnected } }
@@ -244,7 +243,8 @@ public final class Outbox: Sendable {
     ///
     /// - Throws: ``FileError`` if it can't be written; ``Outbox/Error`` if the outbox is closed.
     public func removeAll(where condition: (Entry) -> Bool) async throws {
-        try await commit(entries.filter(condition).map { .removed($0.id) })
+        let ids = entries.filter(condition).map(\.id)
+        try await commit(ids.isEmpty ? [] : [.discarded(ids)])
     }
 
     // MARK: Sending

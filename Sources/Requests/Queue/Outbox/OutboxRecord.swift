@@ -12,18 +12,21 @@ enum OutboxRecord: Codable, Sendable {
     case changed(Outbox.Entry)
     /// It was sent, and no entry of its line before this number is left.
     case sent(UUID, line: [String?], before: Int)
-    /// The application has removed it. In the first version of the journal, it may have been sent instead.
+    /// The application has removed these: all, or none.
+    case discarded([UUID])
+    /// It was sent, or the application has removed it: a record of the first version of the journal.
     case removed(UUID)
 
     /// The version of the journal: in the first one, a type could be registered without a name, and got that of the
     /// code.
     static let version = 2
 
-    /// The entry.
-    var id: UUID {
+    /// The entries.
+    var ids: [UUID] {
         switch self {
-        case .added(let entry, _, _, _), .changed(let entry): entry.id
-        case .sent(let id, _, _), .removed(let id): id
+        case .added(let entry, _, _, _), .changed(let entry): [entry.id]
+        case .sent(let id, _, _), .removed(let id): [id]
+        case .discarded(let ids): ids
         }
     }
 

@@ -49,6 +49,7 @@ struct OutboxState: Sendable {
 
     /// A record to be written before any other.
     struct Unwritten: Sendable {
+        let id: UUID
         let record: OutboxRecord
         /// Whether a body is discarded after it.
         let hasBody: Bool
@@ -111,7 +112,7 @@ struct OutboxState: Sendable {
             switch part {
             case .record(let record):
                 apply(record, at: .zero)
-                uncertain.remove(record.id)
+                for id in record.ids { uncertain.remove(id) }
             case .damage(_, .addition): break
             case .damage(_, .change(let ids)):
                 let left = ids.filter { numbers[$0] != nil }
@@ -170,23 +171,26 @@ struct OutboxState: Sendable {
 
     /// Applies a record that is in the journal.
     mutating func commit(_ record: OutboxRecord, at time: Duration) -> [Action] {
-        let (previous, work) = (item(record.id), works[record.id])
         switch record {
-        case .added, .changed:
-            if let previous, work != nil {
+        case .added(let new, _, _, _), .changed(let new):
+            let previous = item(new.id)
+            if let previous, works[new.id] != nil {
                 // A running attempt takes precedence, also in the journal.
-                unwritten.append(Unwritten(record: .changed(previous.entry), hasBody: false, event: nil))
+                unwritten.append(Unwritten(id: new.id, record: .changed(previous.entry), hasBody: false, event: nil))
                 return []
             }
             apply(record, at: time)
-            guard let entry = entry(record.id) else { return [] }
+            guard let entry = entry(new.id) else { return [] }
             return [.report(previous == nil ? .added(entry) : .retried(entry))]
-        case .removed, .sent:
-            guard let previous else { return [] }
-            let event = Action.report(.removed(entry(previous)))
+        case .discarded, .sent, .removed:
+            let previous = record.ids.compactMap(item)
+            let events = previous.map { Action.report(.removed(entry($0))) }
             apply(record, at: time)
-            guard let work else { return [previous.entry.body.map(Action.discard), event].compactMap(\.self) }
-            return work.isUnderWay ? [event] : [.cancel(record.id), event]
+            let ends: [Action] = previous.compactMap { item in
+                guard let work = works[item.entry.id] else { return item.entry.body.map(Action.discard) }
+                return work.isUnderWay ? nil : .cancel(item.entry.id)
+            }
+            return ends + events
         }
     }
 
@@ -241,7 +245,7 @@ struct OutboxState: Sendable {
         let first = lines[item.line]?.numbers.first ?? item.number
         let record = OutboxRecord.sent(id, line: item.line, before: min(first, item.number))
         unwritten.append(
-            Unwritten(record: record, hasBody: item.entry.body != nil) { .sent($0, response) }
+            Unwritten(id: id, record: record, hasBody: item.entry.body != nil) { .sent($0, response) }
         )
         return []
     }
@@ -258,7 +262,7 @@ struct OutboxState: Sendable {
         (item.entry.attempts, item.entry.failure) = (item.entry.attempts + 1, end.summary)
         if end.decision == .retry {
             (item.entry.nextAttempt, item.entry.wait) = (end.next, end.wait)
-            unwritten.append(Unwritten(record: .changed(item.entry), hasBody: false) { .failed($0, error) })
+            unwritten.append(Unwritten(id: id, record: .changed(item.entry), hasBody: false) { .failed($0, error) })
         } else {
             park(item, end.reason, isPassed: end.decision == .skip, error)
         }
@@ -268,7 +272,7 @@ struct OutboxState: Sendable {
     private mutating func park(_ item: Item, _ reason: Reason, isPassed: Bool, _ error: RequestError?) {
         var entry = item.entry
         (entry.state, entry.nextAttempt, entry.wait, entry.isPassed) = (.parked(reason), nil, nil, isPassed)
-        unwritten.append(Unwritten(record: .changed(entry), hasBody: false) { .parked($0, error) })
+        unwritten.append(Unwritten(id: entry.id, record: .changed(entry), hasBody: false) { .parked($0, error) })
     }
 
     /// Applies the oldest unwritten records, which are in the journal now.
@@ -276,7 +280,7 @@ struct OutboxState: Sendable {
         let written = unwritten.prefix(count)
         unwritten.removeFirst(count)
         return written.flatMap { written in
-            let id = written.record.id
+            let id = written.id
             let previous = entry(id)
             apply(written.record, at: time)
             guard let event = written.event else { return [Action]() }
@@ -314,6 +318,7 @@ struct OutboxState: Sendable {
             while let first = lines[line]?.numbers.first, first < number, let item = items[first] {
                 remove(item.entry.id)
             }
+        case .discarded(let ids): for id in ids { remove(id) }
         case .removed(let id): remove(id)
         }
     }

@@ -92,9 +92,18 @@ final class OutboxStore: Sendable {
             if case .damage(let range, _) = part { setAside(bytes[range], at: range.lowerBound) } else { nil }
         }
         let isOld = parts.contains { if case .record(let record) = $0 { record.isOfFirstVersion } else { false } }
-        // A damaged journal is replaced at once, unless it has the only copy of the damaged bytes; and so is one of the
-        // first version, whose entries get their numbers.
-        let limit = damage.contains { $0.file == journal } ? .max : damage.isEmpty && !isOld ? Self.shortest : 0
+        let limit: Int
+        if damage.contains(where: { $0.file == journal }) {
+            // It has the only copy of the damaged bytes.
+            limit = .max
+        } else if !damage.isEmpty || isOld {
+            // The entries of the first version get their numbers.
+            limit = 0
+        } else {
+            // A journal of additions wouldn't become shorter.
+            let additionCount = parts.count { if case .record(let record) = $0 { record.isAddition } else { false } }
+            limit = 2 * additionCount > parts.count ? max(Self.shortest, 2 * end) : Self.shortest
+        }
         state.withLock { ($0.file, $0.length, $0.limit, $0.damage) = (file, end, limit, earlier + damage) }
         try? keepReserve()
         return parts
