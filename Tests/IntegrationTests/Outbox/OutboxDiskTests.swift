@@ -153,7 +153,8 @@ import Testing
 
         let next = try open()
         #expect(next.entries.map(\.id) == [busy])
-        #expect(paths.elements.filter { $0 != "/writes/503" } == ["/writes/1", "/writes/2", "/writes/3"])
+        // Each once; the last two in any order.
+        #expect(paths.elements.filter { $0 != "/writes/503" }.sorted() == ["/writes/1", "/writes/2", "/writes/3"])
     }
 
     @Test func endIsRecordedAsSoonAsTheDiskAllowsIt() async throws {
