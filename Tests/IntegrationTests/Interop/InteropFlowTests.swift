@@ -66,6 +66,73 @@ extension OverLoopback {
             #expect(!Usage.isMemoryExact || growth < 48 << 20, "grew by \(growth)")
         }
 
+        /// The ways in which a stream ends whose content nobody takes.
+        enum Drop: CaseIterable, Sendable {
+            case cancelled, cancelledWhilePaused, cancelledBehindABlockedReceiver, refused
+        }
+
+        /// Reads the beginnings of several streams of one connection, and drops them.
+        private func drop(_ count: Int, as drop: Drop, over transport: CurlTransport) async throws {
+            let gate = Gate()
+            defer { gate.open() }
+            let transcripts = (0..<count).map { _ in
+                Transcript(keepsContent: false) { event in
+                    if case .data = event, drop == .cancelledBehindABlockedReceiver { try? gate.wait() }
+                }
+            }
+            var handles: [any TransferHandle] = []
+            for transcript in transcripts {
+                var request = TransportRequest(
+                    HTTPRequest(url: try servers.url(.trusted).appendingPathComponent("large")),
+                    maximumBodySize: drop == .refused ? 1 << 20 : .max
+                )
+                request.trust = try servers.authority
+                let handle = transport.send(request) { transcript.receive($0) }
+                if drop == .cancelledWhilePaused { handle.pause() }
+                handles.append(handle)
+            }
+            if drop == .cancelled {
+                try await transcripts[0].content.wait()
+                for handle in handles { handle.cancel() }
+            }
+            // Others have begun later, and what they ask for is answered behind that: more content than is taken.
+            for _ in 0..<5 { _ = try await servers.ask(.trusted, trust: servers.authority, over: transport) }
+            if drop != .refused { for handle in handles { handle.cancel() } }
+            gate.open()
+            for transcript in transcripts {
+                try await transcript.ended.wait()
+                #expect(transcript.result == (drop == .refused ? "bodyTooLarge" : "cancelled"))
+            }
+            // A cancelled stream is released after its end was reported.
+            _ = try await servers.ask(.trusted, trust: servers.authority, over: transport)
+        }
+
+        @Test(.tags(.alone), arguments: Drop.allCases)
+        func droppedStreamsLeaveNoMemoryBehind(_ drop: Drop) async throws {
+            // One stream keeps the connection, which would free everything at its end.
+            let (transport, keeper, gate) = (CurlTransport(), Transcript(keepsContent: false), Gate())
+            var request = TransportRequest(HTTPRequest(url: try servers.url(.trusted).appendingPathComponent("large")))
+            request.trust = try servers.authority
+            let handle = transport.send(request) { event in
+                keeper.receive(event)
+                if case .data = event { try? gate.wait() }
+            }
+            try await keeper.head.wait()
+            defer { gate.open() }
+
+            // The stream that keeps the connection fills its window meanwhile.
+            for _ in 0..<3 { try await self.drop(8, as: drop, over: transport) }
+            let before = Usage.allocatedMemory
+            for _ in 0..<Scale.pick(5, whole: 500) { try await self.drop(8, as: drop, over: transport) }
+            let growth = Usage.allocatedMemory - before
+            handle.cancel()
+            gate.open()
+            try await keeper.ended.wait()
+            transport.close()
+
+            #expect(!Usage.isMemoryExact || growth < 16 << 20, "grew by \(growth)")
+        }
+
         @Test func cancelEndsNoOtherStreamOfItsConnection() async throws {
             let begun = Gate()
             let transcript = Transcript(keepsContent: false) { event in

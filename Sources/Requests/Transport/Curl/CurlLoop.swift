@@ -395,6 +395,7 @@ final class CurlLoop: @unchecked Sendable {
     /// Takes the handle of a transfer from libcurl, which closes the connection if the transfer isn't complete.
     private func release(_ transfer: CurlTransfer) {
         let socket = connections.socket(of: transfer)
+        transfer.dropKeptContent()
         if let multi { _ = ccurl_multi_remove(multi, transfer.easy) }
         connections.transferEnded(transfer, on: socket, now: now) { isFree($0) }
         connections.limitIdle(beside: active.count + leaving.count)

@@ -304,6 +304,14 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         return setPaused(pauses)
     }
 
+    /// Drops the content that libcurl keeps while the transfer is paused, before its handle is removed.
+    ///
+    /// libcurl frees that content only when it is delivered or when the connection ends: a removed HTTP/2 stream would
+    /// leak it, because others share its connection. The stopped transfer refuses what it is given.
+    func dropKeptContent() {
+        if isStopped { _ = setPaused([]) }
+    }
+
     private func setPaused(_ pauses: CurlPauses) -> Int32 {
         guard pauses != paused else { return 0 }
         paused = pauses
@@ -380,6 +388,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     }
 
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard !isStopped else { return 0 }
         loop.noteActivity(self)
         // libcurl ignores a pause that was requested before there was a connection, and reads once more after any
         // other.
