@@ -740,7 +740,6 @@ int ccurl_easy_prepare_sweep(CCurlEasy *easy) {
     int failure = curl.easy_setopt(easy, (int)CCURL_URL, "http://localhost/");
     failure |= curl.easy_setopt(easy, (int)CCURL_UNIX_SOCKET_PATH, "/dev/null/none");
     failure |= curl.easy_setopt(easy, (int)CCURL_PROXY, "");
-    failure |= curl.easy_setopt(easy, (int)CCURL_FRESH_CONNECT, 1L);
     return failure | curl.easy_setopt(easy, (int)CCURL_NOSIGNAL, 1L);
 }
 
