@@ -97,6 +97,28 @@ extension OverLoopback {
             #expect(server.requests.first?.headers["Host"] == "Host.Test:\(server.port)")
         }
 
+        /// Its first address refuses connections, as that of a service does that has moved.
+        @Test func serviceThatHasMovedIsFoundAfterOneRefusal() async throws {
+            let server = try MockServer { _ in .text("hi") }
+            let lookUps = Locked(0)
+            let names = HostNames { _ in
+                let count = lookUps.withLock { count in
+                    count += 1
+                    return count
+                }
+                return .success([count == 1 ? "127.0.0.2" : "127.0.0.1"])
+            }
+            let (one, other) = (
+                CurlTransport.configured { $0.names = names }, CurlTransport.configured { $0.names = names }
+            )
+            let url = Self.url("host.test", server)
+
+            #expect(await one.run(url).result == "cannotConnect")
+            for transport in [one, other, one] { #expect(await transport.run(url).text == "hi") }
+
+            #expect(lookUps.withLock { $0 } == 2)
+        }
+
         @Test func nameThatIsNotKnownCannotBeConnectedTo() async throws {
             let server = try MockServer { _ in .text("hi") }
             let lookUps = LookUps()

@@ -13,18 +13,19 @@ struct CurlAddresses: Sendable, Hashable {
     }
 
     let place: Place
-    private let addresses: [String]
-    /// Whether they are the caller's, and never expire.
-    private let areFixed: Bool
+    /// The name that they were looked up by; `nil` if they are the caller's.
+    let name: String?
+    let addresses: [String]
 
     init(_ addresses: [String], of destination: CurlDestination, areFixed: Bool = false) {
         place = Place(host: destination.hostOfAddresses, port: destination.port)
-        (self.addresses, self.areFixed) = (addresses, areFixed)
+        (self.addresses, name) = (addresses, areFixed ? nil : destination.name)
     }
 
     /// The line that libcurl takes: `host:port:address,address`, after a plus if they expire in a minute.
     var line: String {
-        let mark = !areFixed && CurlFeatures.loaded.forgetsAddresses ? "+" : ""
+        // The caller's never expire.
+        let mark = name != nil && CurlFeatures.loaded.forgetsAddresses ? "+" : ""
         let texts = addresses.map { $0.contains(":") ? "[\($0)]" : $0 }
         return "\(mark)\(place.host):\(place.port):\(texts.joined(separator: ","))"
     }

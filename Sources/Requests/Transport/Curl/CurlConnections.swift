@@ -11,7 +11,6 @@ import CRequestsCurl
 final class CurlConnections {
     /// At most a quarter of the available descriptors.
     private static let mostIdle = min(256, max(1, ccurl_most_descriptors() / 4))
-    private static let cannotConnect: Int32 = 7
     /// The maximum number of hosts for which state is kept.
     private static let mostHosts = 1_024
     /// The time after which addresses are given again, in nanoseconds: libcurl forgets them after a minute.
@@ -94,6 +93,13 @@ final class CurlConnections {
         }
     }
 
+    /// Makes libcurl take other addresses than those that a transfer couldn't connect to.
+    func forgetAddresses(of transfer: CurlTransfer) {
+        for addresses in transfer.addresses where given[addresses.place]?.addresses == addresses {
+            given[addresses.place] = nil
+        }
+    }
+
     /// Records that a transfer has asked for a socket; `nil` if it has lost its own.
     func enter(_ socket: CurlSocket?, _ transfer: CurlTransfer) {
         guard transfer.socket != socket else { return }
@@ -115,7 +121,7 @@ final class CurlConnections {
     // MARK: Descriptors
 
     /// Whether a transfer has failed because there was no descriptor for its connection.
-    func lacksDescriptor(as code: Int32) -> Bool { lacksDescriptor && code == Self.cannotConnect }
+    func lacksDescriptor(as code: Int32) -> Bool { lacksDescriptor && code == CurlResult.cannotConnect }
 
     /// Makes libcurl close the connection that has been idle for longest before it makes another.
     ///

@@ -168,6 +168,13 @@ struct CurlEntrance {
         arrivals.append(contentsOf: wait.transfers.map { .found($0, found) })
     }
 
+    /// Makes the next transfers look up the names again whose addresses a transfer couldn't connect to.
+    func forgetAddresses(of transfer: CurlTransfer) {
+        for found in transfer.addresses {
+            if let name = found.name { names.forget(found.addresses, of: name) }
+        }
+    }
+
     private mutating func admit(_ ids: [ObjectIdentifier]?) {
         for id in ids ?? [] {
             if let transfer = inLine.removeValue(forKey: id) { arrivals.append(.turn(transfer)) }

@@ -389,7 +389,14 @@ final class CurlLoop: @unchecked Sendable {
         active[transfer.easy] = nil
         timeouts.remove(ObjectIdentifier(transfer))
         transfer.end(code)
+        if transfer.isUnconnected || code == CurlResult.cannotConnect { forgetAddresses(of: transfer) }
         touch(transfer)
+    }
+
+    /// Forgets the addresses that a transfer couldn't connect to: a service that has moved has others by now.
+    private func forgetAddresses(of transfer: CurlTransfer) {
+        connections.forgetAddresses(of: transfer)
+        entrance.forgetAddresses(of: transfer)
     }
 
     /// Takes the handle of a transfer from libcurl, which closes the connection if the transfer isn't complete.

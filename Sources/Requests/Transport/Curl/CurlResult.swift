@@ -10,6 +10,8 @@ struct CurlResult: Sendable, Hashable {
     static let failedToBegin: Int32 = 2
     /// The code of an unknown host.
     static let unknownHost: Int32 = 6
+    /// The code of a host that refuses connections, or isn't reached.
+    static let cannotConnect: Int32 = 7
     /// The code of a transfer that took too long.
     static let timedOut: Int32 = 28
     /// The code of a stopped transfer.

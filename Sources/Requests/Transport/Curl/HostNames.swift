@@ -58,6 +58,11 @@ package final class HostNames: Sendable {
         return answer
     }
 
+    /// Forgets addresses of a name that can't be connected to, unless it has others by now.
+    func forget(_ addresses: [String], of name: String) {
+        table.withLock { $0.forget(addresses, of: name) }
+    }
+
     /// Withdraws a question, which isn't answered unless that is already happening.
     ///
     /// If it was the last, and its look-up hasn't begun, the name isn't looked up.

@@ -106,6 +106,11 @@ struct NameTable: Sendable {
         return underWay.removeValue(forKey: name)?.questions ?? []
     }
 
+    /// Forgets a name, unless it has other addresses by now.
+    mutating func forget(_ addresses: [String], of name: String) {
+        if known[name]?.addresses == addresses { known[name] = nil }
+    }
+
     /// Removes a worker that couldn't be started; returns the questions that are left without one.
     mutating func fail() -> [HostQuestion] {
         workers -= 1

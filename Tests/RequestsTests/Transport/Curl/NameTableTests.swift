@@ -50,6 +50,8 @@ import Testing
             return name
         }
 
+        func forget(_ name: String, _ addresses: [String]) { table.forget(addresses, of: name) }
+
         /// Ends a look-up at a time in seconds; returns the number of questions that it answers.
         @discardableResult
         func finish(_ name: String, _ addresses: [String]?, at second: UInt64 = 0) -> Int {
@@ -59,6 +61,19 @@ import Testing
     }
 
     private func question(_ name: String) -> HostQuestion { HostQuestion(name) { _, _ in } }
+
+    @Test func addressesThatFailAreForgottenUnlessTheyAreNew() {
+        let table = Table(mostWorkers: 1)
+        let question = HostQuestion("a") { _, _ in }
+        _ = table.ask(question)
+        _ = table.next()
+        table.finish("a", ["1"])
+
+        table.forget("a", ["2"])
+        #expect(table.ask(question) == .fresh(["1"]), "a failure of former addresses says nothing of these")
+        table.forget("a", ["1"])
+        #expect(table.ask(question) == .nothing)
+    }
 
     @Test func nameIsLookedUpOnceForAllQuestions() {
         let table = Table(mostWorkers: 4)
