@@ -32,6 +32,11 @@ struct CurlDestination: Sendable {
     /// The host in lower case; empty in an address without one.
     var host: String { name ?? hostOfAddresses }
 
+    /// The host and the port as they appear in the address.
+    var authority: Substring {
+        address[address.index(address.startIndex, offsetBy: isSecure ? 8 : 7)...].prefix { !"/?#".contains($0) }
+    }
+
     var origin: Origin { Origin(scheme: isSecure ? "https" : "http", host: host, port: port) }
 
     private static func text(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> String {

@@ -22,6 +22,7 @@ struct CurlOptions: ~Copyable {
     /// - Parameters:
     ///   - request: The request.
     ///   - destination: The destination of the request.
+    ///   - proxy: The proxy that it goes to; `nil` if it goes to the host.
     ///   - connectTimeout: The maximum time for making a connection, including the look-up.
     ///   - decodesContent: Whether the transport decodes content.
     /// - Throws: A ``RequestError`` if libcurl doesn't support a requirement for the connection; ``InvalidValue`` if
@@ -29,6 +30,7 @@ struct CurlOptions: ~Copyable {
     init(
         _ request: TransportRequest,
         to destination: CurlDestination,
+        over proxy: CurlProxies.Proxy?,
         connectTimeout: Duration,
         decodesContent: Bool
     ) throws {
@@ -37,9 +39,12 @@ struct CurlOptions: ~Copyable {
         }
         let trust = try CurlTrustCache.shared.trust(for: request)
         let content = try Self.content(of: request.body)
+        // libcurl before 8 names the host in the form of the one before it on a connection to a proxy, with the brackets
+        // of an address of IPv6.
+        let host = proxy == nil || destination.isSecure ? nil : String(destination.authority)
         let fields: Fields
         do {
-            fields = try Fields(of: request, decodesContent: decodesContent, isPosted: content != nil)
+            fields = try Fields(of: request, to: host, decodesContent: decodesContent, isPosted: content != nil)
         } catch {
             content?.deallocate()
             throw error
@@ -324,23 +329,31 @@ extension CurlOptions {
 
         /// - Parameters:
         ///   - request: The request.
+        ///   - host: The value of `Host`; `nil` leaves it to libcurl.
         ///   - decodesContent: Whether the transport decodes content.
         ///   - isPosted: Whether the content is sent in one piece.
         /// - Throws: ``InvalidValue`` for a field that isn't one line: another transport may have added it.
-        init(of request: TransportRequest, decodesContent: Bool, isPosted: Bool) throws(InvalidValue) {
-            var (hasType, hasCodings, hasRange) = (false, false, false)
+        init(
+            of request: TransportRequest,
+            to host: String?,
+            decodesContent: Bool,
+            isPosted: Bool
+        ) throws(InvalidValue) {
+            var (hasType, hasCodings, hasRange, hasHost) = (false, false, false, false)
             for field in request.headers {
                 switch field.name {
                 case .expect: hasExpectation = true
                 case .contentType: hasType = true
                 case .acceptEncoding: hasCodings = true
                 case .range: hasRange = true
+                case .host: hasHost = true
                 default: break
                 }
                 size += field.name.rawValue.utf8.count + field.value.utf8.count + 4
             }
             let count = request.headers.count
-            lines = ccurl_lines_new(count + Self.mostOwn, size + Self.largestOwn)
+            let ownSize = Self.largestOwn + (host?.utf8.count ?? 0)
+            lines = ccurl_lines_new(count + Self.mostOwn, size + ownSize)
             for field in request.headers {
                 let isForProxy = field.name == .proxyAuthorization
                 if isForProxy, proxyLines == nil { proxyLines = ccurl_lines_new(count, size) }
@@ -349,6 +362,7 @@ extension CurlOptions {
                     throw InvalidValue(.headerName, "or its value isn't valid", excerpt: field.name.rawValue)
                 }
             }
+            if let host, !hasHost { append("Host: \(host)") }
             // A part of encoded content can't be decoded.
             if decodesContent, request.decodesContent, !hasCodings {
                 append(hasRange ? "Accept-Encoding: identity" : ContentCoding.acceptLine)

@@ -107,6 +107,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         options = try CurlOptions(
             request,
             to: destination,
+            over: proxy,
             connectTimeout: stage.connectTimeout,
             decodesContent: configuration.decodesContent
         )
