@@ -59,7 +59,7 @@ extension ResponseCache {
             ResponseCache.Identity { request in
                 var parts: [String] = []
                 for name in Set(request.headers.secrets.map(\.name)).sorted() where name != .cookie {
-                    let values = request.headers[values: name].map(\.identity)
+                    let values = request.headers[values: name].map { Authorization($0).identity }
                     parts += [name.rawValue.lowercasedASCII, String(values.count)] + values
                 }
                 let cookies = request.headers[values: .cookie].flatMap { $0.split(separator: ";") }
@@ -68,15 +68,5 @@ extension ResponseCache {
                 return cookies.isEmpty ? parts : parts + [HTTPField.Name.cookie.rawValue] + cookies
             }
         }
-    }
-}
-
-extension String {
-    /// The part of a secret that identifies its user: all of it, except for `Digest`, whose answers differ each time.
-    fileprivate var identity: String {
-        let authorization = Authorization(self)
-        guard authorization.scheme.equalsIgnoringASCIICase("Digest") else { return trimmedOfBlanks }
-        let parameters = authorization.parameters
-        return ["username", "username*", "realm"].map { parameters[named: $0] ?? "" }.joined(separator: "\n")
     }
 }

@@ -83,6 +83,35 @@ extension OverLoopback {
             #expect(answer.parameters.first { $0.name == "uri" }?.value == "localhost:\(port)")
         }
 
+        /// The proxy may allow one user what it refuses another.
+        @Test func tunnelServesOnlyRequestsWithItsCredentials() async throws {
+            let (url, trust, transport) = (try servers.url(.trusted), try servers.authority, transport)
+            func send(as user: String?) async throws -> String {
+                let headers: HTTPHeaders = user.map { [.proxyAuthorization: $0] } ?? []
+                let transcript = Transcript()
+                var request = TransportRequest(HTTPRequest(url: url, headers: headers))
+                request.trust = trust
+                _ = transport.send(request) { transcript.receive($0) }
+                try await transcript.ended.wait()
+                return InteropAnswer(transcript.text).connection
+            }
+            let users = ["Basic a", nil, "Basic b"]
+
+            var connections: [String] = []
+            for user in users + users { connections.append(try await send(as: user)) }
+
+            // Without OpenSSL, or with an old libcurl, a tunnel with credentials serves one request only.
+            #expect(tunnel.answers.prefix(3) == users[...] && tunnel.answers.count <= 5)
+            for (one, other) in [(0, 1), (1, 2), (2, 0)] {
+                #expect(
+                    Set([connections[one], connections[one + 3]]).isDisjoint(with: [
+                        connections[other], connections[other + 3],
+                    ])
+                )
+            }
+            #expect(connections[1] == connections[4])
+        }
+
         /// The script sets `no_proxy=*`; the environment applies only to transports without a configured proxy.
         @Test func proxyOfAConfigurationIsForEveryHost() async throws {
             #expect(ProcessInfo.processInfo.environment["no_proxy"] == "*")

@@ -78,6 +78,13 @@ public struct Authorization: Sendable, Hashable {
         Authorization.Challenge.list(parsing: rawValue).first?.parameters ?? []
     }
 
+    /// The part that identifies the user: all of it, except for `Digest`, whose responses differ each time.
+    var identity: String {
+        guard scheme.equalsIgnoringASCIICase("Digest") else { return rawValue.trimmedOfBlanks }
+        let parameters = parameters
+        return ["username", "username*", "realm"].map { parameters[named: $0] ?? "" }.joined(separator: "\n")
+    }
+
     /// The user's name and password of the scheme `Basic`; `nil` for other schemes, or if they can't be read.
     public var basicCredentials: (username: String, password: String)? {
         guard scheme.equalsIgnoringASCIICase("Basic"), let token, let data = Data(base64Encoded: token),

@@ -16,6 +16,9 @@ struct CurlOptions: ~Copyable {
     /// The content of a small body, which is sent in one piece with the head.
     private let content: UnsafeMutableRawBufferPointer?
     private let headSize: Int
+    /// Separates a tunnel from those that were made with other credentials, for which libcurl doesn't look; `nil`
+    /// without any.
+    private let tunnelMark: String?
     /// Whether the request needs an HTTP/1.1 connection of its own, while others may share one of HTTP/2.
     let avoidsHTTP2: Bool
 
@@ -51,6 +54,8 @@ struct CurlOptions: ~Copyable {
         }
         (self.destination, self.connectTimeout, self.trust) = (destination, connectTimeout, trust)
         (self.fields, self.content) = (fields, content)
+        let credentials = destination.isSecure ? request.headers[.proxyAuthorization] : nil
+        tunnelMark = credentials.map { SHA256.digest(of: Authorization($0).identity.utf8).hexadecimal }
         headSize = fields.size + destination.address.utf8.count + 128
         let needsHTTP11 = !request.usesHTTP2 || request.upgrade != nil || headSize > Self.largestHeadOfHTTP2
         avoidsHTTP2 = destination.isSecure && needsHTTP11
@@ -225,6 +230,10 @@ struct CurlOptions: ~Copyable {
             options.set(CCURL_PROXY, proxy.text)
             options.set(CCURL_NOPROXY, "")
         }
+        if let tunnelMark, !(trust ?? .system).setMark(tunnelMark, of: options.easy) {
+            options.set(CCURL_FRESH_CONNECT, 1)
+            options.set(CCURL_FORBID_REUSE, 1)
+        }
         if fields.proxyLines != nil {
             let code = ccurl_easy_set_proxy_headers(options.easy, fields.proxyLines)
             options.check(code, "the header fields of the proxy")
@@ -275,7 +284,8 @@ struct CurlOptions: ~Copyable {
 
     /// Keeps the transfer from the connections of transfers with a lower number.
     func avoidConnections(before number: Int, _ handle: CurlHandle) {
-        (trust ?? .system).setMark(number: number, of: handle.pointee.easy)
+        let marks = [tunnelMark, "\(number)"].compactMap(\.self)
+        _ = (trust ?? .system).setMark(marks.joined(separator: "-"), of: handle.pointee.easy)
         handle.pointee.is_prepared = false
     }
 

@@ -113,10 +113,19 @@ struct CurlTrust: Sendable {
         return failure
     }
 
-    /// Separates the connections of a handle from those with another number; without effect if connections don't share
-    /// certificates.
-    func setMark(number: Int, of easy: CurlEasy) {
-        if case .store(_, let mark) = authorities { _ = CurlStore.setMark("\(mark)-\(number)", of: easy) }
+    /// Whether connections can be separated by marks.
+    ///
+    /// A mark takes the place of a folder of authorities, which libcurl has to read unless they are in a store.
+    var takesMarks: Bool {
+        if case .store = authorities { return true }
+        return acceptsAnyCertificate
+    }
+
+    /// Separates the connections of a handle from those with another mark; `false` if they don't take any.
+    func setMark(_ mark: String, of easy: CurlEasy) -> Bool {
+        guard takesMarks else { return false }
+        guard case .store(_, let ownMark) = authorities else { return CurlStore.setMark(mark, of: easy) == 0 }
+        return CurlStore.setMark("\(ownMark)-\(mark)", of: easy) == 0
     }
 
     /// Returns why the connection of a handle's transfer must not be used; `nil` if it may be.
