@@ -216,6 +216,12 @@ final class Transfer: Sendable {
             let reason = "the head has more than \(limits.head) bytes"
             return stop(.failed(RequestError(.headTooLarge, phase: .receiving, reason: reason)))
         }
+        // A part that nobody asked for isn't the whole, even if it looks like it (RFC 9110, 15.3.7). Downloads check it
+        // themselves.
+        if keepsContent, head.status == .partialContent, request.method == .get, !request.headers.contains(.range) {
+            let reason = "the server sent a part where it was asked for the whole"
+            return stop(.failed(RequestError(.badResponse, phase: .receiving, reason: reason)))
+        }
         let elapsed = time.elapsed
         let wanted = state.withLock {
             state -> (owner: Try, heads: HeadObserver?, observers: [any OperationObserver])? in

@@ -38,6 +38,31 @@ import Testing
         }
     }
 
+    /// A part looks like the whole to whoever didn't ask for it.
+    @Test(
+        arguments: [
+            (.get, [], RequestError.Code.badResponse), (.get, [.range: "bytes=0-1"], nil), (.post, [], nil),
+        ] as [(HTTPMethod, HTTPHeaders, RequestError.Code?)]
+    )
+    func partThatNobodyAskedForIsRefused(
+        _ method: HTTPMethod,
+        _ headers: HTTPHeaders,
+        _ code: RequestError.Code?
+    ) async throws {
+        let transport = InMemoryTransport { _ in
+            .text("a part", status: .partialContent, headers: [.contentRange: "bytes 0-5/600"])
+        }
+        let client = HTTPClient(transport: transport)
+        let request = HTTPRequest(url: home, method: method, headers: headers)
+
+        do {
+            let response = try await client.send(request)
+            #expect(code == nil && response.status == .partialContent)
+        } catch {
+            #expect((error as? RequestError)?.code == code, "\(error)")
+        }
+    }
+
     struct Recipe: Decodable, Equatable, Sendable {
         let cookingTime: Double
         let madeOn: Date
@@ -115,7 +140,7 @@ import Testing
     }
 
     static let statuses: [(HTTPStatus, isAnswer: Bool)] = [
-        (200, true), (204, true), (206, true), (299, true), (250, true), (300, false), (304, false), (400, false),
+        (200, true), (204, true), (226, true), (299, true), (250, true), (300, false), (304, false), (400, false),
         (404, false), (418, false), (500, false), (599, false), (700, false), (0, false),
     ]
 
