@@ -7,8 +7,11 @@
 
 #include "CRequestsCurl.h"
 
+#include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -994,6 +997,42 @@ bool ccurl_is_over(int socket) {
 bool ccurl_is_readable(int socket) {
     unsigned char byte;
     return recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0;
+}
+
+static int port_of(const struct sockaddr_storage *name) {
+    if (name->ss_family == AF_INET) return ntohs(((const struct sockaddr_in *)name)->sin_port);
+    if (name->ss_family == AF_INET6) return ntohs(((const struct sockaddr_in6 *)name)->sin6_port);
+    return 0;
+}
+
+CCurlPorts ccurl_ports(int socket) {
+    struct sockaddr_storage local = {0}, remote = {0};
+    socklen_t local_size = sizeof local, remote_size = sizeof remote;
+    if (getsockname(socket, (struct sockaddr *)&local, &local_size) != 0) return (CCurlPorts){0};
+    if (getpeername(socket, (struct sockaddr *)&remote, &remote_size) != 0) return (CCurlPorts){0};
+    return (CCurlPorts){.local = port_of(&local), .remote = port_of(&remote)};
+}
+
+uint64_t ccurl_round_trip(int socket) {
+    struct tcp_info info = {0};
+    socklen_t size = sizeof info;
+    if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return 0;
+    return (uint64_t)info.tcpi_rtt * 1000;
+}
+
+static uint64_t nanoseconds_of(clockid_t clock) {
+    struct timespec time = {0};
+    clock_gettime(clock, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+uint64_t ccurl_processor_time(void) { return nanoseconds_of(CLOCK_THREAD_CPUTIME_ID); }
+
+uint64_t ccurl_suspended_time(void) {
+    // In this order, a wait between the two reads doesn't look like a suspend.
+    uint64_t total = nanoseconds_of(CLOCK_BOOTTIME);
+    uint64_t awake = nanoseconds_of(CLOCK_MONOTONIC);
+    return total > awake ? total - awake : 0;
 }
 
 void ccurl_retire(int socket, bool is_over) {

@@ -366,6 +366,20 @@ bool ccurl_is_over(int socket);
 /// Whether something can be read, if only the end of the connection.
 bool ccurl_is_readable(int socket);
 
+/// The ports of a connection; 0 for one without, such as over a Unix socket.
+typedef struct {
+    int local;
+    int remote;
+} CCurlPorts;
+
+CCurlPorts ccurl_ports(int socket);
+/// The round trip of a connection as the system has measured it, in nanoseconds; 0 if it hasn't.
+uint64_t ccurl_round_trip(int socket);
+/// The time for which this thread has used a processor, in nanoseconds.
+uint64_t ccurl_processor_time(void);
+/// The time for which the system has been suspended since its start, in nanoseconds.
+uint64_t ccurl_suspended_time(void);
+
 /// Makes an unused connection look to libcurl as if the peer had ended it.
 ///
 /// Its closing messages are still sent, unless the connection is over: then whatever still arrives resets it, rather than

@@ -15,6 +15,8 @@ final class CurlConnections {
     private static let mostHosts = 1_024
     /// The time after which addresses are given again, in nanoseconds: libcurl forgets them after a minute.
     private static let lifetimeOfAddresses: UInt64 = 50_000_000_000
+    /// The time by which the clocks have to differ more than before, in nanoseconds.
+    private static let shortestSuspend: UInt64 = 1_000_000_000
 
     var sockets = CurlSockets()
     private var multi: CurlMulti?
@@ -34,8 +36,12 @@ final class CurlConnections {
     /// connections that replace them.
     private var replacements: [Origin: Int] = [:]
     private var lastReplacement = 0
+    private let suspendedTime: @Sendable () -> UInt64
+    private var lastSuspendedTime: UInt64
 
     init(_ configuration: CurlTransport.Configuration) {
+        suspendedTime = configuration.suspendedTime
+        lastSuspendedTime = suspendedTime()
         sockets.lifetime = configuration.lifetime
         mostPerHost = configuration.hasDefaultLimit ? nil : configuration.maximumConnectionsPerHost
         most = configuration.maximumConnections
@@ -74,6 +80,9 @@ final class CurlConnections {
                 transfer.options.avoidConnections(before: number, transfer.handle)
             }
         }
+        if !transfer.isIdempotent, sockets.hasEnding(to: transfer.destination.origin, now: now) {
+            transfer.options.avoidConnections(transfer.handle)
+        }
         let missing = transfer.addresses.filter { !hasAddresses($0, now: now) }
         if !missing.isEmpty { transfer.options.connect(to: missing, transfer.handle) }
     }
@@ -103,7 +112,7 @@ final class CurlConnections {
     /// Records that a transfer has asked for a socket; `nil` if it has lost its own.
     func enter(_ socket: CurlSocket?, _ transfer: CurlTransfer) {
         guard transfer.socket != socket else { return }
-        sockets.enter(socket, from: transfer.socket)
+        sockets.enter(socket, from: transfer.socket, to: transfer.destination.origin)
         transfer.socket = socket
     }
 
@@ -171,12 +180,49 @@ final class CurlConnections {
                 hasAsked: transfer.socket == socket,
                 isExclusive: transfer.isAlone,
                 host: transfer.nameOfConnection,
+                keepAlive: transfer.state.keepAlive,
                 now: now,
                 isFree: isFree
             )
             if needsOther { replace(transfer.destination.origin) }
         }
         sweep.expect(in: sockets.lifetime.idle, now: now)
+    }
+
+    // MARK: Connections that are no use any more
+
+    /// The socket of a transfer that libcurl has: of several on one connection, only the first asks for it.
+    private func sharedSocket(of transfer: CurlTransfer) -> CurlSocket? {
+        transfer.socket ?? transfer.connection.flatMap { sockets.socket(of: $0) }
+    }
+
+    /// Ends the connection of a transfer while libcurl reads from it.
+    func cut(_ transfer: CurlTransfer) {
+        if let socket = sharedSocket(of: transfer) { sockets.cut(socket) }
+    }
+
+    /// Takes a connection out of use over which nothing has come since a request was sent that is about to time out.
+    ///
+    /// The network may have lost it without a word, and others of the same age with it: the unused ones are closed, and
+    /// one that other transfers still wait for takes no more of them.
+    func timedOut(_ transfer: CurlTransfer, isFree: (CurlSocket) -> Bool) {
+        guard let sent = transfer.sentAt, let socket = sharedSocket(of: transfer), sockets.isSilent(socket, since: sent)
+        else { return }
+        let origin = transfer.destination.origin
+        sockets.retireSilent(to: origin, since: sent, isFree: isFree)
+        guard transfer.stream != nil else { return }
+        sockets.replace(socket)
+        if transfer.options.canAvoidConnections { replace(origin) } else { sockets.cut(socket) }
+    }
+
+    /// Closes all unused connections if the system was suspended, and keeps the next transfers from those in use.
+    ///
+    /// Their peers have ended most of them without being heard.
+    func awake(isFree: (CurlSocket) -> Bool) {
+        let time = suspendedTime()
+        guard time > lastSuspendedTime &+ Self.shortestSuspend else { return }
+        lastSuspendedTime = time
+        for origin in sockets.retireAll(isFree: isFree) { replace(origin) }
     }
 
     /// Makes the next transfers to an origin use other connections.

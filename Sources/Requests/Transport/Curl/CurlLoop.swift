@@ -188,6 +188,7 @@ final class CurlLoop: @unchecked Sendable {
         }
         now = DispatchTime.now().uptimeNanoseconds
         inbox.awake()
+        connections.awake { isFree($0) }
         if delivery.needsAttention { delivery.schedule(now: now) }
         if endings.needsAttention { endings.schedule(now: now) }
         actOnSockets()
@@ -231,6 +232,7 @@ final class CurlLoop: @unchecked Sendable {
             connections.sockets.owner(of: socket).flatMap { active[$0] }?.endWithoutPeer(isOver: true)
         }
         for event in connections.sockets.ready {
+            connections.sockets.hears(event, now: now)
             let transfer = connections.sockets.owner(of: event.socket).flatMap { active[$0] }
             if let transfer, transfer.destination.isSecure, transfer.stage.place == .connecting {
                 handshakes.append(event.socket)
@@ -445,6 +447,7 @@ final class CurlLoop: @unchecked Sendable {
         for transfer in active.values where silent.contains(ObjectIdentifier(transfer)) {
             // Paused and waiting transfers are watched again when they continue.
             guard !transfer.holdsPeer, transfer.stage.patience(at: now) != nil else { continue }
+            connections.timedOut(transfer) { isFree($0) }
             stop(transfer, transfer.stage.place.isUnconnected ? .unconnected : .timedOut)
         }
     }

@@ -289,6 +289,15 @@ struct CurlOptions: ~Copyable {
         handle.pointee.is_prepared = false
     }
 
+    /// Keeps the transfer from all open connections.
+    func avoidConnections(_ handle: CurlHandle) {
+        _ = ccurl_easy_set_long(handle.pointee.easy, CCURL_FRESH_CONNECT, 1)
+        handle.pointee.is_prepared = false
+    }
+
+    /// Whether the transfer can be kept from connections that libcurl would choose.
+    var canAvoidConnections: Bool { (trust ?? .system).takesMarks }
+
     /// Sets the maximum time for making a connection.
     func limitConnecting(to time: Duration, _ easy: CurlEasy) {
         // Zero means "no limit" to libcurl.

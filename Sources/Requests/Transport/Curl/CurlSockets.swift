@@ -49,6 +49,12 @@ struct CurlSockets {
         var isReplaced = false
         /// The name of its host, if that was looked up.
         var host: String?
+        /// The origin of the last transfer that asked for it.
+        var origin: Origin?
+        /// The time at which something was last received.
+        var heard: UInt64 = 0
+        /// What its server has said of its end.
+        var keepAlive: KeepAliveLimit?
         var uses = 0
         let opened: UInt64
         /// The time at which libcurl stopped waiting for it.
@@ -61,6 +67,8 @@ struct CurlSockets {
     private var known: [Int32: Interest] = [:]
     private var lastSerial: UInt64 = 0
     private var hosts: [String: Int] = [:]
+    /// The sockets whose server has announced their end.
+    private var announced: Set<Int32> = []
     /// Whether connections wait to be closed.
     private(set) var hasRetired = false
     private var events = [CCurlReady](repeating: CCurlReady(), count: 64)
@@ -87,6 +95,7 @@ struct CurlSockets {
         // The system removes a closed socket's registration automatically.
         let interest = known.removeValue(forKey: socket)
         setHost(nil, of: interest)
+        announced.remove(socket)
         return interest?.owner
     }
 
@@ -119,18 +128,21 @@ struct CurlSockets {
         known[socket] = interest
     }
 
-    /// Records that a transfer has a socket, and no longer a former one.
-    mutating func enter(_ socket: CurlSocket?, from former: CurlSocket?) {
-        if let socket { addUser(1, of: socket) }
-        if let former { addUser(-1, of: former) }
+    /// Records that a transfer to an origin has a socket, and no longer a former one.
+    mutating func enter(_ socket: CurlSocket?, from former: CurlSocket?, to origin: Origin? = nil) {
+        if let index = socket.flatMap(index) {
+            known.values[index].users += 1
+            known.values[index].origin = origin
+        }
+        if let index = former.flatMap(index) { known.values[index].users -= 1 }
     }
 
-    private mutating func addUser(_ count: Int, of socket: CurlSocket) {
-        // By the index: a change by the key would allocate three times.
+    /// Where a socket is known, if it is still open: a change by the key would allocate three times.
+    private func index(of socket: CurlSocket) -> Dictionary<Int32, Interest>.Index? {
         guard let index = known.index(forKey: socket.descriptor), known.values[index].serial == socket.serial else {
-            return
+            return nil
         }
-        known.values[index].users += count
+        return index
     }
 
     /// Records that a transfer on the socket has ended.
@@ -144,6 +156,7 @@ struct CurlSockets {
     ///   - isExclusive: Whether any data makes the connection unusable, including TLS records: servers send session
     ///     tickets before the first response.
     ///   - host: The name of the host, if that was looked up.
+    ///   - keepAlive: What the response says of the end of the connection.
     ///   - now: The current time.
     ///   - isFree: Whether no other transfer can have the socket, as a paused one may.
     /// - Returns: Whether it has served for long enough, but is still in use, so that the next transfers need another.
@@ -153,6 +166,7 @@ struct CurlSockets {
         hasAsked: Bool = true,
         isExclusive: Bool = false,
         host: String? = nil,
+        keepAlive: KeepAliveLimit? = nil,
         now: UInt64 = 0,
         isFree: (CurlSocket) -> Bool = { _ in true }
     ) -> Bool {
@@ -164,6 +178,10 @@ struct CurlSockets {
             interest.host = host
         }
         interest.isExclusive = isExclusive
+        if let keepAlive {
+            interest.keepAlive = keepAlive.following(interest.keepAlive)
+            announced.insert(socket.descriptor)
+        }
         let isWornOut = isWornOut(interest, now: now)
         let needsOther = isWornOut && interest.users > 0 && !interest.isReplaced
         if needsOther { interest.isReplaced = true }
@@ -173,7 +191,7 @@ struct CurlSockets {
     }
 
     private func isWornOut(_ interest: Interest, now: UInt64) -> Bool {
-        interest.uses >= lifetime.uses || now &- interest.opened >= lifetime.age
+        interest.isReplaced || interest.uses >= lifetime.uses || now &- interest.opened >= lifetime.age
     }
 
     /// Whether there is an open connection to a host whose name was looked up.
@@ -204,6 +222,11 @@ struct CurlSockets {
                 ready.append(event)
             }
         }
+    }
+
+    /// Records that something has arrived.
+    mutating func hears(_ event: CCurlReady, now: UInt64) {
+        if event.bits & 1 != 0, let index = known.index(forKey: event.socket) { known.values[index].heard = now }
     }
 
     /// Whether an event means that the socket is readable, for a single transfer that only reads.
@@ -246,6 +269,66 @@ extension CurlSockets {
         known[socket]?.registered = 0
         known[socket]?.isRetired = true
         hasRetired = true
+    }
+
+    /// The socket of a connection, by its ports.
+    func socket(of connection: CurlTransfer.Connection) -> CurlSocket? {
+        let found = known.first { descriptor, _ in
+            let ports = ccurl_ports(descriptor)
+            return ports.local == connection.localPort && ports.remote == connection.remotePort
+        }
+        return found.map { CurlSocket(descriptor: $0.key, serial: $0.value.serial) }
+    }
+
+    /// Ends a connection that libcurl uses, and reads from at this moment.
+    func cut(_ socket: CurlSocket) {
+        if index(of: socket) != nil { ccurl_retire(socket.descriptor, true) }
+    }
+
+    /// Makes a connection end as soon as no transfer uses it.
+    mutating func replace(_ socket: CurlSocket) {
+        if let index = index(of: socket) { known.values[index].isReplaced = true }
+    }
+
+    /// Whether nothing has arrived since a time.
+    func isSilent(_ socket: CurlSocket, since time: UInt64) -> Bool {
+        index(of: socket).map { known.values[$0].heard < time } ?? false
+    }
+
+    /// Retires the unused connections to an origin over which nothing has arrived since a time.
+    mutating func retireSilent(to origin: Origin, since time: UInt64, isFree: (CurlSocket) -> Bool) {
+        retireUnused(isFree) { $0.origin == origin && $0.heard < time }
+    }
+
+    /// Whether there is an unused connection to an origin that is over, or that its server may be about to end.
+    ///
+    /// libcurl could choose it: recent releases trust a connection for a second.
+    func hasEnding(to origin: Origin, now: UInt64) -> Bool {
+        guard hasRetired || !announced.isEmpty else { return false }
+        return known.contains { descriptor, interest in
+            guard interest.origin == origin, interest.wanted == 0, interest.users == 0 else { return false }
+            guard !interest.isRetired, let keepAlive = interest.keepAlive else { return interest.isRetired }
+            let idle = now &- interest.unwantedSince
+            return keepAlive.isEnding(after: idle, roundTrip: ccurl_round_trip(descriptor))
+        }
+    }
+
+    /// Retires all unused connections, and makes the others end after their transfers; returns the origins of these.
+    mutating func retireAll(isFree: (CurlSocket) -> Bool) -> Set<Origin> {
+        retireUnused(isFree) { _ in true }
+        var origins: Set<Origin> = []
+        for (descriptor, interest) in known where !interest.isRetired {
+            known[descriptor]?.isReplaced = true
+            if let origin = interest.origin { origins.insert(origin) }
+        }
+        return origins
+    }
+
+    private mutating func retireUnused(_ isFree: (CurlSocket) -> Bool, where isMeant: (Interest) -> Bool) {
+        for (descriptor, interest) in known where interest.wanted == 0 && interest.users == 0 && isMeant(interest) {
+            let socket = CurlSocket(descriptor: descriptor, serial: interest.serial)
+            if !interest.isRetired, isFree(socket) { retire(descriptor) }
+        }
     }
 
     /// Retires a connection on which more has arrived than the response that has just been received.

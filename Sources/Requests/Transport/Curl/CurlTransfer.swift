@@ -39,7 +39,9 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     /// The decoder of the response's content; `nil` before the content, and if it isn't decoded.
     private var decoder: ContentDecoder?
     private(set) var stopwatch = CurlStopwatch()
-    private let isIdempotent: Bool
+    let isIdempotent: Bool
+    /// The time at which it was last sent, or handed to a libcurl that doesn't tell; `nil` before.
+    private(set) var sentAt: UInt64?
     /// Whether the caller limits the number of concurrent requests.
     let hasOwnLimit: Bool
     /// Whether the content may have no end.
@@ -201,7 +203,9 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         stage.take()
         stopwatch.take(at: loop.now)
         // An older libcurl doesn't say when it has a connection, except that over TLS it shows the head that it sends.
-        if !CurlFeatures.loaded.asksBeforeSending, !destination.isSecure { stage.connect() }
+        guard !CurlFeatures.loaded.asksBeforeSending else { return }
+        sentAt = loop.now
+        if !destination.isSecure { stage.connect() }
     }
 
     /// Makes it connect to these addresses; the time spent on the look-up is deducted from the time for the connection.
@@ -433,6 +437,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         loop.noteActivity(self)
         loop.isConnected(self)
         self.connection = connection
+        sentAt = loop.now
         session = ccurl_easy_session(easy)
         if isCancelled { _ = state.stop(.cancelled) }
         if unreportedCount != nil { stopwatch.read(at: loop.now) }

@@ -99,6 +99,8 @@ struct CurlTransferState: Sendable {
     private var isComplete = false
     /// Whether libcurl has read the end of the response, and waits for the content of the request.
     private var hasResponse = false
+    /// What the response says of the end of its connection.
+    private(set) var keepAlive: KeepAliveLimit?
 
     /// Whether the content has the announced length.
     private var isWhole: Bool { framing.length == nil || framing.length == arrived }
@@ -169,6 +171,7 @@ struct CurlTransferState: Sendable {
             } catch {
                 return abort(.badFraming(error))
             }
+            if isHTTP1 { keepAlive = KeepAliveLimit(response) }
             if decodesContent { codings = ContentCoding.codings(of: response) }
             let isLast = endsWithHead || framing.isPassedOver && framing.length == 0
             phase = isLast ? .complete : .body

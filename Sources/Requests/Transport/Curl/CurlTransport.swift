@@ -114,6 +114,8 @@ public final class CurlTransport: HTTPTransport {
 
         /// The look-up of names.
         package var names = HostNames.shared
+        /// Returns the time for which the system has been suspended, in nanoseconds.
+        package var suspendedTime: @Sendable () -> UInt64 = { ccurl_suspended_time() }
 
         /// Makes a configuration with the defaults.
         public init() {}

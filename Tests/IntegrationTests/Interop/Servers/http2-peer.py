@@ -26,6 +26,16 @@ def frame(kind, flags, stream, payload=b""):
     return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
 
 
+FLOODS = {
+    "data": lambda stream: frame(0, 0, stream),
+    "padding": lambda stream: frame(0, 8, stream, bytes([200]) + bytes(200)),
+    "window": lambda stream: frame(8, 0, 0, struct.pack(">I", 1)),
+    "unknown": lambda stream: frame(0xBB, 0, stream, b"12345678"),
+    "acknowledgements": lambda stream: frame(6, 1, 0, b"12345678"),
+    "priority": lambda stream: frame(2, 0, stream, struct.pack(">IB", 0, 16)),
+}
+
+
 class Connection:
     def __init__(self, peer):
         self.peer = peer
@@ -191,6 +201,18 @@ class Connection:
             self.flush()
             self.peer.sendall(frame(6, 0, 0, b"12345678") * 5_000)
             self.answer(stream)
+        elif word == "flood":  # a part of a response, and then frames without content as fast as they are read
+            self.h2.send_headers(stream, [(":status", "200"), ("content-length", "100")])
+            self.h2.send_data(stream, b"hello")
+            self.flush()
+            piece = FLOODS[words[1]](stream)
+            piece *= 16_384 // len(piece)
+            end = time.monotonic() + float(words[2])
+            while time.monotonic() < end:
+                self.peer.sendall(piece)
+        elif word == "freeze":  # nothing more on this connection, to any request
+            time.sleep(float(words[1]))
+            self.ended = True
         elif word == "bomb":  # one field, that the table of HPACK makes many of
             field = b"\x40\x01x" + b"\x7f\xa1\x1e" + b"b" * 4000  # x: 4,000 bytes, kept as entry 62
             block = b"\x88" + field + b"\xbe" * int(words[1])

@@ -295,6 +295,67 @@ import Testing
         #expect(none == nil && pair.sockets.hasRetired)
     }
 
+    // MARK: Connections that are no use any more
+
+    private static let origin = Origin(scheme: "https", host: "a.test", port: 443)
+    private static let otherOrigin = Origin(scheme: "https", host: "b.test", port: 443)
+
+    /// Returns a connection to the origin whose transfer has ended, and over which something was received at 100.
+    private func heardPair() -> Pair {
+        let pair = Pair()
+        pair.sockets.watch(pair.own, 1, for: one)
+        pair.sockets.enter(pair.socket, from: nil, to: Self.origin)
+        pair.sockets.hears(CCurlReady(socket: pair.own, bits: 1), now: 100)
+        return pair
+    }
+
+    @Test func connectionIsSilentSinceItWasLastHeard() {
+        let pair = heardPair()
+        // It is writable, which says nothing of the peer.
+        pair.sockets.hears(CCurlReady(socket: pair.own, bits: 2), now: 200)
+
+        #expect(!pair.sockets.isSilent(pair.socket, since: 100))
+        #expect(pair.sockets.isSilent(pair.socket, since: 101))
+    }
+
+    @Test func silentConnectionIsRetiredUnlessItIsUsed() {
+        let pair = heardPair()
+
+        pair.sockets.retireSilent(to: Self.origin, since: 101) { _ in true }
+        #expect(!pair.sockets.hasRetired, "a transfer waits for it")
+        pair.sockets.watch(pair.own, 4, for: one)
+        pair.end()
+        pair.sockets.retireSilent(to: Self.otherOrigin, since: 101) { _ in true }
+        pair.sockets.retireSilent(to: Self.origin, since: 100) { _ in true }
+        pair.sockets.retireSilent(to: Self.origin, since: 101) { _ in false }
+        #expect(!pair.sockets.hasRetired, "it isn't meant, or a paused transfer may have it")
+        pair.sockets.retireSilent(to: Self.origin, since: 101) { _ in true }
+        #expect(pair.sockets.hasRetired)
+    }
+
+    @Test func replacedConnectionIsRetiredAfterItsTransfers() {
+        let pair = heardPair()
+        pair.sockets.replace(pair.socket)
+        #expect(!pair.sockets.hasRetired)
+
+        pair.sockets.watch(pair.own, 4, for: one)
+        pair.end()
+
+        #expect(pair.sockets.hasRetired)
+    }
+
+    @Test func suspendLeavesConnectionsToTheirTransfers() {
+        let pair = heardPair()
+
+        let origins = pair.sockets.retireAll { _ in true }
+        #expect(origins == [Self.origin] && !pair.sockets.hasRetired)
+        pair.sockets.watch(pair.own, 4, for: one)
+        pair.end()
+        #expect(pair.sockets.hasRetired)
+        let none = pair.sockets.retireAll { _ in true }
+        #expect(none == [])
+    }
+
     @Test func hostIsConnectedToAsLongAsASocketLeadsThere() {
         let pair = Pair()
         pair.enter(one)
