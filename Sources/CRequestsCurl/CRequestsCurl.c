@@ -250,6 +250,8 @@ static struct {
     void (*clear_errors)(void);
     void (*context_set_store)(void *, void *);
     long (*context_control)(void *, int, long, void *);
+    void (*context_set_message_callback)(void *, void *);
+    uint64_t (*context_set_options)(void *, uint64_t);
     bool has_stores;
 } openssl;
 
@@ -257,6 +259,9 @@ enum {
     STORE_TRUSTED_FIRST = 0x8000,
     STORE_PARTIAL_CHAIN = 0x80000,
     CONTEXT_SET_READ_AHEAD = 41,
+    CONTEXT_CLEAR_MODE = 78,
+    MODE_AUTO_RETRY = 4,
+    IGNORE_UNEXPECTED_END = 1 << 7,
     CONTEXT_GET_MAX_VERSION = 131,
     DATA_OF_SESSION = 0,
 };
@@ -280,6 +285,8 @@ static void find_openssl(void *library) {
     openssl.set_data = (int (*)(void *, int, void *))dlsym(library, "SSL_set_ex_data");
     openssl.get_data = (void *(*)(void *, int))dlsym(library, "SSL_get_ex_data");
     openssl.is_there = openssl.get_chain && openssl.count && openssl.certificate && openssl.encode && openssl.release;
+    openssl.context_set_message_callback = (void (*)(void *, void *))dlsym(library, "SSL_CTX_set_msg_callback");
+    openssl.context_set_options = (uint64_t(*)(void *, uint64_t))dlsym(library, "SSL_CTX_set_options");
     openssl.index = -1;
     if (!openssl.is_there || !openssl.set_data || !openssl.get_data) return find_stores(library);
     if (openssl.session_index) openssl.index = openssl.session_index(0, NULL, NULL, NULL, NULL);
@@ -522,9 +529,37 @@ bool ccurl_store_add(CCurlStore *store, const void *der, size_t size) {
     return is_added;
 }
 
-int ccurl_easy_set_store(CCurlEasy *easy, CCurlStoreCallback callback, void *context) {
-    int failure = curl.easy_setopt(easy, OPT_SSL_CTX_FUNCTION, callback);
-    return failure | curl.easy_setopt(easy, OPT_SSL_CTX_DATA, context);
+void ccurl_handle_set_store(CCurlHandle *handle, CCurlStoreCallback callback, void *context) {
+    handle->store = callback;
+    handle->store_context = context;
+}
+
+static int prepare_connection(CCurlEasy *easy, CCurlConnection *connection, void *context) {
+    const CCurlHandle *handle = context;
+    if (openssl.context_control != NULL) {
+        // OpenSSL would read on until content comes, whatever else does: a peer that sends nothing but other records
+        // would keep the thread inside of one call.
+        openssl.context_control(connection, CONTEXT_CLEAR_MODE, MODE_AUTO_RETRY, NULL);
+        // Newer releases of libcurl let OpenSSL read ahead. Bytes after a response would stay in OpenSSL's buffer, which
+        // libcurl doesn't check before it reuses the connection. They would be taken for the response to the next
+        // request.
+        openssl.context_control(connection, CONTEXT_SET_READ_AHEAD, 0, NULL);
+    }
+    // Otherwise OpenSSL 3 reports an error, unless libcurl hides the end from it, as 7.88 does.
+    if (handle->accepts_missing_close_notify && openssl.context_set_options != NULL) {
+        openssl.context_set_options(connection, IGNORE_UNEXPECTED_END);
+    }
+    // The news about records are those of the host: a proxy that announces its own end says nothing of the host's.
+    if (openssl.has_stores && openssl.context_set_message_callback != NULL && ccurl_connection_is_to_proxy(connection)) {
+        openssl.context_set_message_callback(connection, NULL);
+    }
+    return handle->store == NULL ? CCURL_OK : handle->store(easy, connection, handle->store_context);
+}
+
+int ccurl_handle_prepare_openssl(CCurlHandle *handle, bool accepts_missing_close_notify) {
+    handle->accepts_missing_close_notify = accepts_missing_close_notify;
+    int failure = curl.easy_setopt(handle->easy, OPT_SSL_CTX_FUNCTION, prepare_connection);
+    return failure | curl.easy_setopt(handle->easy, OPT_SSL_CTX_DATA, handle);
 }
 
 bool ccurl_connection_is_to_proxy(CCurlConnection *connection) {
@@ -535,9 +570,6 @@ bool ccurl_connection_is_to_proxy(CCurlConnection *connection) {
 int ccurl_connection_use_store(CCurlConnection *connection, CCurlStore *store) {
     if (store == NULL || openssl.store_retain(store) != 1) return BAD_CERTIFICATE_FILE;
     openssl.context_set_store(connection, store);
-    // Newer releases of libcurl let OpenSSL read ahead. Bytes after a response would stay in OpenSSL's buffer, which
-    // libcurl doesn't check before it reuses the connection. They would be taken for the response to the next request.
-    openssl.context_control(connection, CONTEXT_SET_READ_AHEAD, 0, NULL);
     return CCURL_OK;
 }
 
@@ -561,6 +593,7 @@ void ccurl_handle_free(CCurlHandle *handle) {
 
 void ccurl_handle_reset(CCurlHandle *handle) {
     curl.easy_reset(handle->easy);
+    handle->store = NULL;
     handle->is_prepared = false;
 }
 
@@ -719,11 +752,15 @@ static void note_text(CCurlHandle *handle, const char *text, size_t size) {
 }
 
 static int note_news(void *easy, int kind, char *text, size_t size, void *context) {
-    enum { TEXT = 0, HEAD_IN = 1, HEAD_OUT = 2 };
+    enum { TEXT = 0, HEAD_IN = 1, HEAD_OUT = 2, TLS_IN = 5 };
     CCurlHandle *handle = context;
     (void)easy;
     if (kind == TEXT) {
         note_text(handle, text, size);
+    } else if (kind == TLS_IN) {
+        // Of all messages, only an alert has two bytes: its level, and what it says.
+        bool is_close_notify = size == 2 && text[1] == 0;
+        handle->callbacks->news(handle, is_close_notify ? CCURL_NEWS_CLOSE_NOTIFY : CCURL_NEWS_RECORD, 0, NULL);
     } else if (kind == HEAD_OUT) {
         handle->is_in_tunnel = size > 8 && memcmp(text, "CONNECT ", 8) == 0;
         handle->callbacks->news(handle, handle->is_in_tunnel ? CCURL_NEWS_TUNNEL : CCURL_NEWS_SENT, 0, NULL);

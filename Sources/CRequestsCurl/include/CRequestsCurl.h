@@ -175,6 +175,10 @@ enum CCurlNews {
     CCURL_NEWS_LOST,
     /// A proxy is asked for a tunnel; or, with a text, a line of its answer.
     CCURL_NEWS_TUNNEL,
+    /// A part of a TLS record has arrived on the connection, whatever it has. Only OpenSSL reports this and the next.
+    CCURL_NEWS_RECORD,
+    /// The host has announced the end of its data (RFC 8446, 6.1).
+    CCURL_NEWS_CLOSE_NOTIFY,
 };
 
 /// The callbacks of all handles; each is called on the thread of the multi handle. The context is the handle. For the
@@ -195,12 +199,21 @@ typedef struct {
     void *loop;
 } CCurlCallbacks;
 
+/// Called before the handshake of each new connection, to the host or to its proxy, on the thread of the multi handle. A
+/// result other than 0 ends the transfer.
+typedef int (*CCurlStoreCallback)(CCurlEasy *easy, CCurlConnection *connection, void *context);
+
 /// An easy handle, with the memory that it points to. It serves one transfer after another.
 typedef struct {
     CCurlEasy *easy;
     /// The transfer that uses the handle, for the callbacks.
     void *transfer;
     const CCurlCallbacks *callbacks;
+    /// Chooses the certificates for new connections; NULL for libcurl's own choice.
+    CCurlStoreCallback store;
+    void *store_context;
+    /// Whether the end of a connection may be the end of its TLS session without an announcement.
+    bool accepts_missing_close_notify;
     /// Whether it has exactly the options that all requests of its kind share.
     bool is_prepared;
     /// Whether the heads that libcurl reports are those of a proxy's tunnel.
@@ -216,6 +229,9 @@ void ccurl_handle_reset(CCurlHandle *handle);
 /// Sets the callbacks, which must live as long as the handle, and the common options of all transfers: only http and https,
 /// no signals, sockets that are closed by an exec.
 int ccurl_handle_prepare(CCurlHandle *handle, const CCurlCallbacks *callbacks);
+/// Changes OpenSSL's defaults for the new connections of a handle; the caller knows that libcurl uses OpenSSL. A call of
+/// libcurl then returns after each record without content.
+int ccurl_handle_prepare_openssl(CCurlHandle *handle, bool accepts_missing_close_notify);
 /// Makes libcurl report its debug messages, from which the news are read.
 int ccurl_handle_read_news(CCurlHandle *handle);
 /// The text about the failure of the transfer; empty if libcurl has none.
@@ -236,10 +252,8 @@ bool ccurl_store_add_folder(CCurlStore *store, const char *path);
 /// Adds one certificate.
 bool ccurl_store_add(CCurlStore *store, const void *der, size_t size);
 
-/// Called before the handshake of each new connection, to the host or to its proxy, on the thread of the multi handle. A
-/// result other than 0 ends the transfer.
-typedef int (*CCurlStoreCallback)(CCurlEasy *easy, CCurlConnection *connection, void *context);
-int ccurl_easy_set_store(CCurlEasy *easy, CCurlStoreCallback callback, void *context);
+/// Makes the new connections of a handle ask for their certificates, until it is reset.
+void ccurl_handle_set_store(CCurlHandle *handle, CCurlStoreCallback callback, void *context);
 /// Whether a new connection is to a proxy, whose certificate has to be of the system's authorities.
 bool ccurl_connection_is_to_proxy(CCurlConnection *connection);
 /// Makes a new connection trust the certificates of a store, and no others; returns libcurl's result.

@@ -65,6 +65,38 @@ extension OverLoopback {
             #expect(counts.values.allSatisfy { $0 <= (limit == "age" ? 1 : 3) }, "\(counts)")
         }
 
+        struct End: Sendable, CustomTestStringConvertible {
+            let path: String
+            var acceptsMissing = false
+            let result: String
+
+            var testDescription: String { path + (acceptsMissing ? " if that is accepted" : "") }
+        }
+
+        static let ends: [End] = [
+            End(path: "closed/open", result: "success"), End(path: "cut/open", result: "connectionLost"),
+            End(path: "cut/open", acceptsMissing: true, result: "success"),
+            // Content with a length of its own can't be cut unnoticed.
+            End(path: "cut/length", result: "success"), End(path: "cut/chunked", result: "success"),
+            End(path: "closed/length", result: "success"), End(path: "closed/chunked", result: "success"),
+        ]
+
+        /// Anyone in the network can end a TCP connection, but not announce the end in the name of the server.
+        @Test(arguments: ends)
+        func contentThatWasCutIsNotComplete(_ end: End) async throws {
+            let transport = CurlTransport.configured { $0.acceptsMissingCloseNotify = end.acceptsMissing }
+            var request = TransportRequest(HTTPRequest(url: try servers.url(.updates).appending(path: end.path)))
+            request.trust = try servers.authority
+            let transcript = Transcript()
+            _ = transport.send(request) { transcript.receive($0) }
+            try await transcript.ended.wait()
+            transport.close()
+
+            #expect(transcript.result == end.result, "\(String(describing: transcript.error))")
+            #expect(transcript.text == "hello")
+            #expect(transcript.violations == [])
+        }
+
         /// Policies under which the server is trusted, each with other rules.
         private var policies: [TrustPolicy] {
             get throws {

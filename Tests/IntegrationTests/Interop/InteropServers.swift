@@ -20,8 +20,10 @@ struct InteropServers: Sendable {
         case plain
         /// nginx, with HTTP/2, which closes each connection after that number of requests and logs its responses.
         case brief1, brief2, brief5, brief20, brief100, brief1000
-        /// Python's h2, which does what the path of a request says, including faults.
-        case peer
+        /// Python's h2, which does what the path of a request says, including faults; and the same for floods.
+        case peer, floods
+        /// OpenSSL, which does with TLS 1.3 what the path of a request says.
+        case updates
         /// Python's websockets, without and with TLS, which does what the path of a request says.
         case sockets, secureSockets
         /// OpenSSL, with one version of TLS.

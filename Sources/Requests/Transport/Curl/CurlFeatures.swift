@@ -40,6 +40,9 @@ struct CurlFeatures: Sendable, Hashable {
         tlsLibrary.hasPrefix("OpenSSL/") && ccurl_finds_stores() && CurlStore.SystemPaths.current != nil
     }
 
+    /// Whether libcurl reports that a peer announces the end of its data.
+    var reportsAnnouncedEnds: Bool { tlsLibrary.hasPrefix("OpenSSL/") }
+
     /// Whether libcurl sends client certificates from memory; over other TLS libraries, it accepts the option, and
     /// sends none.
     ///
@@ -51,7 +54,7 @@ struct CurlFeatures: Sendable, Hashable {
     }
 
     /// Whether the library is OpenSSL, or a variant with the same functions.
-    private var usesOpenSSL: Bool {
+    var usesOpenSSL: Bool {
         ["OpenSSL", "LibreSSL", "BoringSSL", "AWS-LC", "quictls"].contains { tlsLibrary.hasPrefix($0) }
     }
 }

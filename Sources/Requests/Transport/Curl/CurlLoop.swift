@@ -50,6 +50,7 @@ final class CurlLoop: @unchecked Sendable {
     /// Stopped transfers whose end was reported, and whose handles libcurl still has.
     private var leaving: [CurlTransfer] = []
     private var timeouts = IdleTimeouts<ObjectIdentifier>()
+    private var budget = CurlBudget { ccurl_processor_time() }
     private var curlTimer: UInt64?
     private(set) var now: UInt64 = 0
     /// Whether the process exits, and libcurl isn't called any more.
@@ -244,6 +245,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func act(_ socket: Int32, isRead: Bool = false) {
+        budget.renew()
         if let multi { _ = ccurl_multi_act(multi, socket, isRead ? 1 : 0) }
     }
 
@@ -437,7 +439,17 @@ final class CurlLoop: @unchecked Sendable {
     ///
     /// All calls in a row have the same time for the loop, so the first of them is enough.
     func noteActivity(_ transfer: CurlTransfer) {
+        budget.renew()
         if touch(transfer) { timeouts.touch(ObjectIdentifier(transfer), now: now) }
+    }
+
+    /// Records that a part of a TLS record has arrived for a transfer; if its peer sends nothing else for too long, ends
+    /// the connection, so that libcurl returns.
+    func hasRecord(_ transfer: CurlTransfer) {
+        guard budget.takeRecord(for: transfer.easy) else { return }
+        budget.renew()
+        _ = transfer.stop(.flooded)
+        connections.cut(transfer)
     }
 
     private func stopSilent() {

@@ -141,7 +141,13 @@ struct CurlOptions: ~Copyable {
             options.check(ccurl_handle_read_news(handle), "the debug function")
             let trust = trust ?? .system
             options.set(CCURL_SSLVERSION, CurlTrust.number(of: trust.minimumVersion))
-            options.check(trust.apply(to: options.easy), "the trust policy")
+            options.check(trust.apply(to: handle), "the trust policy")
+        }
+        if CurlFeatures.loaded.usesOpenSSL, destination.isSecure || loop.proxies.mayBeSecure {
+            options.check(
+                ccurl_handle_prepare_openssl(handle, configuration.acceptsMissingCloseNotify),
+                "the options of new connections"
+            )
         }
         // libcurl copies the paths of authorities for each transfer, also if no connection of it can need them.
         let paths = destination.isSecure ? [] : [CCURL_CAINFO, CCURL_CAPATH]

@@ -46,25 +46,26 @@ final class CurlStore: Sendable {
     /// Makes the new connections of a handle trust the certificates, and no others.
     ///
     /// - Parameters:
-    ///   - easy: The handle, before the end of which the store must not be deallocated.
+    ///   - handle: The handle, before the end of which the store must not be deallocated.
     ///   - mark: A text that differs for connections that must not be shared.
     /// - Returns: 0 if this libcurl accepts the options.
-    func apply(to easy: CurlEasy, mark: String) -> Int32 {
+    func apply(to handle: CurlHandle, mark: String) -> Int32 {
         // The first time, they are parsed on the thread of the caller, so that the loop needn't stop for it.
         if parsed.withLock({ $0 == nil }) { _ = current() }
+        ccurl_handle_set_store(
+            handle,
+            { _, connection, context in
+                guard let connection, let context, !ccurl_connection_is_to_proxy(connection) else { return 0 }
+                let store = Unmanaged<CurlStore>.fromOpaque(context).takeUnretainedValue()
+                let certificates = store.current()
+                return withExtendedLifetime(certificates) {
+                    ccurl_connection_use_store(connection, certificates?.store)
+                }
+            },
+            Unmanaged.passUnretained(self).toOpaque()
+        )
+        let easy: CurlEasy = handle.pointee.easy
         return ccurl_easy_set_text(easy, CCURL_CAINFO, nil) | Self.setMark(mark, of: easy)
-            | ccurl_easy_set_store(
-                easy,
-                { _, connection, context in
-                    guard let connection, let context, !ccurl_connection_is_to_proxy(connection) else { return 0 }
-                    let store = Unmanaged<CurlStore>.fromOpaque(context).takeUnretainedValue()
-                    let certificates = store.current()
-                    return withExtendedLifetime(certificates) {
-                        ccurl_connection_use_store(connection, certificates?.store)
-                    }
-                },
-                Unmanaged.passUnretained(self).toOpaque()
-            )
     }
 
     /// Sets a mark: a folder that doesn't exist, whose path libcurl compares when it looks for a connection, or for a

@@ -104,6 +104,8 @@ extension CurlTransfer {
             loop.lostConnection(self)
         case CCURL_NEWS_TUNNEL: state.receiveTunnelLine(text.isEmpty ? nil : text)
         case CCURL_NEWS_SENT: loop.isConnected(self)
+        case CCURL_NEWS_RECORD: loop.hasRecord(self)
+        case CCURL_NEWS_CLOSE_NOTIFY: state.announceEnd()
         default:
             (connection, stream) = (nil, nil)
             loop.lostConnection(self)

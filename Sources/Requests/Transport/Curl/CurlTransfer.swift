@@ -96,13 +96,15 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         limits.head = min(limits.head, request.maximumHeadSize)
         // libcurl treats a HEAD with a body as an upload, and waits for the content of the response.
         let endsWithHead = request.method == .head && !request.body.isEmpty
+        let mayEndUnannounced = !destination.isSecure || configuration.acceptsMissingCloseNotify
         state = CurlTransferState(
             url: request.url,
             limits: limits,
             endsWithHead: endsWithHead,
             hasContent: !request.body.isEmpty,
             isHead: request.method == .head,
-            decodesContent: configuration.decodesContent && request.decodesContent
+            decodesContent: configuration.decodesContent && request.decodesContent,
+            requiresAnnouncedEnd: !mayEndUnannounced && CurlFeatures.loaded.reportsAnnouncedEnds
         )
         self.destination = destination
         proxy = loop.proxies.proxy(for: destination)

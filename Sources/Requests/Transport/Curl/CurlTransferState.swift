@@ -44,6 +44,8 @@ struct CurlTransferState: Sendable {
         case resent
         /// The peer has ended the connection before the content of the request ended.
         case peerEnded
+        /// The peer sends without end, but nothing that belongs to a response.
+        case flooded
     }
 
     /// The result of a line of a head, or of a piece of content.
@@ -101,6 +103,8 @@ struct CurlTransferState: Sendable {
     private var hasResponse = false
     /// What the response says of the end of its connection.
     private(set) var keepAlive: KeepAliveLimit?
+    /// Whether the end of the connection may be that of the content: the peer has announced it, or needn't.
+    private var isEndAnnounced: Bool
 
     /// Whether the content has the announced length.
     private var isWhole: Bool { framing.length == nil || framing.length == arrived }
@@ -113,18 +117,22 @@ struct CurlTransferState: Sendable {
     ///   - hasContent: Whether the request has content, which may still be on its way when the response is complete.
     ///   - isHead: Whether the request is a HEAD.
     ///   - decodesContent: Whether the content of the response is decoded.
+    ///   - requiresAnnouncedEnd: Whether content that ends with the connection is complete only if the peer announces
+    ///     that.
     init(
         url: URL,
         limits: Limits,
         endsWithHead: Bool = false,
         hasContent: Bool = false,
         isHead: Bool = false,
-        decodesContent: Bool = true
+        decodesContent: Bool = true,
+        requiresAnnouncedEnd: Bool = false
     ) {
         self.url = url
         self.hasContent = hasContent
         self.isHead = isHead
         self.decodesContent = decodesContent
+        isEndAnnounced = !requiresAnnouncedEnd
         self.limits = limits
         self.endsWithHead = endsWithHead
     }
@@ -245,7 +253,9 @@ struct CurlTransferState: Sendable {
     ///
     /// Only libcurl knows the last chunk, and it can't be asked.
     private var isWholeWithConnection: Bool {
-        phase == .body && (hasResponse || framing.length.map { $0 == arrived } ?? (isHTTP1 && !framing.isChunked))
+        guard phase == .body, !hasResponse else { return hasResponse }
+        if let length = framing.length { return length == arrived }
+        return isHTTP1 && !framing.isChunked && (isEndAnnounced || !framing.endsWithConnection)
     }
 
     /// Whether nothing of a response has been received, and the transfer isn't stopped.
@@ -267,6 +277,9 @@ struct CurlTransferState: Sendable {
         guard tunnelHead.count + line.count <= limits.head else { return }
         tunnelHead.append(contentsOf: line)
     }
+
+    /// Records that the peer has announced the end of its data, over TLS.
+    mutating func announceEnd() { isEndAnnounced = true }
 
     /// Stops the transfer from this side; `false` if it has ended, or is already ending.
     mutating func stop(_ reason: Stop) -> Bool {
@@ -304,30 +317,30 @@ struct CurlTransferState: Sendable {
             return .end(error?.completed(request: nil, response: head, body: Data(), attempts: []))
         }
         if !wasComplete, let error = result.error(phase: errorPhase) { return .end(error) }
-        guard phase == .body else { return .end(Self.cutHead) }
+        guard phase == .body else { return .end(cutHead) }
+        guard isEndAnnounced || !isHTTP1 || !framing.endsWithConnection else {
+            // Whoever can end the TCP connection could cut the content (RFC 9112, 9.8).
+            let reason = "the connection ended without a close_notify, which alone tells that the content is complete"
+            return .end(error(.connectionLost, .receiving, .networkConnectionLost, reason))
+        }
         isComplete = !isCut
         return .end(isCut ? self.error(of: .badContent(.cut), phase: errorPhase) : nil)
     }
 
-    private static var cutHead: RequestError {
-        let reason = "the connection ended in the middle of the head"
-        return RequestError(
-            .connectionLost,
-            phase: .receiving,
-            reason: reason,
-            underlying: URLError(.networkConnectionLost)
-        )
+    private var cutHead: RequestError {
+        error(.connectionLost, .receiving, .networkConnectionLost, "the connection ended in the middle of the head")
+    }
+
+    private func error(
+        _ code: RequestError.Code,
+        _ phase: RequestError.Phase,
+        _ urlCode: URLError.Code,
+        _ reason: String? = nil
+    ) -> RequestError {
+        RequestError(code, phase: phase, reason: reason, underlying: URLError(urlCode))
     }
 
     private func error(of stop: Stop, phase: RequestError.Phase) -> RequestError {
-        func error(
-            _ code: RequestError.Code,
-            _ phase: RequestError.Phase,
-            _ urlCode: URLError.Code,
-            _ reason: String? = nil
-        ) -> RequestError {
-            RequestError(code, phase: phase, reason: reason, underlying: URLError(urlCode))
-        }
         switch stop {
         case .cancelled:
             return RequestError(.cancelled, phase: phase)
@@ -349,12 +362,15 @@ struct CurlTransferState: Sendable {
         case .bodyStalled:
             return error(.timedOut, .sending, .timedOut, "the body of the request gave no bytes")
         case .peerEnded where headLines > 0:
-            return Self.cutHead
+            return cutHead
         case .peerEnded where phase == .receiving:
             return error(.connectionLost, phase, .networkConnectionLost, "the connection ended before the response did")
         case .resent, .peerEnded:
             let reason = "the connection was closed before a response came"
             return error(.connectionLost, phase, .networkConnectionLost, reason)
+        case .flooded:
+            let reason = "the server sends without end, but no content"
+            return error(.badResponse, phase, .badServerResponse, reason)
         case .distrusted(let distrust):
             return RequestError(distrust, phase: .sending)
         case .transportClosed:

@@ -20,8 +20,9 @@ import Foundation
 ///
 /// The environment variables of libcurl and its TLS library apply, as to every program that uses these: those for
 /// proxies, and `SSLKEYLOGFILE`, which names a file for the keys of all connections. A response without a length that
-/// ends with its connection counts as complete, over TLS as well, even if the server didn't announce the end: many
-/// don't. So does one whose stream of HTTP/2 the server resets without an error, which libcurl takes for the end.
+/// ends with its connection counts as complete; over TLS only if the server announces the end, unless
+/// ``Configuration/acceptsMissingCloseNotify`` is set. So does one whose stream of HTTP/2 the server resets without an
+/// error, which libcurl takes for the end.
 ///
 /// Compressed content is decoded by the zlib, brotli and zstd of the system, and the transport asks for the codings
 /// that they support: content of any size in constant memory, of one member or several. Content that ends inside its
@@ -100,6 +101,14 @@ public final class CurlTransport: HTTPTransport {
         ///
         /// An empty path counts as `nil`.
         public var unixSocketPath: String?
+        /// Whether content over TLS that ends with the connection is complete even if the server doesn't announce the
+        /// end (`close_notify`); false by default.
+        ///
+        /// It concerns only responses without a length, of HTTP/1.0 and 1.1, whose content anyone in the network could
+        /// cut unnoticed (RFC 9112, 9.8): they end with an error of code `connectionLost`. Set it for a server that
+        /// never announces the end, and whose content tells by itself whether it is complete. It has no effect unless
+        /// libcurl uses OpenSSL.
+        public var acceptsMissingCloseNotify = false
         /// Whether compressed content is requested and decoded; true by default.
         ///
         /// ``HTTPRequest/decodesContent`` decides it for one request.
@@ -241,7 +250,8 @@ extension CurlTransport.Configuration: CustomStringConvertible, CustomReflectabl
                 "maximumRequestsPerConnection": text(maximumRequestsPerConnection), "addresses": addresses,
                 "keepAliveInterval": text(keepAliveInterval),
                 "usesHTTP2": usesHTTP2, "localAddress": text(localAddress), "proxy": text(proxy),
-                "unixSocketPath": text(unixSocketPath), "decodesContent": decodesContent,
+                "unixSocketPath": text(unixSocketPath), "acceptsMissingCloseNotify": acceptsMissingCloseNotify,
+                "decodesContent": decodesContent,
                 "maximumHeadSize": maximumHeadSize, "maximumHeadLines": maximumHeadLines,
             ],
             displayStyle: .struct

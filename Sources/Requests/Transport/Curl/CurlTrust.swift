@@ -80,7 +80,8 @@ struct CurlTrust: Sendable {
     var resumesSessions: Bool { rulesOfChain == nil && !requiresStaple && (!acceptsAnyCertificate || identity == nil) }
 
     /// Sets the options; returns 0 if this libcurl accepts them all.
-    func apply(to easy: CurlEasy) -> Int32 {
+    func apply(to handle: CurlHandle) -> Int32 {
+        let easy: CurlEasy = handle.pointee.easy
         var failure: Int32 = 0
         func set(_ option: CCurlTextOption, _ value: String?) { failure |= ccurl_easy_set_text(easy, option, value) }
         func set(_ option: CCurlBlobOption, _ value: Data) {
@@ -91,7 +92,7 @@ struct CurlTrust: Sendable {
             failure |= ccurl_easy_set_long(easy, CCURL_SSL_VERIFYHOST, 0)
         }
         switch authorities {
-        case .store(let store, let mark): failure |= store.apply(to: easy, mark: mark)
+        case .store(let store, let mark): failure |= store.apply(to: handle, mark: mark)
         case .file(let path):
             set(CCURL_CAINFO, path)
             // The system's folder of authorities is used beside any file, unless it is disabled.

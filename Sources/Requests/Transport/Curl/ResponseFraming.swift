@@ -38,6 +38,8 @@ struct ResponseFraming: Sendable, Hashable {
     private(set) var isChunked = false
     /// Whether libcurl waits for the end of the connection nevertheless.
     private(set) var isPassedOver = false
+    /// Whether only the end of the connection is the end of the content, with HTTP/1.0 and 1.1 (RFC 9112, 6.3).
+    private(set) var endsWithConnection = false
 
     /// The framing of a response without content, or of which nothing is known.
     init() {}
@@ -62,6 +64,7 @@ struct ResponseFraming: Sendable, Hashable {
         length = try Self.length(of: lengths)
         isChunked = !applied.isEmpty
         isPassedOver = length != nil && !codings.isEmpty
+        endsWithConnection = length == nil && applied.isEmpty
     }
 
     /// The one length that all values name, several in one field included (RFC 9110, 8.6); `nil` if there is no value.

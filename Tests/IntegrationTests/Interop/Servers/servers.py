@@ -212,10 +212,18 @@ class Servers(contextlib.ExitStack):
         if not importlib.util.find_spec("h2"):
             self.left_out.append("the faults of HTTP/2: Python has no package h2")
             return
+        # A flood takes all the time of a process.
+        for name in ["peer", "floods"]:
+            process = self.start(
+                name, sys.executable, HERE / "http2-peer.py", self.folder / "server.pem", self.folder / "server.key"
+            )
+            self.ports[name] = self.announced(name, process, r"^(\d+)$")
+
+    def start_tls_peer(self):
         process = self.start(
-            "peer", sys.executable, HERE / "http2-peer.py", self.folder / "server.pem", self.folder / "server.key"
+            "updates", sys.executable, HERE / "tls-peer.py", self.folder / "server.pem", self.folder / "server.key"
         )
-        self.ports["peer"] = self.announced("peer", process, r"^(\d+)$")
+        self.ports["updates"] = self.announced("updates", process, r"^(\d+)$")
 
     def start_websockets(self):
         if not importlib.util.find_spec("websockets"):
@@ -287,6 +295,7 @@ class Servers(contextlib.ExitStack):
         self.start_nginx()
         self.start_openssl_servers()
         self.start_peer()
+        self.start_tls_peer()
         self.start_websockets()
         self.start_httpbin()
         self.start_cache_tests()
