@@ -150,7 +150,9 @@ private final class Writer: Sendable {
     private func fill() async {
         let path = folder.appending(path: "filler").path
         var status = statvfs()
-        guard statvfs(folder.path, &status) == 0, UInt64(status.f_blocks) * UInt64(status.f_frsize) < 10_000_000 else { return }
+        guard statvfs(folder.path, &status) == 0, UInt64(status.f_blocks) * UInt64(status.f_frsize) < 10_000_000 else {
+            return
+        }
         let file = open(path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         let bytes = [UInt8](repeating: 1, count: 4096)
         while true {
