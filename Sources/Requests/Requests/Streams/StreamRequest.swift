@@ -74,6 +74,7 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
         flow: FlowControl
     ) throws -> (any ContentReceiver)? {
         guard let request else { return nil }
+        if let error = head.unrequestedPart(of: sent) { throw error }
         let maximum = plan?.options.maximumBodySize ?? .max
         let context = ReceivingContext(of: self)
         let core = StreamCore(limit: request.bufferSize, maximum: maximum, in: context) { flow.set(.buffer, $0) }
