@@ -159,11 +159,12 @@ import Testing
         server.route(.get, "/feed") { request in
             let after = Int(request.target.split(separator: "=").dropFirst().first ?? "") ?? 0
             let (count, end) = random.withLock { random in
-                (Int.random(in: 0...5, using: &random), Int.random(in: 0..<9, using: &random))
+                (Int.random(in: 0...5, using: &random), Int.random(in: 0..<10, using: &random))
             }
             cuts.withLock { $0 += 1 }
             if end == 7 { return .status(.serviceUnavailable) }
             if end == 8 { return .reset }
+            if end == 9 { return .closed }
             return .webSocket { socket in
                 for number in (after + 1..<after + 1 + count).clamped(to: 1..<total + 1) {
                     try socket.send("\(number)")

@@ -20,23 +20,20 @@ final class ReceivingContext: Sendable {
     let makeDecoder: @Sendable () -> JSONDecoder
     /// The maximum byte count of content in an error.
     let maximumErrorBodySize: Int
-    /// The clock of the environment.
-    let clock: any Clock<Duration>
     private let facts: Locked<Facts>
 
     /// Creates the context of an operation.
     init(of operation: AnyRequestOperation) {
         let environment = operation.settings.environment
-        (makeDecoder, clock) = (environment.makeDecoder, environment.clock)
+        makeDecoder = environment.makeDecoder
         maximumErrorBodySize = max(0, environment.maximumErrorBodySize)
         facts = Locked(.running(operation.core))
     }
 
     /// Creates the context of a response without an operation, for tests of its consumers.
     init(_ head: HTTPResponseHead, makeDecoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }) {
-        let environment = RequestEnvironment.unchanged
-        (self.makeDecoder, clock) = (makeDecoder, environment.clock)
-        maximumErrorBodySize = environment.maximumErrorBodySize
+        self.makeDecoder = makeDecoder
+        maximumErrorBodySize = RequestEnvironment.unchanged.maximumErrorBodySize
         facts = Locked(.frozen(RequestError(.other, phase: .receiving, response: head)))
     }
 

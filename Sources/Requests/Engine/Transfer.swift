@@ -216,12 +216,8 @@ final class Transfer: Sendable {
             let reason = "the head has more than \(limits.head) bytes"
             return stop(.failed(RequestError(.headTooLarge, phase: .receiving, reason: reason)))
         }
-        // A part that nobody asked for isn't the whole, even if it looks like it (RFC 9110, 15.3.7). Downloads check it
-        // themselves.
-        if keepsContent, head.status == .partialContent, request.method == .get, !request.headers.contains(.range) {
-            let reason = "the server sent a part where it was asked for the whole"
-            return stop(.failed(RequestError(.badResponse, phase: .receiving, reason: reason)))
-        }
+        // Other receivers check it themselves: a download may have asked for a part.
+        if keepsContent, let error = head.unrequestedPart(of: request) { return stop(.failed(error)) }
         let elapsed = time.elapsed
         let wanted = state.withLock {
             state -> (owner: Try, heads: HeadObserver?, observers: [any OperationObserver])? in
@@ -248,12 +244,12 @@ final class Transfer: Sendable {
         let operation = owner.operation
         let isAccepted = !owner.options.validatesStatus || owner.plan.validStatusCodes.contains(head.status.code)
         guard operation.claims(head) else {
-            if !isAccepted { read(atMost: limits.content, within: Self.refusedTime, on: owner.environment.clock) }
+            if !isAccepted { read(atMost: limits.content, within: Self.refusedTime) }
             return
         }
         // A status that the request doesn't accept may concern the file, and has content of its own.
         guard !isAccepted || owner.headRefusal(of: head, to: request) == nil else {
-            return read(atMost: limits.content, within: Self.refusedTime, on: owner.environment.clock)
+            return read(atMost: limits.content, within: Self.refusedTime)
         }
         do {
             guard let receiver = try operation.makeReceiver(for: head, to: request, flow: flow) else { return }
@@ -273,15 +269,16 @@ final class Transfer: Sendable {
     }
 
     /// Reads content whose beginning is enough: an error, or more time than the limit, cuts it.
-    private func read(atMost limit: Int, within time: Duration?, on clock: any Clock<Duration>) {
+    private func read(atMost limit: Int, within time: Duration?, on clock: any Clock<Duration> = ContinuousClock()) {
         let timer = time.map { DelayedAction(after: $0, on: clock) { [self] in stop(.cut) } }
         state.withLock { $0.phase = .skimming(limit, timer) }
     }
 
     private static let skippedBytes = 4 * 1024
     private static let skippingTime = Duration.milliseconds(200)
-    /// The maximum time for the content of an error: a server may explain a refusal, and then say nothing.
-    private static let refusedTime = Duration.seconds(3)
+    /// The maximum time for the content of an error, whatever the clock of the environment: a server may begin to explain
+    /// a refusal, and then say nothing.
+    static let refusedTime = Duration.seconds(2)
 
     private enum Reception: Sendable {
         case kept(Int)

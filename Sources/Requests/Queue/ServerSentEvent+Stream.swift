@@ -305,7 +305,9 @@ extension ResponseValidator where Self == ClosureValidator {
     /// Fails responses that are no stream of events, except a 204, which ends the events.
     fileprivate static var eventStream: ClosureValidator {
         .head { head, _ in
-            guard head.status.category == .success else { throw RequestError(.unacceptableStatus, phase: .validating) }
+            guard head.status.category == .success, head.status != .partialContent else {
+                throw RequestError(.unacceptableStatus, phase: .validating)
+            }
             guard head.status != .noContent else { return }
             if let refusal = ContentTypeValidator.refusal(of: head, accepting: [.eventStream]) { throw refusal }
         }

@@ -175,7 +175,7 @@ import Testing
             (200, "text/plain", .error(.unacceptableContentType)), (200, nil, .error(.unacceptableContentType)),
             (200, "text/event-stream-of-another-kind", .error(.unacceptableContentType)),
             (201, "text/event-stream", .events), (203, "text/event-stream", .events), (204, nil, .end),
-            (205, nil, .error(.unacceptableContentType)),
+            (205, nil, .error(.unacceptableContentType)), (206, "text/event-stream", .error(.unacceptableStatus)),
             (301, nil, .error(.unacceptableStatus)), (401, nil, .error(.unacceptableStatus)),
             (404, nil, .error(.unacceptableStatus)), (501, nil, .error(.unacceptableStatus)),
             (408, nil, .later), (429, nil, .later), (500, nil, .later), (502, nil, .later), (503, nil, .later),
