@@ -283,6 +283,43 @@ import Testing
         #expect(second.entries == [])
     }
 
+    /// Nothing else happens that could end the wait.
+    @Test func outboxIsDrainedWhenItsRemovedEntryHasBeenAnswered() async throws {
+        let gate = Gate()
+        let trial = OutboxTrial { _ in .text("saved").held(by: gate) }
+        let outbox = try trial.open()
+        let id = try await outbox.add(SaveNote(note: 1, text: "1"), in: "a")
+        await trial.arrivals.first(1)
+
+        try await outbox.remove(id)
+        async let isEmpty = outbox.waitUntilDrained()
+        gate.open()
+
+        #expect(await isEmpty)
+        await outbox.close()
+    }
+
+    /// One record, and no search for each.
+    @Test(.tags(.alone)) func manyEntriesAreRemovedAtOnce() async throws {
+        let trial = OutboxTrial()
+        let outbox = try trial.open { $0.isPaused = true }
+        let count = Scale.pick(2_000, whole: 20_000)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for note in 0..<count {
+                group.addTask { _ = try await outbox.add(SaveNote(note: note, text: "soup"), in: "\(note % 7)") }
+            }
+            try await group.waitForAll()
+        }
+
+        let start = ProcessorTime.ofProcess
+        try await outbox.removeAll { _ in true }
+        let time = ProcessorTime.ofProcess - start
+
+        #expect(outbox.isEmpty && time < .seconds(2))
+        await outbox.close()
+        #expect(try trial.open().entries.isEmpty)
+    }
+
     @Test func removedEntryIsNotRepeatedByTheClient() async throws {
         let gate = Gate()
         let trial = OutboxTrial { arrival in

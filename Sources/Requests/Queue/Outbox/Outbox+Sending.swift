@@ -95,6 +95,7 @@ extension Outbox {
         store.compact(isEmpty: state.isEmpty) { state.records }
         let isWaiting = state.nextTime != nil || !state.unwritten.isEmpty
         setAlarm(canWrite ? state.nextTime : isWaiting ? time + Self.writingWait : nil, at: time)
+        for waiter in shared.withLock({ $0.waiters.values }) { waiter.yield() }
     }
 
     private func perform(_ actions: [OutboxState.Action]) {
@@ -160,13 +161,17 @@ extension Outbox {
         )
         let operation: R.OperationType = client.makeOperation(for: request, in: environment, nil)
         operation.addResponseCompletion(on: queue) { [core = operation.core, weak self] result in
-            let isHandled = self?.shared.withLock { shared in
-                shared.operations.removeValue(forKey: entry.id)
-                return shared.state.isHandled(entry.id)
+            // The operation is released outside of the lock: it may be an object of the application.
+            let ended = self?.shared.withLock {
+                ($0.operations.removeValue(forKey: entry.id), $0.state.isHandled(entry.id))
             }
             switch result {
-            case .success(let response) where isHandled == true:
+            case .success(let response) where ended?.1 == true:
                 Task { [weak self] in
+                    // The account may have changed before the task has begun.
+                    guard self?.shared.withLock({ $0.state.isHandled(entry.id) }) == true else {
+                        return self?.step { $0.sent(entry.id, response.head) }
+                    }
                     do {
                         try await handle(Delivery(entry: entry, request: request, response: response))
                         self?.step { $0.sent(entry.id, response.head) }

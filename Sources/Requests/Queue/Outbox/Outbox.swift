@@ -31,6 +31,8 @@ public final class Outbox: Sendable {
         var operations: [UUID: AnyRequestOperation] = [:]
         var alarm: (time: Duration, timer: DelayedAction)?
         var readers: [UUID: AsyncStream<Event>.Continuation] = [:]
+        /// The tasks that wait until there is nothing to send.
+        var waiters: [UUID: AsyncStream<Void>.Continuation] = [:]
         var following: Task<Void, Never>?
     }
 
@@ -106,13 +108,14 @@ public final class Outbox: Sendable {
     private func stop() {
         let stopped = shared.withLock { shared in
             shared.state.isClosed = true
-            defer { (shared.alarm, shared.readers, shared.following) = (nil, [:], nil) }
+            defer { (shared.alarm, shared.readers, shared.waiters, shared.following) = (nil, [:], [:], nil) }
             return shared
         }
         for operation in stopped.operations.values { operation.cancel() }
         stopped.following?.cancel()
         stopped.alarm?.timer.cancel()
         for reader in stopped.readers.values { reader.finish() }
+        for waiter in stopped.waiters.values { waiter.finish() }
     }
 
     // MARK: Adding
@@ -187,8 +190,12 @@ public final class Outbox: Sendable {
     /// - Returns: Whether the outbox is empty; `false` also if the task is cancelled.
     @discardableResult
     public func waitUntilDrained() async -> Bool {
-        var changes = events.makeAsyncIterator()
-        while !shared.withLock({ $0.state.isDrained }), await changes.next() != nil {}
+        let (changes, waiter) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let id = UUID()
+        shared.withLock { $0.waiters[id] = waiter }
+        defer { shared.withLock { _ = $0.waiters.removeValue(forKey: id) } }
+        var steps = changes.makeAsyncIterator()
+        while !shared.withLock({ $0.state.isDrained }), await steps.next() != nil {}
         return isEmpty && !Task.isCancelled
     }
 
@@ -236,6 +243,7 @@ public final class Outbox: Sendable {
     ///
     /// - Throws: ``FileError`` if it can't be written; ``Outbox/Error`` if the outbox is closed.
     public func removeAll(in category: String) async throws {
+        let account = account
         try await removeAll { $0.category == category && $0.account == account }
     }
 

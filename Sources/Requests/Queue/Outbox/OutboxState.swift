@@ -67,7 +67,7 @@ struct OutboxState: Sendable {
 
     /// The entries of a line, and the scheduled turn of the first.
     private struct Row: Sendable {
-        /// Some numbers may belong to entries that have left the line, but not the first.
+        /// The first number always belongs to an entry of the line; later ones may be outdated.
         var numbers = Heap<Int>()
         var turn: Turn?
     }
@@ -80,7 +80,7 @@ struct OutboxState: Sendable {
         static func < (one: Turn, other: Turn) -> Bool { (one.due, one.number) < (other.due, other.number) }
     }
 
-    var account: String? { didSet { scheduleAll() } }
+    var account: String? { didSet { if account != oldValue { scheduleAll() } } }
     var isClosed = false
     var isPaused: Bool
     var isConnected: Bool
