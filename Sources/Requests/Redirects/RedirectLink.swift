@@ -143,10 +143,10 @@ extension URL {
 extension String {
     /// The address with `http` or `https` in place of `ws` or `wss`; any other address unchanged.
     fileprivate var overHTTP: String {
-        let scheme = prefix { $0 != ":" }
-        return switch scheme.lowercased() {
-        case "ws": "http\(dropFirst(scheme.count))"
-        case "wss": "https\(dropFirst(scheme.count))"
+        guard let colon = firstIndex(of: ":") else { return self }
+        return switch self[..<colon].lowercased() {
+        case "ws": "http\(self[colon...])"
+        case "wss": "https\(self[colon...])"
         default: self
         }
     }

@@ -269,7 +269,8 @@ import Testing
     @Test(arguments: [
         ("https", "wss://other.example/new", "https://other.example/new"), ("https", "/new", "https://api.example/new"),
         ("http", "wss://api.example/new", "https://api.example/new"),
-        ("http", "ws:///", nil), ("https", "ws://api.example/new", nil), ("https", "http://api.example/new", nil),
+        ("http", "ws", "http://api.example/ws"), ("http", "wss", "http://api.example/wss"), ("http", "ws:///", nil),
+        ("https", "ws://api.example/new", nil), ("https", "http://api.example/new", nil),
     ])
     func redirectNeverLeadsFromWSSToWS(_ scheme: String, _ location: String, _ next: String?) async throws {
         let transport = ManualTransport([.upgrades, .concurrentDelivery])
