@@ -539,13 +539,15 @@ static int prepare_connection(CCurlEasy *easy, CCurlConnection *connection, void
     if (openssl.context_control != NULL) {
         // OpenSSL would read on until content comes, whatever else does: a peer that sends nothing but other records
         // would keep the thread inside of one call.
-        openssl.context_control(connection, CONTEXT_CLEAR_MODE, MODE_AUTO_RETRY, NULL);
+        if (handle->stops_at_records) {
+            openssl.context_control(connection, CONTEXT_CLEAR_MODE, MODE_AUTO_RETRY, NULL);
+        }
         // Newer releases of libcurl let OpenSSL read ahead. Bytes after a response would stay in OpenSSL's buffer, which
         // libcurl doesn't check before it reuses the connection. They would be taken for the response to the next
         // request.
         openssl.context_control(connection, CONTEXT_SET_READ_AHEAD, 0, NULL);
     }
-    // Otherwise OpenSSL 3 reports an error, unless libcurl hides the end from it, as 7.88 does.
+    // OpenSSL 3 reports an error for such an end, unless libcurl hides the end from OpenSSL, as 7.88 does.
     if (handle->accepts_missing_close_notify && openssl.context_set_options != NULL) {
         openssl.context_set_options(connection, IGNORE_UNEXPECTED_END);
     }
@@ -556,7 +558,8 @@ static int prepare_connection(CCurlEasy *easy, CCurlConnection *connection, void
     return handle->store == NULL ? CCURL_OK : handle->store(easy, connection, handle->store_context);
 }
 
-int ccurl_handle_prepare_openssl(CCurlHandle *handle, bool accepts_missing_close_notify) {
+int ccurl_handle_prepare_openssl(CCurlHandle *handle, bool accepts_missing_close_notify, bool stops_at_records) {
+    handle->stops_at_records = stops_at_records;
     handle->accepts_missing_close_notify = accepts_missing_close_notify;
     int failure = curl.easy_setopt(handle->easy, OPT_SSL_CTX_FUNCTION, prepare_connection);
     return failure | curl.easy_setopt(handle->easy, OPT_SSL_CTX_DATA, handle);

@@ -214,6 +214,8 @@ typedef struct {
     void *store_context;
     /// Whether the end of a connection may be the end of its TLS session without an announcement.
     bool accepts_missing_close_notify;
+    /// Whether a call returns after each record without content.
+    bool stops_at_records;
     /// Whether it has exactly the options that all requests of its kind share.
     bool is_prepared;
     /// Whether the heads that libcurl reports are those of a proxy's tunnel.
@@ -229,9 +231,11 @@ void ccurl_handle_reset(CCurlHandle *handle);
 /// Sets the callbacks, which must live as long as the handle, and the common options of all transfers: only http and https,
 /// no signals, sockets that are closed by an exec.
 int ccurl_handle_prepare(CCurlHandle *handle, const CCurlCallbacks *callbacks);
-/// Changes OpenSSL's defaults for the new connections of a handle; the caller knows that libcurl uses OpenSSL. A call of
-/// libcurl then returns after each record without content.
-int ccurl_handle_prepare_openssl(CCurlHandle *handle, bool accepts_missing_close_notify);
+/// Changes OpenSSL's defaults for the new connections of a handle; the caller knows that libcurl uses OpenSSL.
+///
+/// A call of libcurl may return after each record without content. That doesn't suit TLS within TLS: what the outer one has
+/// read isn't in the socket any more, and libcurl before 8.14 would wait for the socket.
+int ccurl_handle_prepare_openssl(CCurlHandle *handle, bool accepts_missing_close_notify, bool stops_at_records);
 /// Makes libcurl report its debug messages, from which the news are read.
 int ccurl_handle_read_news(CCurlHandle *handle);
 /// The text about the failure of the transfer; empty if libcurl has none.

@@ -73,14 +73,16 @@ final class CurlConnections {
     ///
     /// libcurl compares a session's requirements, as it does with connections. It still has the addresses of an earlier
     /// transfer to the same place.
-    func prepare(_ transfer: CurlTransfer, now: UInt64) {
+    func prepare(_ transfer: CurlTransfer, now: UInt64, isFree: (CurlSocket) -> Bool) {
         if transfer.destination.isSecure {
             if let sessions { ccurl_easy_set_sessions(transfer.easy, sessions) }
             if !replacements.isEmpty, let number = replacements[transfer.destination.origin] {
                 transfer.options.avoidConnections(before: number, transfer.handle)
             }
         }
-        if !transfer.isIdempotent, sockets.hasEnding(to: transfer.destination.origin, now: now) {
+        if !transfer.isIdempotent,
+            sockets.retireEnding(to: transfer.destination.origin, now: now, isFree: isFree)
+        {
             transfer.options.avoidConnections(transfer.handle)
         }
         let missing = transfer.addresses.filter { !hasAddresses($0, now: now) }

@@ -342,7 +342,7 @@ final class CurlLoop: @unchecked Sendable {
     private func take(_ transfer: CurlTransfer) {
         guard !transfer.isCancelled else { return stop(transfer, .cancelled) }
         transfer.take()
-        connections.prepare(transfer, now: now)
+        connections.prepare(transfer, now: now) { isFree($0) }
         connections.limitIdle(beside: active.count + leaving.count)
         watchSilence(of: transfer)
         guard let multi, ccurl_multi_add(multi, transfer.easy) == 0 else {

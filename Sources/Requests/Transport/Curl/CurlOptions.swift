@@ -145,7 +145,11 @@ struct CurlOptions: ~Copyable {
         }
         if CurlFeatures.loaded.usesOpenSSL, destination.isSecure || loop.proxies.mayBeSecure {
             options.check(
-                ccurl_handle_prepare_openssl(handle, configuration.acceptsMissingCloseNotify),
+                ccurl_handle_prepare_openssl(
+                    handle,
+                    configuration.acceptsMissingCloseNotify,
+                    !loop.proxies.mayBeSecure
+                ),
                 "the options of new connections"
             )
         }

@@ -292,7 +292,7 @@ extension CurlSockets {
 
     /// Whether nothing has arrived since a time.
     func isSilent(_ socket: CurlSocket, since time: UInt64) -> Bool {
-        index(of: socket).map { known.values[$0].heard < time } ?? false
+        index(of: socket).map { known.values[$0].heard <= time } ?? false
     }
 
     /// Retires the unused connections to an origin over which nothing has arrived since a time.
@@ -300,17 +300,24 @@ extension CurlSockets {
         retireUnused(isFree) { $0.origin == origin && $0.heard < time }
     }
 
-    /// Whether there is an unused connection to an origin that is over, or that its server may be about to end.
+    /// Retires the unused connections to an origin that their server may be about to end; returns whether any that was
+    /// retired isn't closed yet.
     ///
     /// libcurl could choose it: recent releases trust a connection for a second.
-    func hasEnding(to origin: Origin, now: UInt64) -> Bool {
-        guard hasRetired || !announced.isEmpty else { return false }
-        return known.contains { descriptor, interest in
-            guard interest.origin == origin, interest.wanted == 0, interest.users == 0 else { return false }
-            guard !interest.isRetired, let keepAlive = interest.keepAlive else { return interest.isRetired }
-            let idle = now &- interest.unwantedSince
-            return keepAlive.isEnding(after: idle, roundTrip: ccurl_round_trip(descriptor))
+    mutating func retireEnding(to origin: Origin, now: UInt64, isFree: (CurlSocket) -> Bool) -> Bool {
+        if !announced.isEmpty {
+            for (descriptor, interest) in known where interest.origin == origin && !interest.isRetired {
+                guard let keepAlive = interest.keepAlive, interest.wanted == 0, interest.users == 0 else { continue }
+                let idle = now &- interest.unwantedSince
+                guard
+                    keepAlive.isEnding(after: idle, roundTrip: 0)
+                        || keepAlive.isEnding(after: idle, roundTrip: ccurl_round_trip(descriptor)),
+                    isFree(CurlSocket(descriptor: descriptor, serial: interest.serial))
+                else { continue }
+                retire(descriptor)
+            }
         }
+        return hasRetired && known.values.contains { $0.origin == origin && $0.isRetired }
     }
 
     /// Retires all unused connections, and makes the others end after their transfers; returns the origins of these.

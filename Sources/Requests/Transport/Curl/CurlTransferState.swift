@@ -103,6 +103,7 @@ struct CurlTransferState: Sendable {
     private var hasResponse = false
     /// What the response says of the end of its connection.
     private(set) var keepAlive: KeepAliveLimit?
+    private let requiresAnnouncedEnd: Bool
     /// Whether the end of the connection may be that of the content: the peer has announced it, or needn't.
     private var isEndAnnounced: Bool
 
@@ -132,6 +133,7 @@ struct CurlTransferState: Sendable {
         self.hasContent = hasContent
         self.isHead = isHead
         self.decodesContent = decodesContent
+        self.requiresAnnouncedEnd = requiresAnnouncedEnd
         isEndAnnounced = !requiresAnnouncedEnd
         self.limits = limits
         self.endsWithHead = endsWithHead
@@ -227,6 +229,8 @@ struct CurlTransferState: Sendable {
     /// - Returns: Whether it may be sent.
     mutating func send(isIdempotent: Bool, wentOut: Bool = true) -> Bool {
         defer { (wasSent, isRefused, sends) = (true, false, sends + 1) }
+        // An earlier connection may have announced its own end.
+        isEndAnnounced = !requiresAnnouncedEnd
         guard stopped == nil else { return false }
         if phase == .body {
             phase = .complete

@@ -314,8 +314,9 @@ import Testing
         // It is writable, which says nothing of the peer.
         pair.sockets.hears(CCurlReady(socket: pair.own, bits: 2), now: 200)
 
-        #expect(!pair.sockets.isSilent(pair.socket, since: 100))
-        #expect(pair.sockets.isSilent(pair.socket, since: 101))
+        #expect(!pair.sockets.isSilent(pair.socket, since: 99))
+        // What came in the turn of the request came before it.
+        #expect(pair.sockets.isSilent(pair.socket, since: 100))
     }
 
     @Test func silentConnectionIsRetiredUnlessItIsUsed() {
