@@ -59,7 +59,7 @@ import Testing
             let response = try await client.send(request)
             #expect(code == nil && response.status == .partialContent)
         } catch {
-            #expect((error as? RequestError)?.code == code, "\(error)")
+            #expect(error.code == code, "\(error)")
         }
     }
 
