@@ -321,23 +321,6 @@ import Testing
         gate.open()
     }
 
-    @Test func refusedLoopOverEventsLeavesTheContentToTheFirstLoop() async throws {
-        let gate = Gate()
-        let response = StubResponse.status(.ok, headers: [.contentType: "application/json"], body: Data("abcdef".utf8))
-        let client = HTTPClient(transport: InMemoryTransport { _ in response.held(by: gate, after: 3) })
-        let stream = try await client.stream(HTTPRequest(url: home))
-        let read = Recorder<String>()
-        let first = Task { for try await chunk in stream { read.record(String(decoding: chunk, as: UTF8.self)) } }
-        await read.first(1)
-        for _ in 0..<100 { await Task.yield() }
-
-        let second = await #expect(throws: RequestError.self) { for try await _ in stream.serverSentEvents {} }
-        gate.open()
-        try await first.value
-
-        #expect(second?.code == .alreadyConsumed && read.elements.joined() == "abcdef")
-    }
-
     /// A request that accepts any status still wants events.
     @Test func statusWithoutValidationIsNoStreamOfEvents() async {
         let client = HTTPClient(
