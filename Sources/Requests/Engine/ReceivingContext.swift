@@ -10,9 +10,9 @@ import Foundation
 final class ReceivingContext: Sendable {
     /// The facts for an error.
     private enum Facts: Sendable {
-        /// Those of an operation that is running.
+        /// The facts of a running operation, read when an error needs them.
         case running(Locked<OperationCore>)
-        /// Those of one whose connection has ended: an error that has them.
+        /// An error with the facts of an operation whose connection has ended.
         case frozen(RequestError)
     }
 

@@ -10,7 +10,7 @@ extension Transfer {
         case receiving
         /// It passes the content to a receiver.
         case delivering(any ContentReceiver)
-        /// It reads only the beginning of the content, of a redirect or of an error: a number of bytes, in a limited time.
+        /// Reading the beginning of a redirect's or an error's content: at most so many bytes, until the timer fires.
         case skimming(Int, DelayedAction?)
         /// It is over.
         case ended

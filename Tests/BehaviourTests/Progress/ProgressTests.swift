@@ -147,7 +147,7 @@ import Testing
         #expect(await received.first(1).last == progress(0, of: 0) || received.elements.first == progress(0))
     }
 
-    /// Otherwise it would stand at the end while everything is sent again.
+    /// A bar would stand at its end while everything is sent again.
     @Test(arguments: [.serviceUnavailable, .temporaryRedirect, nil] as [HTTPStatus?])
     func uploadThatIsSentAgainMovesOn(_ status: HTTPStatus?) async throws {
         let request = WireRequest(http: HTTPRequest(url: home, method: .put, body: .data(Data(count: 100))))
@@ -314,7 +314,7 @@ import Testing
         #expect(progress.isFinished && progress.fractionCompleted == 1)
     }
 
-    /// Otherwise a bar over several requests would never disappear.
+    /// A bar over several requests would never disappear.
     @Test(arguments: [true, false], [0, 40])
     func parentOfAFailedChildFinishes(isUpload: Bool, count: Int) async throws {
         let request = WireRequest(http: HTTPRequest(url: home, method: .put, body: .data(Data(count: 100))))

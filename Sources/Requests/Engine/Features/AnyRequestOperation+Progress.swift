@@ -20,8 +20,8 @@ extension AnyRequestOperation {
     /// The received bytes, as a `Progress`: indeterminate until the total is known.
     ///
     /// It can be a child of another `Progress`. Cancelling it cancels the operation; pausing and resuming it call
-    /// ``pause()`` and ``resume()``. For a response without content it has one unit, which is complete. An operation
-    /// that fails finishes it too, so that its parent can finish.
+    /// ``pause()`` and ``resume()``. For a response without content it has one unit, which is complete. It
+    /// finishes with the operation, even if that fails, so that its parent can finish.
     public final var progress: Progress { progress(of: .download) }
 
     /// The sent bytes, as a `Progress`: otherwise like ``progress``.

@@ -10,7 +10,7 @@ enum OutboxRecord: Codable, Sendable {
     case added(Outbox.Entry, content: String, number: Int? = nil, version: Int? = nil)
     /// An attempt, or the application, has changed it.
     case changed(Outbox.Entry)
-    /// It was sent, and no entry of its line before this number is left.
+    /// The entry was sent, and no entry of its line before this number is left.
     case sent(UUID, line: [String?], before: Int)
     /// The application has removed these: all, or none.
     case discarded([UUID])

@@ -369,7 +369,7 @@ import Testing
 
     // MARK: Identifiers of events
 
-    /// Otherwise one odd identifier would end a stream for good.
+    /// One odd identifier would end a stream for good.
     @Test(arguments: ["a\u{1}b", "a\u{7F}", String(repeating: "a", count: 1 << 16 + 1)])
     func identifierThatCannotBeSentIsPassedOver(_ id: String) async throws {
         let transport = InMemoryTransport.answering([
