@@ -53,13 +53,17 @@ import Testing
 
         let client = HTTPClient(baseURL: here.url) {
             $0.sensitiveHeaders = ["X-Member"]
+            $0.crossOriginHeaders = ["X-Edition"]
             $0.headers["X-Member"] = key
+            $0.headers["X-Edition"] = "beta"
             $0.redirect = .follow(limit: 3)
         }
 
         let response = try await client.send(Get<Void>("photos", "1"))
         #expect(here.requests.map { $0.headers["X-Member"] } == [key])
         #expect(there.requests.map { $0.headers["X-Member"] } == [nil])
+        #expect(there.requests.map { $0.headers["X-Edition"] } == ["beta"])
+        #expect(response.attempts.last?.withheldHeaders == ["X-Member"])
         #expect(try response.cURL()?.contains(key) == false)
     }
 

@@ -155,7 +155,7 @@ extension OverLoopback {
                 let address = scene.addresses[number]
                 #expect(text.hasPrefix("\(method) \(address.path) HTTP/1.1\r\n"))
                 #expect(request.headers[values: .host] == ["\(address.host() ?? ""):\(address.port ?? 0)"])
-                #expect(request.headers[values: "X-Own"] == ["1"])
+                #expect(request.headers[values: "X-Own"] == (isFirst || !row.leavesOrigin ? ["1"] : []))
                 checkContent(of: request, text, isThere: method == .post, row)
                 checkSecrets(of: request, text, mayBeThere: isFirst || !row.leavesOrigin)
                 checkCookies(of: request, at: address, number, row)

@@ -112,7 +112,7 @@ public final class ChallengeInterceptor: HopAuthenticating {
     private func askers(of request: HTTPRequest, in context: InterceptorContext) -> [CredentialSpace.Asker] {
         var askers: [CredentialSpace.Asker] = []
         if !request.headers.contains(.authorization), request.inherits(from: context.baseURL),
-            !request.fields.hasLeftOrigin
+            request.fields.originChange == .none
         {
             askers.append(.origin(Origin(request.url)))
         }

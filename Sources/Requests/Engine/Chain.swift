@@ -106,12 +106,9 @@ extension Try {
 
     private func checked(_ request: HTTPRequest, against given: HTTPRequest) throws -> HTTPRequest {
         var changed = request
-        // Secrets that it added aren't sent to another origin.
-        let own = OwnFields(described: [], inherited: environment.headers)
-        changed.keepSecrets(of: FormerRequest(given), own: own, baseURL: environment.baseURL)
+        attributeChanges(of: &changed, to: .interceptor, since: PreviousRequest(given))
         try changed.resolve(baseURL: environment.baseURL, inheriting: [])
-        markSecrets(of: &changed)
-        if given.fields.hasLeftOrigin { changed.leaveOrigin() }
+        changed.stayAway(by: given.fields.originChange)
         try changed.validate()
         return changed
     }

@@ -92,7 +92,7 @@ struct Try: Sendable {
         var draft = try draft(request)
         for placed in plan.interceptors {
             do {
-                draft.request = try await adapt(draft.request, by: placed, draft.own, InterceptorContext(self))
+                draft.request = try await adapt(draft.request, by: placed, InterceptorContext(self))
             } catch let error as RequestError {
                 // Nothing was sent, so that the record has no request that the error could name.
                 throw error.completed(request: draft.request, response: nil, body: Data(), attempts: [])
@@ -101,11 +101,10 @@ struct Try: Sendable {
         return try draft.finish()
     }
 
-    /// Lets an interceptor adapt a request; secrets that were there before aren't sent to another origin.
+    /// Lets an interceptor adapt a request; what was added for its origin isn't sent to another one.
     private func adapt(
         _ request: HTTPRequest,
         by placed: PlacedInterceptor,
-        _ own: OwnFields,
         _ context: InterceptorContext
     ) async throws -> HTTPRequest {
         var adapted = try await blaming(placed) {
@@ -115,7 +114,7 @@ struct Try: Sendable {
                 return changed
             }
         }
-        adapted.keepSecrets(of: FormerRequest(request), own: own, baseURL: environment.baseURL)
+        attributeChanges(of: &adapted, to: .interceptor, since: PreviousRequest(request))
         return adapted
     }
 
@@ -126,9 +125,7 @@ struct Try: Sendable {
         at position: Int
     ) async throws -> HTTPRequest {
         let placed = PlacedInterceptor(interceptor: interceptor, position: position)
-        let own = OwnFields(described: [], inherited: environment.headers)
-        var adapted = try await adapt(request, by: placed, own, InterceptorContext(self, request: request))
-        markSecrets(of: &adapted)
+        var adapted = try await adapt(request, by: placed, InterceptorContext(self, request: request))
         try adapted.validate()
         return adapted
     }
@@ -148,10 +145,14 @@ struct Try: Sendable {
         }
     }
 
-    /// Marks fields as secrets that the environment or the request declares as such.
-    func markSecrets(of request: inout HTTPRequest) {
-        if !environment.sensitiveHeaders.isEmpty { request.headers.markSecrets(environment.sensitiveHeaders) }
-        if !options.sensitiveHeaders.isEmpty { request.headers.markSecrets(options.sensitiveHeaders) }
+    /// Records who has changed a request, and protects its fields if the change leads to another origin.
+    func attributeChanges(
+        of request: inout HTTPRequest,
+        to source: HTTPField.Provenance.Source,
+        since previous: PreviousRequest
+    ) {
+        let marks = environment.marks(options)
+        request.attributeChanges(to: source, since: previous, marks: marks, baseURL: environment.baseURL)
     }
 
     /// Begins to send: returns the beginning of the chain.

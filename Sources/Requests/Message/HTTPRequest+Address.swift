@@ -233,17 +233,22 @@ extension HTTPRequest {
     }
 
     /// Whether the settings of a base URL apply to this request: credentials must not reach another origin.
-    func inherits(from baseURL: URL?) -> Bool {
-        guard fields.guide != .otherOrigin else { return false }
-        guard let baseURL, case .url(let url) = fields.address else { return true }
-        return Origin(url) == Origin(baseURL)
+    func inherits(from baseURL: URL?) -> Bool { originChange(from: baseURL) == .none }
+
+    /// The distance of the address from the base URL, whose settings the request inherits.
+    ///
+    /// An address that a response names has the distance of the whole way to it.
+    func originChange(from baseURL: URL?) -> OriginChange {
+        if case .link(let change) = fields.addressSource, change != .none { return change }
+        guard let baseURL, case .url(let url) = fields.address else { return .none }
+        return OriginChange(from: baseURL, to: url)
     }
 }
 
 /// The difference between the request for a later page and that for the first one.
 enum PageTarget: Sendable {
-    /// The address that a response names, and whether it leads, or has led before, to another origin.
-    case link(URL, isForeign: Bool)
+    /// The address that a response names, and the longest distance from the first origin on the way to it.
+    case link(URL, OriginChange)
     /// A query parameter, which replaces those of its name.
     case query(Query.Item)
 }
@@ -254,17 +259,17 @@ extension HTTPRequest {
     /// - Parameters:
     ///   - target: The link or parameter of the other page.
     ///   - baseURL: The URL that a relative address is appended to.
-    ///   - secrets: The names of header fields whose values are secrets, besides those that are known to be.
+    ///   - marks: The marks of header fields.
     /// - Throws: ``InvalidValue`` for content that would go to another origin, and for an invalid address.
     mutating func turn(
         to target: PageTarget,
         baseURL: URL?,
-        secrets: Set<HTTPField.Name>
+        marks: HeaderMarks
     ) throws(InvalidValue) {
         switch target {
         case .query(let item):
-            fields.guide = .parameter(item)
-        case .link(let url, isForeign: false):
+            fields.addressSource = .parameter(item)
+        case .link(let url, .none):
             try resolve(baseURL: baseURL, inheriting: [])
             var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
             if Origin(url) == Origin(self.url) {
@@ -272,22 +277,21 @@ extension HTTPRequest {
                 components?.percentEncodedUser = self.url.user(percentEncoded: true)
                 components?.percentEncodedPassword = self.url.password(percentEncoded: true)
             }
-            follow(components?.url ?? url, .origin)
-        case .link(let url, isForeign: true):
+            follow(components?.url ?? url, .none)
+        case .link(let url, let change):
             guard body.isEmpty else {
                 throw InvalidValue(.body, "isn't sent to another origin, where the next page is")
             }
-            headers.markSecrets(secrets)
-            headers.removeSecrets()
-            headers.remove(.host)
-            (authentication, fields.credentialGenerations) = (.none, [:])
-            follow(url, .otherOrigin)
+            marks.mark(&headers)
+            authentication = .none
+            leaveOrigin(change)
+            follow(url, change)
         }
     }
 
     /// Replaces the address by a complete one: no part of the query is added to it.
-    private mutating func follow(_ url: URL, _ guide: Guide) {
-        (fields.address, fields.guide) = (.url(url), guide)
+    private mutating func follow(_ url: URL, _ change: OriginChange) {
+        (fields.address, fields.addressSource) = (.url(url), .link(change))
         (query, fields.encodableQueries) = ([], [])
     }
 
@@ -339,22 +343,5 @@ extension Address {
         } catch {
             self = .invalid(InvalidValue(.url, "can't be made of its template: \(error)"))
         }
-    }
-}
-
-/// The origin of an address: scheme, host and port, with the default port of the scheme if none is given (RFC 6454).
-struct Origin: Sendable, Hashable {
-    let scheme: String
-    let host: String
-    let port: Int?
-}
-
-extension Origin {
-    /// The origin of an address.
-    init(_ url: URL) {
-        let scheme = url.scheme?.lowercased() ?? ""
-        self.scheme = scheme
-        host = url.wireHost?.lowercased() ?? ""
-        port = url.port ?? (scheme == "https" ? 443 : scheme == "http" ? 80 : nil)
     }
 }

@@ -43,29 +43,29 @@ public struct HTTPRequest: Sendable {
         /// The generations of the credentials that it carries, by interceptor: a rejection concerns these, not the
         /// present ones.
         var credentialGenerations: [ObjectIdentifier: Int] = [:]
-        /// Whether redirects have led to another origin on the way, even if they have led back.
+        /// How far redirects have led from the first origin on the way, even if they have led back.
         ///
-        /// It is stored in the request rather than derived from sent requests, because an answer from a cache isn't
+        /// It is stored in the request rather than derived from sent requests, because a response from a cache isn't
         /// sent.
-        var hasLeftOrigin = false
+        var originChange = OriginChange.none
+        /// The names of the fields that stayed behind when the request came to its present origin.
+        var withheldHeaders: [HTTPField.Name] = []
         /// The values that become query parameters when the encoder is known; see `query(_:)`.
         var encodableQueries: [EncodableQuery] = []
         /// Data of other code that is stored with the request.
         var attachment: (any Sendable)?
         /// The source of the address: a caller, or a response that links to it.
-        var guide = Guide.caller
+        var addressSource = AddressSource.caller
     }
 
     /// The source of the address.
-    enum Guide: Sendable, Equatable {
+    enum AddressSource: Sendable, Equatable {
         /// The caller.
         case caller
         /// The caller, except for a query parameter, which replaces all of its name when the address is complete.
         case parameter(Query.Item)
-        /// A response of the same origin.
-        case origin
-        /// A response that has led to another origin, or that came from one.
-        case otherOrigin
+        /// A response that links to it, at some distance from the first origin on the way.
+        case link(OriginChange)
     }
 
     /// All stored properties.
@@ -240,9 +240,9 @@ extension HTTPRequest {
         var implied = body.headers
         implied.removeAll { explicit.contains($0.name) }
         headers = environment
-        headers.merge(implied)
-        headers.merge(explicit)
-        headers.merge(body.mandatoryHeaders)
+        headers.merge(implied, from: .body)
+        headers.merge(explicit, from: .caller)
+        headers.merge(body.mandatoryHeaders, from: .body)
         implied.merge(body.mandatoryHeaders)
         return implied
     }
@@ -264,8 +264,10 @@ extension HTTPRequest {
         for field in body.isEmpty ? implied : body.headers where isUntouched(field.name) { names.insert(field.name) }
         guard !names.isEmpty || !body.mandatoryHeaders.isEmpty else { return }
         headers.removeAll { names.contains($0.name) }
-        for field in body.headers where names.contains(field.name) { headers.add(field.value, for: field.name) }
-        headers.merge(body.mandatoryHeaders)
+        var renewed = body.headers
+        renewed.removeAll { !names.contains($0.name) }
+        headers.merge(renewed, from: .body)
+        headers.merge(body.mandatoryHeaders, from: .body)
     }
 }
 

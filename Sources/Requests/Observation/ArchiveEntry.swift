@@ -194,7 +194,7 @@ extension RecordingMonitor.Timeline {
     /// Each transfer is an entry, redirects and retries included, in the order of their beginnings. Unknown values are
     /// -1 or empty: contents aren't recorded, nor are addresses of servers. A transfer without a response has the
     /// status 0, as browsers write it, and its error in `_error`. `_operation`, `_attempt` and `_cause` identify an
-    /// entry.
+    /// entry. The `comment` of a request to another origin names the fields that stayed behind.
     ///
     /// - Parameter revealsSecrets: Whether credentials, cookies and the like are shown; false by default.
     /// - Returns: JSON in UTF-8.
@@ -216,7 +216,8 @@ extension RecordingMonitor.Timeline {
                 "_attempt": .integer(Int64(transfer.number)),
                 "_cause": .string("\(record.cause)"),
             ]
-            if transfer.end == nil { entry.extras["comment"] = "not over" }
+            let comments = [transfer.end == nil ? "not over" : nil, request.withheldText].compactMap(\.self)
+            if !comments.isEmpty { entry.extras["comment"] = .string(comments.joined(separator: "; ")) }
             return entry
         }
         return ArchiveEntry.log(entries, redacts: !revealsSecrets).serialized

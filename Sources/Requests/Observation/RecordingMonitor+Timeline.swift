@@ -52,7 +52,7 @@ extension RecordingMonitor {
 }
 
 extension RecordingMonitor.Timeline {
-    /// The timeline as bars for a terminal, without secrets: a line per transfer.
+    /// The timeline as bars for a terminal, without secrets: a line for each transfer.
     ///
     /// ```
     /// 4 transfers, from 2026-11-21T10:00:00.005Z
@@ -62,6 +62,9 @@ extension RecordingMonitor.Timeline {
     /// #2.1 GET https://example.com/users/1                             ----   not over
     /// . queue  ? name lookup  + connect  * TLS  > request  = wait  < response  - not known
     /// ```
+    ///
+    /// Below a request to another origin, a line has the names of the fields that stayed behind:
+    /// ``TransferRecord/withheldHeaders``.
     ///
     /// `#1.2` is the second transfer of the operation whose ``OperationInfo/id`` is 1. All bars have the same
     /// scale, from the first beginning to the last end; the last line is a legend. Bars of unfinished transfers reach
@@ -77,7 +80,7 @@ extension RecordingMonitor.Timeline {
         let span = begin..<max(begin, transfers.map { $0.end ?? end }.max() ?? begin)
         let count = "\(transfers.count) transfer\(transfers.count == 1 ? "" : "s")"
         let title = "\(count)\(forgotten > 0 ? ", \(forgotten) forgotten" : ""), from \(date(at: begin).timestamp)"
-        let rows = transfers.map { transfer in
+        let rows = transfers.flatMap { transfer in
             let metrics = transfer.metrics(until: end)
             let bar = Metrics.bar(
                 of: metrics.periods.filter { !$0.range.isEmpty },
@@ -87,7 +90,9 @@ extension RecordingMonitor.Timeline {
             )
             let time = transfer.end == nil ? "not over" : metrics.end?.inWords ?? ""
             let label = transfer.label.fitted(to: labelColumns)
-            return "\(label) \(bar)\(time.fitted(to: 11, alignedRight: true))\(transfer.result)"
+            let line = "\(label) \(bar)\(time.fitted(to: 11, alignedRight: true))\(transfer.result)"
+            let note = transfer.record.request.withheldText.map { "     \($0)".shortened(to: width - 1) }
+            return [line, note].compactMap(\.self)
         }
         return ([title] + rows + [Metrics.legend]).joined(separator: "\n")
     }

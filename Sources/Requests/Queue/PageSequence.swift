@@ -79,9 +79,9 @@ extension RequestQueue {
     /// The environment of the operation of a later page, which changes the address of the request.
     private func environment(for request: some NetworkRequest, at target: PageTarget) -> RequestEnvironment {
         var environment = environment
-        let secrets = environment.sensitiveHeaders.union(request.resolvedOptions.sensitiveHeaders)
+        let marks = environment.marks(request.resolvedOptions)
         environment.changes.append { [baseURL = environment.baseURL] in
-            try $0.turn(to: target, baseURL: baseURL, secrets: secrets)
+            try $0.turn(to: target, baseURL: baseURL, marks: marks)
         }
         return environment
     }
@@ -153,8 +153,8 @@ extension HTTPResponse {
 struct PageTrail {
     private var first: Origin?
     private var last: URL?
-    /// Whether a page has led to another origin: whatever it leads to is its choice.
-    private var hasLeftOrigin = false
+    /// The longest distance from the first origin so far; from there on, the server has chosen the address.
+    private var originChange = OriginChange.none
     // Hashes, whose seed a server doesn't know: it may give a long name to each of endless pages.
     private var visited: Set<Int> = []
 
@@ -164,7 +164,7 @@ struct PageTrail {
         last = answered ?? asked
         for url in [asked, answered] {
             guard let url else { continue }
-            if Origin(url) != first { hasLeftOrigin = true }
+            originChange = max(originChange, OriginChange(from: first, to: Origin(url)))
             visited.insert(Self.key(of: url))
         }
     }
@@ -188,8 +188,8 @@ struct PageTrail {
             guard visited.insert(Self.key(of: url)).inserted else {
                 throw failure("the link “\(url.redactedDescription)” leads to a page that was there before", head)
             }
-            if Origin(url) != first { hasLeftOrigin = true }
-            return (request, .link(url, isForeign: hasLeftOrigin))
+            originChange = max(originChange, OriginChange(from: first, to: Origin(url)))
+            return (request, .link(url, originChange))
         case .query(let item):
             guard visited.insert("\(item.value ?? "")".hashValue).inserted else {
                 throw failure("the parameter “\(item.name.shortened())” names a page that was there before", head)

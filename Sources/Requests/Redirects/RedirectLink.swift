@@ -73,30 +73,27 @@ struct RedirectMachine: Sendable {
         }
         var next = policy.keepsMethod ? request : Self.rewrite(request, for: response.status)
         next.url = target
-        next.headers.remove(.host)
-        if Origin(target) != Origin(request.url) {
-            guard next.body.isEmpty || policy.sendsBodyToOtherOrigins else { return Self.refusal }
-            next.headers.removeSecrets()
-            // The next server never saw the credentials, and its refusal doesn't concern them.
-            next.fields.credentialGenerations = [:]
-        }
+        next.headers.attribute(to: .caller)
+        next.fields.withheldHeaders = []
+        let change = OriginChange(from: request.url, to: target)
+        guard next.body.isEmpty || policy.sendsBodyToOtherOrigins || change == .none else { return Self.refusal }
+        next.leaveOrigin(change)
         let judged = next
         guard var next = policy.modified(next, after: response) else { return .deliver }
         if Origin(next.url) != Origin(target), Origin(next.url) != Origin(request.url) {
-            // The closure may add secrets, but the request's own ones for another origin are removed.
             guard judged.body.isEmpty || next.body.isEmpty || policy.sendsBodyToOtherOrigins else {
                 return Self.refusal
             }
-            let secrets = judged.headers.secrets
-            next.headers.removeAll { secrets.contains($0) }
-            next.fields.credentialGenerations = [:]
+            // What the closure has added is for the origin that it has chosen.
+            next.leaveOrigin(OriginChange(from: target, to: next.url), except: [.unattributed])
         }
         guard next.body.isReplayable else {
             return .fail(.bodyNotReplayable, reason: "a redirect asks for the body again")
         }
         count += 1
         // At the end, since the policy may have replaced the request.
-        next.fields.hasLeftOrigin = request.fields.hasLeftOrigin || Origin(next.url) != Origin(request.url)
+        let way = max(request.fields.originChange, OriginChange(from: request.url, to: next.url))
+        next.fields.originChange = way
         return .follow(next)
     }
 
@@ -126,7 +123,7 @@ struct RedirectMachine: Sendable {
         var next = request
         if request.method != .head { next.method = .get }
         next.body = .none
-        next.headers.removeAll { $0.name.rawValue.lowercased().hasPrefix("content-") }
+        next.headers.removeAll(where: \.isAboutContent)
         return next
     }
 }

@@ -8,10 +8,10 @@ import Foundation
 /// The library follows redirects itself on every platform, since platforms differ in the fields that they send: some
 /// send an `Authorization` field to any host that a `Location` names, some lose the body of a 307.
 ///
-/// 307 and 308 keep the method and the body; 303 changes the method to GET, as do 301 and 302 after POST. Secret
-/// fields, ``HTTPField/Name/isSensitive``, are removed on the first hop to another origin, and aren't restored by a
-/// later one back. A body is sent to another origin only if the policy allows it, because it may be meant for the first
-/// server only.
+/// 307 and 308 keep the method and the body; 303 changes the method to GET, as do 301 and 302 after POST. On the first
+/// hop to another origin, only harmless fields and those in `crossOriginHeaders` follow, and later hops don't restore
+/// the others: <doc:SecuringConnections>. A body is sent to another origin only if the policy allows it, because it may
+/// be meant for the first server only.
 ///
 /// A redirect is followed at its head: at most 4 KB of its content are read, for at most 200 ms, so that its connection
 /// can be reused; otherwise the connection is closed. A policy with a closure reads the whole content first, since the
@@ -56,9 +56,9 @@ public struct RedirectPolicy: Sendable, Hashable {
 
     /// Returns the same policy, with a closure that changes the next request, or refuses it.
     ///
-    /// The closure gets the request that the policy makes, without the secrets that don't belong to its origin, and may
-    /// add secrets. If it leads to another origin than the redirect, that is judged like a redirect there: the secrets
-    /// that it was given are removed, and a body is sent only if the policy allows it. Policies with closures are equal
+    /// The closure gets the request that the policy makes, without the fields that don't belong to its origin, and may
+    /// add some. If it leads to another origin than the redirect, that is judged like a redirect there: of the fields
+    /// that it was given, only harmless and released ones follow, and a body is sent only if the policy allows it. Policies with closures are equal
     /// only if one is a copy of the other.
     public func modifying(_ modification: @escaping Modification) -> RedirectPolicy {
         var policy = self

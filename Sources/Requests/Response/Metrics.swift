@@ -198,11 +198,28 @@ struct TransferHistory: Sendable {
     var last: TransferRecord? { recorder?.attempt ?? values.last }
 }
 
+extension TransferRecord {
+    /// The names of the header fields that stayed behind when the request came to its origin.
+    ///
+    /// A redirect, a link to a page, an absolute address or an interceptor has led there from an origin that the fields
+    /// were set for. If the server needs one of them, name it in ``RequestOptions/crossOriginHeaders``.
+    public var withheldHeaders: [HTTPField.Name] { request.fields.withheldHeaders }
+}
+
+extension HTTPRequest {
+    /// The names of the fields that stayed behind at another origin, for people; `nil` if there are none.
+    var withheldText: String? {
+        guard !fields.withheldHeaders.isEmpty else { return nil }
+        return "not sent to this origin: "
+            + fields.withheldHeaders.map { $0.rawValue.shortened() }.joined(separator: ", ")
+    }
+}
+
 extension TransferRecord: CustomStringConvertible {
     /// The request and its outcome, in a line without secrets.
     public var description: String {
         let outcome = error.map { $0.summary } ?? response.map { "\($0.status)" } ?? "no answer"
-        return "\(cause): \(request), \(outcome)"
+        return ["\(cause): \(request)", outcome, request.withheldText].compactMap(\.self).joined(separator: ", ")
     }
 }
 

@@ -15,7 +15,8 @@ extension RequestError: CustomStringConvertible, LocalizedError {
     /// ```
     ///
     /// For invalid content it gives the place, the expected type and the kind of the value that is there; for a limit,
-    /// its value; for an error of other code, the type, with the case and the code that it has. It contains no secrets:
+    /// its value; for an error of other code, the type, with the case and the code that it has; for a request to another
+    /// origin, the names of the fields that stayed behind: ``TransferRecord/withheldHeaders``. It contains no secrets:
     /// addresses have no credentials and no query, and header fields and content are left out.
     public var description: String { description(depth: 0) }
 
@@ -30,7 +31,8 @@ extension RequestError: CustomStringConvertible, LocalizedError {
         if let status = response?.status { text += " (\(status))" }
         if phase.rawValue != code.name { text += " while \(phase.rawValue)" }
         if let request, !isBrief { text += " for \(request)" }
-        let reasons = [reason, cause(depth: depth), contentType].compactMap(\.self)
+        let withheld = isBrief ? nil : request?.withheldText
+        let reasons = [reason, cause(depth: depth), contentType, withheld].compactMap(\.self)
         return reasons.isEmpty ? text : "\(text): \(reasons.joined(separator: "; "))"
     }
 

@@ -27,8 +27,8 @@ import Foundation
 ///   transfer that ends without an error has had a head.
 /// - ``TransferHandle/cancel()`` leads to the `end` too, with an error of code `cancelled`, in bounded time and
 ///   whatever the peer does: the operation isn't finished, and keeps its place in the queue, until then.
-/// - The transport's own settings for an origin, such as credentials, client certificates and header fields, are not
-///   sent if ``TransportRequest/hasLeftOrigin`` says that redirects have led elsewhere. Cookies of its own are left out
+/// - The transport's own settings for an origin, such as credentials, client certificates and header fields that aren't
+///   harmless elsewhere, are not sent if ``TransportRequest/hasLeftOrigin`` says that redirects have led elsewhere. Cookies of its own are left out
 ///   if ``TransportRequest/usesCookies`` is false.
 /// - Content is delivered decoded (gzip and the like), unless the request disables it. Content in a coding that the
 ///   transport doesn't support is delivered encoded; content that ends inside its coding is an error.

@@ -46,7 +46,13 @@ public struct TransportRequest: Sendable {
     ///
     /// A transport with credentials of its own, such as headers, client certificates or answers to challenges, then
     /// doesn't send them. The library does the same with those of the request.
-    public var hasLeftOrigin: Bool
+    public var hasLeftOrigin: Bool {
+        get { originChange != .none }
+        set { originChange = newValue ? .other : .none }
+    }
+
+    /// How far redirects have led from the first origin.
+    var originChange: OriginChange
     /// Whether a transport with cookies of its own adds them, and stores those of the response; true by default.
     public var usesCookies: Bool
     /// The priority of the transfer among those of one connection, from 0 to 1; `nil`, the default, is the usual one.
@@ -110,7 +116,7 @@ public struct TransportRequest: Sendable {
         allowsCellularAccess = request.allowsCellularAccess
         decodesContent = request.decodesContent
         usesHTTP2 = request.usesHTTP2
-        hasLeftOrigin = request.fields.hasLeftOrigin
+        originChange = request.fields.originChange
         usesCookies = request.usesCookies
         template = request.fields.template
     }

@@ -53,7 +53,7 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
         var request = try await super.makeRequest()
         if request.url.overHTTP != request.url { request.url = request.url.overHTTP }
         // Redirects depend on it; the other fields of the handshake are those of one connection.
-        request.headers[.upgrade] = "websocket"
+        request.headers.set(HTTPField(.upgrade, "websocket").setByLibrary())
         guard request.method == .get, request.body.isEmpty else {
             throw InvalidValue(.method, "of a WebSocket is GET, without content", excerpt: request.method.rawValue)
         }
@@ -61,7 +61,10 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
         guard protocols.allSatisfy(\.isToken) else {
             throw InvalidValue(.headerValue, "of \(WebSocketHandshake.protocolName) isn't a list of tokens")
         }
-        if !protocols.isEmpty { request.headers[WebSocketHandshake.protocolName] = protocols.joined(separator: ", ") }
+        if !protocols.isEmpty {
+            let field = HTTPField(WebSocketHandshake.protocolName, protocols.joined(separator: ", "))
+            request.headers.set(field.setByLibrary())
+        }
         return request
     }
 

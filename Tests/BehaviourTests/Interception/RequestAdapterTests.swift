@@ -48,7 +48,7 @@ import Testing
         _ = await Probe(adding: WireRequest(), to: queue).ended()
 
         #expect(transport.requests.map { $0.headers.contains("X-Signature") } == [true, false])
-        #expect(transport.requests.map { $0.headers["X-ID"] } == ["1", "1"])
+        #expect(transport.requests.map { $0.headers["X-ID"] } == ["1", nil])
     }
 
     @Test func errorOfTheClosureFailsTheRequest() async {

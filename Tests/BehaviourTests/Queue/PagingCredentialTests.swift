@@ -112,7 +112,7 @@ import Testing
         #expect(first.headers["X-API-Key"] == "key" && first.headers[.authorization] != nil)
         for request in transport.requests.dropFirst() {
             #expect(Self.secrets(of: request).isEmpty && request.headers["X-Mine"] == nil, "\(request.url)")
-            #expect(request.headers["X-Plain"] == "plain" && request.transportRequest?.hasLeftOrigin == true)
+            #expect(request.headers["X-Plain"] == nil && request.transportRequest?.hasLeftOrigin == true)
             #expect(request.url.query()?.contains("key") == false && request.url.user() == nil)
         }
     }
@@ -168,7 +168,7 @@ import Testing
         for request in transport.requests.dropFirst() {
             #expect(Self.secrets(of: request).isEmpty, "\(request.url)")
             #expect(request.transportRequest?.hasLeftOrigin == true, "\(request.url)")
-            #expect(request.headers["X-Plain"] == first.headers["X-Plain"])
+            #expect(request.headers["X-Plain"] == nil && request.headers[.userAgent] == first.headers[.userAgent])
         }
     }
 
@@ -227,11 +227,13 @@ import Testing
 
         #expect(ping.url.absoluteString == next)
         #expect(ping.headers[.authorization] == (isForeign ? nil : "Bearer token"))
-        #expect(ping.headers["X-Mine"] == (isForeign ? nil : "mine") && ping.headers["X-Own"] == "own")
+        #expect(
+            ping.headers["X-Mine"] == (isForeign ? nil : "mine") && ping.headers["X-Own"] == (isForeign ? nil : "own")
+        )
 
         let next = next.replacing("example.com/recipes/1", with: "api.example.com/v1/a")
         let spec = try await secondPage(of: ModifiableRequestTests.Spec(), at: next)
-        #expect(spec.url.absoluteString == next && spec.headers["X-A"] == "1")
+        #expect(spec.url.absoluteString == next && spec.headers["X-A"] == (isForeign ? nil : "1"))
         #expect(spec.headers[.authorization] == (isForeign ? nil : "Bearer token"))
     }
 

@@ -7,13 +7,12 @@ import Foundation
 ///
 /// The steps are synchronous functions, so that a waiting task stores no more than the request itself.
 struct RequestDraft {
-    /// The present state of the request.
+    /// The current state of the request.
     var request: HTTPRequest
-    /// The fields that are the request's own.
-    private(set) var own: OwnFields
     /// The fields that came from the body, which may change if the body is replaced.
     private let implied: HTTPHeaders
-    private let hasLeftOrigin: Bool
+    /// How far the response has led that names the address.
+    private let originChange: OriginChange
     private let turn: Try
 
     /// Adds the inherited settings to a request.
@@ -25,11 +24,9 @@ struct RequestDraft {
         // The options have been read, and belong to the operation: requests that interceptors send on must not have
         // them again.
         if request.fields.attachment != nil { request.fields.attachment = nil }
-        own = OwnFields(described: request.headers, inherited: turn.environment.headers)
-        implied = try request.inherit(turn.environment, isUnauthenticated: turn.options.isUnauthenticated)
+        implied = try request.inherit(turn.environment, turn.options)
         turn.options.apply(to: &request)
-        turn.markSecrets(of: &request)
-        hasLeftOrigin = request.fields.hasLeftOrigin
+        originChange = request.fields.originChange
         self.request = request
         self.turn = turn
     }
@@ -39,16 +36,14 @@ struct RequestDraft {
     /// - Throws: Any error that the operation or the authentication throws.
     @inline(never)
     mutating func authenticate() throws {
-        let former = FormerRequest(request)
+        let previous = PreviousRequest(request)
         try turn.operation.prepare(&request)
         // A signature must cover the sent content.
         if request.body.isDeferred {
             request.body = request.body.encodedOnce(using: turn.environment.makeEncoder)
         }
         try request.authentication.authenticate(&request)
-        turn.markSecrets(of: &request)
-        request.keepSecrets(of: former, own: own, baseURL: turn.environment.baseURL)
-        own.authenticated = request.headers
+        turn.attributeChanges(of: &request, to: .caller, since: previous)
     }
 
     /// Makes the request ready to be sent.
@@ -63,8 +58,9 @@ struct RequestDraft {
             }
         }
         try request.resolve(baseURL: turn.environment.baseURL, inheriting: [])
-        turn.markSecrets(of: &request)
-        if hasLeftOrigin { request.leaveOrigin() }
+        // Code that doesn't know the address may have added fields after those of the environment were left out: an
+        // interceptor, or the class of the operation.
+        request.stayAway(by: originChange)
         do { try request.resolveBody(implied: implied, using: turn.environment.makeEncoder) } catch {
             throw RequestError(encoding: error)
         }
@@ -81,22 +77,21 @@ extension HTTPRequest {
     ///
     /// - Throws: ``InvalidValue`` for an invalid address, and for an intended base URL that is `nil`; any error that
     ///   the encoding of the query throws.
-    mutating func inherit(
-        _ environment: RequestEnvironment,
-        isUnauthenticated: Bool = false
-    ) throws -> HTTPHeaders {
+    mutating func inherit(_ environment: RequestEnvironment, _ options: RequestOptions) throws -> HTTPHeaders {
         guard !environment.lacksBaseURL else {
             let reason = "isn't sent, since the base URL of the client was given as nil"
             throw InvalidValue(.url, reason, excerpt: url.redactedDescription)
         }
+        let marks = environment.marks(options)
+        let change = originChange(from: environment.baseURL)
         // A caller that sends the target of a redirect again has chosen the address.
-        fields.hasLeftOrigin = fields.guide == .otherOrigin
+        if case .link(let way) = fields.addressSource { fields.originChange = way } else { fields.originChange = .none }
         var inherited = environment.headers
-        if !inherits(from: environment.baseURL) {
-            inherited.markSecrets(environment.sensitiveHeaders)
-            inherited.removeSecrets()
+        if change != .none {
+            marks.mark(&inherited)
+            fields.withheldHeaders += inherited.removeFields(leftBehindBy: change, withContent: !body.isEmpty)
         }
-        if isUnauthenticated { inherited[.authorization] = nil }
+        if options.isUnauthenticated { inherited[.authorization] = nil }
         do { try encodeQueries(with: environment.queryEncoder) } catch { throw RequestError(encoding: error) }
         if cachePolicy == .useProtocolCachePolicy { cachePolicy = environment.cachePolicy }
         // Before the base URL is applied, whose credentials aren't the request's own.
@@ -104,22 +99,15 @@ extension HTTPRequest {
         let inheritedQuery = inheritedQuery(of: environment)
         let own = query
         try resolve(baseURL: environment.baseURL, inheriting: inheritedQuery)
-        if case .parameter(let item) = fields.guide { replaceParameter(item, style: own) }
-        return applyHeaders(of: inherited)
-    }
-
-    /// Removes the secrets of a request to another origin, which a response has named.
-    ///
-    /// They were added after the inherited ones were left out, by code that doesn't know the address: an interceptor,
-    /// or the class of the operation.
-    mutating func leaveOrigin() {
-        fields.hasLeftOrigin = true
-        headers.removeSecrets()
+        if case .parameter(let item) = fields.addressSource { replaceParameter(item, style: own) }
+        let implied = applyHeaders(of: inherited)
+        marks.mark(&headers)
+        return implied
     }
 
     /// The query parameters that the request inherits: for an address that a response names, those that it lacks.
     private func inheritedQuery(of environment: RequestEnvironment) -> Query {
-        guard fields.guide == .origin, !environment.query.isEmpty else { return environment.query }
+        guard fields.addressSource == .link(.none), !environment.query.isEmpty else { return environment.query }
         let present = Query(percentEncoded: url.query(percentEncoded: true) ?? "")
         var inherited = environment.query
         inherited.removeAll { present.contains($0.name) }
@@ -127,50 +115,43 @@ extension HTTPRequest {
     }
 }
 
-/// Distinguishes a request's own fields from those that were added for an origin.
-///
-/// Its own are those of its description, and those of its own authentication. The others come from the environment and
-/// from interceptors, and their secrets are for the origin of that time.
-struct OwnFields: Sendable {
-    /// The fields of the request's description.
-    let described: HTTPHeaders
-    /// The fields of the environment.
-    let inherited: HTTPHeaders
-    /// The fields after inheriting and after the request's own authentication; `nil` before that.
-    var authenticated: HTTPHeaders?
-
-    func contains(_ field: HTTPField) -> Bool {
-        described.contains(field) || authenticated?.contains(field) == true && !inherited.contains(field)
-    }
-}
-
 extension HTTPRequest {
-    /// Protects secrets after the request was changed.
+    /// Records who has changed the request, and protects its fields if the change leads to another origin.
     ///
-    /// Marked fields stay marked. If the change leads to another origin, former secrets that aren't the request's own
-    /// are removed.
+    /// Marked fields stay marked. Fields that the caller has set on the request stay, and so do those that were set
+    /// together with the address. Those of the environment and of earlier interceptors were meant for the previous
+    /// origin.
     ///
     /// - Parameters:
-    ///   - former: The request before the change.
-    ///   - own: The fields that stay on every origin.
+    ///   - source: Who has changed it.
+    ///   - previous: The request before the change.
+    ///   - marks: The marks of header fields.
     ///   - baseURL: The URL that a relative address is appended to.
-    /// - Complexity: O(n) in the number of fields, as long as the origin is the same.
-    mutating func keepSecrets(of former: FormerRequest, own: OwnFields, baseURL: URL?) {
-        let marked = former.headers.markedSecrets
+    /// - Complexity: O(n) in the number of fields.
+    mutating func attributeChanges(
+        to source: HTTPField.Provenance.Source,
+        since previous: PreviousRequest,
+        marks: HeaderMarks,
+        baseURL: URL?
+    ) {
+        let marked = previous.headers.markedSecrets
         if !marked.isEmpty { headers.markSecrets(marked) }
+        // Most interceptors change nothing: then the request isn't copied.
+        if !marks.isEmpty { marks.mark(&headers) }
+        defer { if headers.hasUnattributedFields { headers.attribute(to: source) } }
         // Comparing addresses is cheaper than parsing them, and nearly always sufficient.
-        if case .url(let url) = fields.address, case .url(let other) = former.address, url == other { return }
-        guard origin(in: baseURL) != former.address.origin(in: baseURL) else { return }
-        let dropped = former.headers.secrets.filter { !own.contains($0) }
-        headers.removeAll { dropped.contains($0) }
-        // The new server hasn't seen the credentials, and its refusal doesn't concern them.
+        if case .url(let url) = fields.address, case .url(let other) = previous.address, url == other { return }
+        let change = OriginChange(from: previous.address.origin(in: baseURL), to: origin(in: baseURL))
+        guard change != .none else { return }
         let generations = fields.credentialGenerations
-        fields.credentialGenerations = generations.filter { former.credentialGenerations[$0.key] != $0.value }
+        leaveOrigin(change, except: [.unattributed, .caller, .body])
+        // The new server hasn't seen the earlier credentials, and its refusal doesn't concern them.
+        fields.credentialGenerations = generations.filter { previous.credentialGenerations[$0.key] != $0.value }
     }
 }
 
-/// The state of a request before a change, to protect its secrets afterwards.
-struct FormerRequest: Sendable {
+/// The state of a request before a change, to protect its fields afterwards.
+struct PreviousRequest: Sendable {
     let address: Address
     let headers: HTTPHeaders
     let credentialGenerations: [ObjectIdentifier: Int]

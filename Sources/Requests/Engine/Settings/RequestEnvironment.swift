@@ -23,6 +23,14 @@ public struct RequestEnvironment: Sendable {
         _modify { yield &storage[0][keyPath: setting] }
     }
 
+    /// The marks of header fields, which those of a request add to.
+    func marks(_ options: RequestOptions) -> HeaderMarks {
+        HeaderMarks(
+            secrets: self.sensitiveHeaders.joined(with: options.sensitiveHeaders),
+            released: self.crossOriginHeaders.joined(with: options.crossOriginHeaders)
+        )
+    }
+
     /// An environment with the defaults; copies of it share their storage.
     static let unchanged = RequestEnvironment()
 
@@ -48,13 +56,24 @@ public struct RequestEnvironment: Sendable {
         /// By default ``HTTPHeaders/default``: the program and its languages. To send neither, set `[]`.
         ///
         /// A request with an absolute address at another origin than the base URL's gets neither the query parameters
-        /// nor fields whose values are secrets. The secrets are also removed if an interceptor leads to another origin.
-        public var headers: HTTPHeaders = .default
+        /// nor these fields, except for those that are harmless there and those in ``crossOriginHeaders``. The same
+        /// holds if an interceptor leads to another origin.
+        public var headers: HTTPHeaders = .default {
+            didSet { headers.update { $0.provenance.source = .environment } }
+        }
 
         /// Header fields whose values are secrets, besides well-known ones such as `Authorization` and `Cookie`.
         ///
-        /// No description shows them, and no other origin receives them.
+        /// No description shows them.
         public var sensitiveHeaders: Set<HTTPField.Name> = []
+
+        /// Header fields that follow a request to another origin, besides those that are harmless there.
+        ///
+        /// A redirect, a link to the next page, an interceptor or an absolute address may lead to an origin for which
+        /// the fields weren't set. By default only fields that say nothing about the user follow:
+        /// <doc:SecuringConnections> lists them. Name a field here if another server needs it, such as a vendor's field
+        /// for a CDN. `Authorization`, `Proxy-Authorization`, `Cookie` and `Host` never follow.
+        public var crossOriginHeaders: Set<HTTPField.Name> = []
 
         /// The maximum time without data; `nil`, the default, lets the transport decide: the configuration of a
         /// session, or else 60 seconds.
@@ -198,5 +217,12 @@ extension RequestEnvironment: CustomStringConvertible, CustomReflectable {
         var headers = self.headers
         headers.markSecrets(self.sensitiveHeaders)
         return headers
+    }
+}
+
+extension Set {
+    /// The union, without a copy if one of the sets is empty.
+    fileprivate func joined(with other: Self) -> Self {
+        isEmpty ? other : other.isEmpty ? self : union(other)
     }
 }

@@ -65,8 +65,13 @@ public struct RequestOptions: Sendable, Hashable {
 
     /// Header fields whose values are secrets, besides well-known ones and those of the environment.
     ///
-    /// No description shows them, and no other origin receives them.
+    /// No description shows them.
     public var sensitiveHeaders: Set<HTTPField.Name> = []
+
+    /// Header fields that follow the request to another origin, besides harmless ones and those of the environment.
+    ///
+    /// ``RequestEnvironment/Settings/crossOriginHeaders`` has the details.
+    public var crossOriginHeaders: Set<HTTPField.Name> = []
 
     private var policies = Policies()
 
@@ -180,6 +185,7 @@ extension RequestOptions {
         options.isUnauthenticated = isUnauthenticated || base.isUnauthenticated
         options.exclusivity.formUnion(base.exclusivity)
         options.sensitiveHeaders.formUnion(base.sensitiveHeaders)
+        options.crossOriginHeaders.formUnion(base.crossOriginHeaders)
         options.conditions = base.conditions + conditions
         options.interceptors = base.interceptors + interceptors
         options.validators = base.validators + validators

@@ -24,6 +24,8 @@ public struct HTTPField: Sendable, Hashable, DescribedMirror {
     public var value: String { didSet { flaws = [] } }
     // At most one, in an array since an inline error would enlarge every field, and almost no field has one.
     private var flaws: [InvalidValue] = []
+    // Not compared: a field is the same one, whoever has set it.
+    private var origin = Uncompared(value: Provenance())
 
     /// Makes a field.
     public init(_ name: Name, _ value: String) {
@@ -61,6 +63,12 @@ public struct HTTPField: Sendable, Hashable, DescribedMirror {
 
     /// The error of the typed value that the field was made of.
     var flaw: InvalidValue? { flaws.first }
+
+    /// Where the field came from.
+    var provenance: Provenance {
+        get { origin.value }
+        set { origin.value = newValue }
+    }
 
     /// The name and the value, without a secret value and without secrets in addresses.
     public var description: String {

@@ -120,12 +120,15 @@ public struct HTTPHeaders: Sendable, Hashable {
         try fields.removeAll(where: condition)
     }
 
+    /// Changes each field in its place.
+    mutating func update(_ change: (inout HTTPField) -> Void) {
+        for index in fields.indices { change(&fields[index]) }
+    }
+
     /// Marks the values of some fields as secrets.
     mutating func markSecrets(_ names: Set<HTTPField.Name>) {
         guard !names.isEmpty else { return }
-        for index in fields.indices where names.contains(fields[index].name) {
-            fields[index].name = fields[index].name.markedSecret
-        }
+        update { if names.contains($0.name) { $0.name = $0.name.markedSecret } }
     }
 
     /// The names that are marked as secrets.
@@ -141,18 +144,20 @@ public struct HTTPHeaders: Sendable, Hashable {
         return fields.filter { $0.name.isSensitive || marked.contains($0.name) }
     }
 
-    /// Removes the fields whose values are secrets; if one of them is marked, all of its name.
-    mutating func removeSecrets() {
-        let marked = markedSecrets
-        fields.removeAll { $0.name.isSensitive || marked.contains($0.name) }
-    }
-
     /// Merges the fields of other headers: each of their names replaces all fields of that name here.
     ///
     /// A name that was marked as a secret stays one with its new value.
     public mutating func merge(_ other: HTTPHeaders) {
+        merge(other, from: .unattributed)
+    }
+
+    /// Merges fields, and attributes those that aren't attributed yet.
+    mutating func merge(_ other: HTTPHeaders, from source: HTTPField.Provenance.Source) {
         guard !other.isEmpty else { return }
-        guard !isEmpty else { return self = other }
+        guard !isEmpty else {
+            self = other
+            return attribute(to: source)
+        }
         let marked = markedSecrets
         // A few names are compared faster than they are hashed.
         if other.count <= 8 {
@@ -161,7 +166,11 @@ public struct HTTPHeaders: Sendable, Hashable {
             let names = Set(other.fields.map(\.name))
             fields.removeAll { names.contains($0.name) }
         }
+        let count = fields.count
         fields += other.fields
+        for index in count..<fields.count where fields[index].provenance.source == .unattributed {
+            fields[index].provenance.source = source
+        }
         markSecrets(marked)
     }
 

@@ -118,7 +118,7 @@ public final class URLSessionTransport: HTTPTransport {
     private func addHeaders(to request: inout TransportRequest) {
         guard !headers.isEmpty else { return }
         var merged = headers
-        if request.hasLeftOrigin { merged.removeSecrets() }
+        _ = merged.removeFields(leftBehindBy: request.originChange, withContent: !request.body.isEmpty)
         merged.merge(request.headers)
         request.headers = merged
     }

@@ -202,7 +202,7 @@ struct WireIdentity: Sendable, Hashable {
     private let allowsCellularAccess: Bool
     private let decodesContent: Bool
     private let usesHTTP2: Bool
-    private let hasLeftOrigin: Bool
+    private let originChange: OriginChange
     private let template: URLRequest?
     private let networks: [Bool]
 
@@ -228,7 +228,7 @@ struct WireIdentity: Sendable, Hashable {
         allowsCellularAccess = request.allowsCellularAccess
         decodesContent = request.decodesContent
         usesHTTP2 = request.usesHTTP2
-        hasLeftOrigin = request.fields.hasLeftOrigin
+        originChange = request.fields.originChange
         template = request.fields.template
         networks = request.fields.template?.networks ?? []
     }

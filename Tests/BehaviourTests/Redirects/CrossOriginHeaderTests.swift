@@ -1,0 +1,275 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTestSupport
+import RequestsTesting
+import Testing
+
+/// The header fields that a request takes along to another origin, however it gets there.
+@Suite(.bounded) struct CrossOriginHeaderTests {
+    private static let api = URL(string: "https://api.example.com/v1")!
+
+    /// A server that redirects from `/v1/moved` to the address in the query, and answers everything else with 200.
+    private let server = InMemoryTransport { request in
+        let items = URLComponents(url: request.url, resolvingAgainstBaseURL: true)?.queryItems ?? []
+        guard let target = items.first(where: { $0.name == "to" })?.value else { return .text("ok") }
+        return .redirect(to: target, status: request.method == .get ? .found : .temporaryRedirect)
+    }
+
+    private func client(_ configure: (inout RequestEnvironment) -> Void = { _ in }) -> HTTPClient {
+        HTTPClient(baseURL: Self.api, transport: server, configure)
+    }
+
+    /// The fields of the last request that was sent, but for those that every request has.
+    private func received() throws -> HTTPHeaders {
+        var headers = try #require(server.requests.last).headers
+        headers.removeAll { HTTPHeaders.default.contains($0) }
+        return headers
+    }
+
+    private static func moved(to target: String, _ headers: HTTPHeaders = []) -> HTTPRequest {
+        HTTPRequest("moved", query: ["to": target]).headers(headers)
+    }
+
+    static let identifying: [HTTPField.Name] = [
+        "X-Token-V2", "X-User-ID", "X-Tenant", "X-Vendor", "X-Requested-With", "X-Forwarded-User", "Stripe-Account",
+        "Referer", "Origin", "From", "X-Request-ID",
+    ]
+    static let harmless: [HTTPField.Name] = [
+        "Accept", "Accept-Language", "User-Agent", "Range", "If-None-Match", "If-Range", "Cache-Control", "Pragma",
+        "Prefer", "Expect", "TE", "Priority", "traceparent", "tracestate", "Idempotency-Key",
+    ]
+
+    @Test(arguments: identifying) func aRedirectToAnotherOriginLeavesAFieldBehind(_ name: HTTPField.Name) async throws {
+        let request = Self.moved(to: "https://cdn.example.net/file", [HTTPField(name, "value")])
+
+        let response = try await client().send(request)
+
+        #expect(server.requests.count == 2 && server.requests.first?.headers[name] == "value")
+        #expect(try received()[name] == nil)
+        #expect(response.attempts.last?.withheldHeaders == [name])
+    }
+
+    @Test(arguments: harmless) func aHarmlessFieldFollowsARedirect(_ name: HTTPField.Name) async throws {
+        let response = try await client().send(
+            Self.moved(to: "https://cdn.example.net/file", [HTTPField(name, "value")]).acceptingAnyStatus()
+        )
+
+        #expect(try received()[name] == "value" && response.attempts.last?.withheldHeaders == [])
+    }
+
+    /// A presigned address, an upload, and a site that moves its visitors to its other name.
+    @Test func usualRedirectsToOtherOriginsWork() async throws {
+        let client = client { $0.redirect = .follow(sendingBodyToOtherOrigins: true) }
+        let range: HTTPHeaders = ["Range": "bytes=5-", .authorization: "Bearer t"]
+        _ = try await client.send(Self.moved(to: "https://bucket.example.net/k?X-Amz-Signature=s", range))
+        #expect(try received() == ["Range": "bytes=5-"])
+
+        var upload = Self.moved(to: "https://upload.example.net/k", ["Content-Language": "en", "X-Kind": "a"])
+        (upload.method, upload.body) = (.put, .text("body"))
+        _ = try await client.send(upload)
+        let sent = try received()
+        #expect(sent[.contentType] == "text/plain; charset=utf-8" && sent["Content-Language"] == "en")
+        #expect(sent["X-Kind"] == nil)
+
+        let apex = client.inheriting { $0.baseURL = URL(string: "https://example.com") }
+        _ = try await apex.send(Self.moved(to: "https://www.example.com/", ["X-Kind": "a"]))
+        #expect(try received() == [:])
+    }
+
+    @Test func fieldsAboutTheContentStayBehindWithIt() async throws {
+        var request = Self.moved(to: "/v1/other", ["Content-Digest": "sha-256=:x:", "Repr-Digest": "y", "X-Kind": "a"])
+        (request.method, request.body) = (.post, .text("body"))
+        let seeOther = InMemoryTransport { request in
+            request.method == .post ? .redirect(to: "/v1/other", status: .seeOther) : .text("ok")
+        }
+        _ = try await HTTPClient(baseURL: Self.api, transport: seeOther).send(request)
+
+        let sent = try #require(seeOther.requests.last).headers
+        #expect(sent["Content-Digest"] == nil && sent["Repr-Digest"] == nil && sent[.contentType] == nil)
+        #expect(sent["X-Kind"] == "a")
+    }
+
+    // MARK: Released fields
+
+    @Test func aReleasedFieldFollowsToTheCDN() async throws {
+        let request = Self.moved(to: "https://cdn.example.net/file", ["X-Vendor": "a", "X-Other": "b"])
+
+        _ = try await client().send(request.options { $0.crossOriginHeaders = ["x-vendor"] })
+        #expect(try received() == ["X-Vendor": "a"])
+
+        let client = client { $0.crossOriginHeaders = ["X-Vendor"] }
+        _ = try await client.send(request)
+        #expect(try received() == ["X-Vendor": "a"])
+
+        // A field of the client, at an address that the caller chose.
+        let vendor = client.inheriting { $0.headers = ["X-Vendor": "c", "X-Other": "d"] }
+        _ = try await vendor.send(HTTPRequest("https://cdn.example.net/file"))
+        #expect(try received() == ["X-Vendor": "c"])
+    }
+
+    @Test(arguments: ["Authorization", "Proxy-Authorization", "Cookie", "Host"] as [HTTPField.Name])
+    func credentialsCannotBeReleased(_ name: HTTPField.Name) async throws {
+        let request = Self.moved(to: "https://cdn.example.net/file", [HTTPField(name, "api.example.com")])
+
+        let response = try await client { $0.crossOriginHeaders = [name] }.send(request)
+
+        #expect(try received() == [:] && response.attempts.last?.withheldHeaders == [name])
+    }
+
+    @Test func aFieldStaysBehindForGood() async throws {
+        let back = InMemoryTransport { request in
+            switch request.url.host() {
+            case "api.example.com" where request.url.path() == "/v1/moved": .redirect(to: "https://other.example/")
+            case "other.example": .redirect(to: "https://api.example.com/v1/back")
+            default: .text("ok")
+            }
+        }
+        let client = HTTPClient(baseURL: Self.api, transport: back) { $0.headers = ["X-Client": "a"] }
+        let response = try await client.send(HTTPRequest("moved").headers(["X-Tenant": "t", .accept: "*/*"]))
+
+        #expect(back.requests.last?.headers == [.accept: "*/*"])
+        #expect(response.attempts.map(\.withheldHeaders) == [[], ["X-Client", "X-Tenant"], []])
+    }
+
+    // MARK: From http to https
+
+    @Test func theUpgradeToHTTPSLeavesOnlyCredentialsBehind() async throws {
+        let headers: HTTPHeaders = [
+            "X-Tenant": "t", "X-Requested-With": "a", .authorization: "Bearer t", "X-API-Key": "k", .cookie: "a=b",
+        ]
+        let client = client { $0.baseURL = URL(string: "http://api.example.com/v1") }
+
+        let response = try await client.send(Self.moved(to: "https://api.example.com/v1/other", headers))
+        #expect(try received() == ["X-Tenant": "t", "X-Requested-With": "a"])
+        #expect(response.attempts.last?.withheldHeaders == [.authorization, "X-API-Key", .cookie])
+
+        for target in ["https://api.example.com:8443/", "https://www.api.example.com/"] {
+            _ = try await client.send(Self.moved(to: target, headers))
+            #expect(try received() == [:], "\(target)")
+        }
+    }
+
+    // MARK: Host
+
+    @Test func aHostFollowsWithinItsOriginAndNoFurther() async throws {
+        let request = Self.moved(to: "/v1/other", [.host: "virtual.example"])
+        _ = try await client().send(request)
+        #expect(try received() == [.host: "virtual.example"])
+
+        _ = try await client().send(Self.moved(to: "https://other.example/", [.host: "virtual.example"]))
+        #expect(try received() == [:])
+    }
+
+    @Test func theHostOfAClientGoesToNoOtherOrigin() async throws {
+        let client = client { $0.headers = [.host: "virtual.example", "X-Tenant": "t", .accept: "*/*"] }
+        let address: RequestPath = "https://other.example/file"
+        _ = try await client.send(HTTPRequest("file"))
+        #expect(try received() == [.host: "virtual.example", "X-Tenant": "t", .accept: "*/*"])
+
+        let sending: [@Sendable () async throws -> Void] = [
+            { _ = try await client.send(HTTPRequest(address)) },
+            { _ = try await client.fetch(Download(HTTPRequest(address), to: .temporary)) },
+            { for try await _ in try await client.stream(HTTPRequest(address)) {} },
+            {
+                let nested = ClosureInterceptor(
+                    adapt: { _, context in _ = try await context.send(HTTPRequest(address)) }
+                )
+                _ = try await client.send(HTTPRequest("file").intercepted(by: nested))
+            },
+        ]
+        for (index, send) in sending.enumerated() {
+            try await send()
+            let elsewhere = server.requests.filter { $0.url.host() == "other.example" }
+            let names = elsewhere.last?.headers.names.filter { $0 != .acceptEncoding }
+            #expect(elsewhere.count == index + 1 && names == [.accept], "\(index)")
+        }
+    }
+
+    @Test func theCommandOfARequestShowsTheFieldsThatItWouldSend() throws {
+        let client = client { $0.headers = [.host: "virtual.example", "X-Tenant": "t", .accept: "text/x"] }
+
+        let command = try client.cURL(HTTPRequest("https://other.example/file").headers(["X-Own": "o"]))
+
+        #expect(command.contains("text/x") && command.contains("X-Own: o"))
+        #expect(!command.contains("X-Tenant") && !command.contains("virtual"))
+    }
+
+    // MARK: Interceptors
+
+    @Test func anInterceptorThatLeadsElsewhereTakesOnlyItsOwnAndTheCallersFieldsAlong() async throws {
+        let client = client {
+            $0.headers = ["X-Client": "a", .accept: "*/*"]
+            $0.interceptors = [
+                ClosureInterceptor(adapt: { request, _ in request.headers["X-Trace"] = "b" }),
+                ClosureInterceptor(adapt: { request, _ in
+                    request.url = URL(string: "https://mirror.example/file")!
+                    request.headers["X-Mirror"] = "c"
+                }),
+                ClosureInterceptor(adapt: { request, _ in request.headers["X-Later"] = "d" }),
+            ]
+        }
+        let response = try await client.send(HTTPRequest("file").headers(["X-Own": "o"]))
+
+        #expect(try received() == [.accept: "*/*", "X-Own": "o", "X-Mirror": "c", "X-Later": "d"])
+        #expect(response.attempts.last?.withheldHeaders == ["X-Client", "X-Trace"])
+    }
+
+    @Test func anInterceptorAroundTheSendingTakesOnlyItsOwnAndTheCallersFieldsAlong() async throws {
+        let client = client {
+            $0.headers = ["X-Client": "a", .accept: "*/*"]
+            $0.interceptors = [
+                .intercepting { request, next in
+                    var mirrored = request
+                    mirrored.url = URL(string: "https://mirror.example/file")!
+                    mirrored.headers["X-Mirror"] = "c"
+                    return try await next(mirrored)
+                }
+            ]
+        }
+        _ = try await client.send(HTTPRequest("file").headers(["X-Own": "o"]))
+
+        #expect(try received() == [.accept: "*/*", "X-Own": "o", "X-Mirror": "c"])
+    }
+
+    // MARK: What people read
+
+    @Test func everyRecordOfTheHopNamesWhatStayedBehind() async throws {
+        let recorder = RecordingMonitor()
+        let refusing = InMemoryTransport { request in
+            request.url.host() == "api.example.com" ? .redirect(to: "https://cdn.example.net/") : .status(.forbidden)
+        }
+        let client = HTTPClient(baseURL: Self.api, transport: refusing) { $0.monitors = [recorder] }
+        let note = "not sent to this origin: X-Vendor, X-Tenant"
+
+        let error = try await #require(throws: RequestError.self) {
+            try await client.send(HTTPRequest("file").headers(["X-Vendor": "hush", "X-Tenant": "hush"]))
+        }
+
+        #expect(error.attempts.map(\.withheldHeaders) == [[], ["X-Vendor", "X-Tenant"]])
+        let texts = [
+            "\(error)", try #require(error.attempts.last).description, recorder.timeline.text(),
+            String(decoding: recorder.timeline.har(), as: UTF8.self),
+        ]
+        for text in texts {
+            #expect(text.components(separatedBy: note).count == 2, "\(text)")
+        }
+    }
+
+    @Test func anEventStreamKeepsItsPlaceAtAnotherOrigin() async throws {
+        let events = InMemoryTransport { request in
+            guard request.url.host() != "api.example.com" else { return .redirect(to: "https://edge.example/events") }
+            return .status(.ok, headers: [.contentType: "text/event-stream"], body: Data("id: 8\ndata: x\n\n".utf8))
+        }
+        let client = HTTPClient(baseURL: Self.api, transport: events) { $0.headers = ["X-Tenant": "t"] }
+        let request = HTTPRequest("events").headers(["X-Own": "o"])
+
+        for try await _ in client.serverSentEvents(request, lastEventID: "7", reconnection: .never) {}
+
+        let sent = try #require(events.requests.last).headers
+        #expect(sent[.lastEventID] == "7" && sent[.accept] == "text/event-stream")
+        #expect(sent["X-Own"] == nil && sent["X-Tenant"] == nil)
+    }
+}
