@@ -55,6 +55,7 @@ import Testing
         let transport = InMemoryTransport { request in
             .status(.ok, headers: [.cacheControl: "max-age=60"], body: Data((request.headers[.cookie] ?? "").utf8))
         }
+        let signed = ResponseCache(identity: .automatic.ignoringHeaders(["Date", "X-Amz-Date", "X-Signature"]))
         let counted = ResponseCache(identity: .cookies(ignoring: ["_ga", "AWSALB", "csrftoken"]))
         let client = HTTPClient(baseURL: URL(string: "https://api.example.com"), transport: transport) {
             $0.cache = counted

@@ -98,6 +98,17 @@ struct CacheFiles: Sendable {
     func keys(of resource: String) -> [CacheKey] {
         names(of: resource).filter { $0.hasSuffix(Self.suffix) }
             .map { CacheKey(resource: resource, name: String($0.dropLast(Self.suffix.count))) }
+            .filter { $0.name.utf8.count == CacheKey.nameLength }
+    }
+
+    /// Removes the oldest variants of a user, if there are too many.
+    ///
+    /// - Complexity: O(n) in the number of files of the resource.
+    func limitVariants(of key: CacheKey) {
+        let keys = keys(of: key.resource).filter { $0.user == key.user }
+        guard !CacheKey.surplus(of: keys).isEmpty else { return }
+        let times = keys.map { ($0, entry(at: path(of: $0))?.modified ?? 0) }
+        for key in CacheKey.surplus(of: times.sorted { $0.1 < $1.1 }.map(\.0)) { remove(key) }
     }
 
     /// Removes all records of a resource.
@@ -140,18 +151,19 @@ struct CacheFiles: Sendable {
 
     private func entries() -> [Entry] {
         resources().flatMap { resource in
-            names(of: resource).compactMap { name in
-                let path = "\(folder(of: resource))/\(name)"
-                var status = stat()
-                guard lstat(path, &status) == 0 else { return nil }
-                return Entry(
-                    path: path,
-                    size: Self.size(Int(status.st_size)),
-                    modified: status.modified,
-                    isUnfinished: !name.hasSuffix(Self.suffix)
-                )
-            }
+            names(of: resource).compactMap { entry(at: "\(folder(of: resource))/\($0)") }
         }
+    }
+
+    private func entry(at path: String) -> Entry? {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        return Entry(
+            path: path,
+            size: Self.size(Int(status.st_size)),
+            modified: status.modified,
+            isUnfinished: !path.hasSuffix(Self.suffix)
+        )
     }
 
     /// The folders of the cache; other files in the directory are left alone.
@@ -162,9 +174,9 @@ struct CacheFiles: Sendable {
     /// The names of the cache's own files in a folder.
     private func names(of resource: String) -> [String] {
         Self.names(in: folder(of: resource)).filter { name in
-            name.hasSuffix(Self.suffix)
-                ? name.utf8.count == 64 + Self.suffix.utf8.count && name.dropLast(Self.suffix.count).isHexadecimal
-                : PartialFile.isName(name)
+            guard name.hasSuffix(Self.suffix) else { return PartialFile.isName(name) }
+            let digests = name.dropLast(Self.suffix.count)
+            return Self.nameLengths.contains(digests.utf8.count) && digests.isHexadecimal
         }
     }
 
@@ -173,6 +185,8 @@ struct CacheFiles: Sendable {
     }
 
     private static let suffix = ".response"
+    /// The second one is that of names before version 0.1.0, whose files are only removed.
+    private static let nameLengths = [CacheKey.nameLength, 64]
 }
 
 extension StringProtocol {

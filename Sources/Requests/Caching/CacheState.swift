@@ -66,6 +66,14 @@ struct CacheState: Sendable {
         memory.remove(key)
     }
 
+    /// Removes the oldest variants of a user, if there are too many.
+    ///
+    /// - Complexity: O(n) in the number of records.
+    mutating func limitVariants(of key: CacheKey) {
+        let keys = memory.keysByUse { $0.resource == key.resource && $0.user == key.user }
+        for key in CacheKey.surplus(of: keys) { memory.remove(key) }
+    }
+
     /// Removes all records of a resource.
     mutating func remove(_ resource: String) {
         lastRemoval += 1

@@ -10,7 +10,7 @@ struct CacheUse: Sendable {
     /// The request as it would be sent, with all its headers, cookies and credentials.
     let request: HTTPRequest
     private let cache: ResponseCache
-    private let user: [String]
+    private let identity: ResponseCache.Identity.Parts
     private let rules: CacheRules
     /// The number of the last removal at the beginning; see ``CacheState``.
     private let removal: Int
@@ -19,8 +19,8 @@ struct CacheUse: Sendable {
     init(of cache: ResponseCache, by request: HTTPRequest, _ policy: ResponseCache.Policy) {
         self.request = request
         self.cache = cache
-        user = cache.identity.parts(request)
-        rules = CacheRules(request, hasUser: !user.isEmpty, policy)
+        identity = cache.identity.parts(of: request)
+        rules = CacheRules(request, hasUser: identity.hasUser, policy)
         removal = cache.state.withLock { $0.lastRemoval }
     }
 
@@ -28,7 +28,7 @@ struct CacheUse: Sendable {
     var name: String { key().name }
 
     private func key(varyingBy names: [HTTPField.Name] = []) -> CacheKey {
-        CacheKey(request, user: user, varyingBy: names)
+        CacheKey(request, identity, varyingBy: names)
     }
 
     // MARK: Answering
@@ -84,5 +84,6 @@ struct CacheUse: Sendable {
             records = [(key(varyingBy: names), .response(response)), (key(), .varies(names))]
         }
         cache.keep(records, since: removal)
+        if !identity.variant.isEmpty { cache.limitVariants(of: key()) }
     }
 }

@@ -20,10 +20,9 @@ import Foundation
 /// 304.
 ///
 /// **A user never gets another user's response.** A response is found by the address, by the fields that `Vary` names,
-/// and by the identity of the user: the fields whose names are secrets (``HTTPField/Name/isSensitive``:
-/// `Authorization`, names that look like a secret, and those that you mark), and all cookies. With
-/// ``ResponseCache/Identity``, you can exclude some of them. Other distinctions between users aren't seen: a client
-/// certificate, headers and cookies that a `URLSession` adds itself. Use a cache for each of them, or for the latter an
+/// and by the identity of the user: every field that the caller or an interceptor has set, except those that say
+/// nothing about a user, and all cookies. With ``ResponseCache/Identity``, you can exclude some of them. Other
+/// distinctions between users aren't seen: a client certificate, headers and cookies that a `URLSession` adds itself. Use a cache for each of them, or for the latter an
 /// ``HTTPClient`` that is made from the session's configuration. When a user logs out, call ``removeAll()``.
 ///
 /// A stale response is used in two cases that the server allows (RFC 5861): with `stale-while-revalidate`, while a
@@ -53,7 +52,7 @@ public final class ResponseCache: Sendable {
     /// - Parameters:
     ///   - memoryLimit: The approximate number of bytes to store; 16 MiB by default. The least recently used responses
     ///     are evicted for new ones, and one that is larger than a quarter isn't stored.
-    ///   - identity: The identity of a user; by default all secrets in header fields, and all cookies.
+    ///   - identity: The identity of a user; by default all header fields but harmless ones, and all cookies.
     ///   - now: Returns the current time.
     ///   - filter: Returns the response to store; by default the whole response.
     public convenience init(
@@ -73,7 +72,7 @@ public final class ResponseCache: Sendable {
     ///   - diskLimit: The maximum size of the files, in whole blocks of 4 KiB; 128 MiB by default. A second process may
     ///     exceed it by an eighth.
     ///   - memoryLimit: The approximate number of bytes in memory; 16 MiB by default, and 0 for none.
-    ///   - identity: The identity of a user; by default all secrets in header fields, and all cookies.
+    ///   - identity: The identity of a user; by default all header fields but harmless ones, and all cookies.
     ///   - now: Returns the current time.
     ///   - filter: Returns the response to store; by default the whole response.
     /// - Throws: ``FileError`` if the directory doesn't exist and can't be created. A file that can't be read or
@@ -200,6 +199,12 @@ extension ResponseCache {
         // Only now, since a removal while the files were being written didn't see them. It counts as a new removal,
         // since another request may have read them.
         for (key, _) in records { remove({ $0.remove(key.resource) }, files: { $0.remove(key) }) }
+    }
+
+    /// Removes the oldest variants of a user, if there are too many.
+    func limitVariants(of key: CacheKey) {
+        state.withLock { $0.limitVariants(of: key) }
+        files?.limitVariants(of: key)
     }
 
     private func save(_ record: CacheRecord, for key: CacheKey) {

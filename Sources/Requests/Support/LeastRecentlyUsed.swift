@@ -36,6 +36,13 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         entries.filter { condition($0.key) }.mapValues(\.value)
     }
 
+    /// The keys that fulfil a condition, the least recently used first, without using them.
+    ///
+    /// - Complexity: O(n log n) in the number of values.
+    func keysByUse(where condition: (Key) -> Bool) -> [Key] {
+        entries.filter { condition($0.key) }.sorted { $0.value.use < $1.value.use }.map(\.key)
+    }
+
     /// The value of a key, which marks it as used.
     mutating func value(for key: Key) -> Value? {
         guard let entry = entries[key] else { return nil }

@@ -27,8 +27,7 @@ extension CacheSample {
 extension CacheKey {
     /// The key of a request whose cookies all identify a user.
     init(_ request: HTTPRequest, varyingBy names: [HTTPField.Name] = []) {
-        let user = ResponseCache.Identity.automatic.parts(request)
-        self.init(request, user: user, varyingBy: names)
+        self.init(request, ResponseCache.Identity.automatic.parts(of: request), varyingBy: names)
     }
 }
 
