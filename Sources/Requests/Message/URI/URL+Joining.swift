@@ -47,14 +47,13 @@ extension URL {
 extension URL {
     /// Reads the web address that a server names: absolute, or relative to another one (RFC 3986, 5).
     ///
-    /// It is `nil` if the address isn't one of `http` or `https` with a host. A space is escaped, as browsers do it,
-    /// except in a host. A user and a password are removed: they come from the server and aren't the caller's
+    /// It is `nil` if the address isn't one of `http` or `https` with a host, or has a control character. A user and a password are removed: they come from the server and aren't the caller's
     /// credentials.
     ///
     /// - Complexity: O(n) in the length of the address.
     init?(reference: String, of base: URL?) {
         guard reference.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
-            let target = URL(string: reference.replacing(" ", with: "%20"), relativeTo: base)?.absoluteURL,
+            let target = URL(written: reference, relativeTo: base)?.absoluteURL,
             let scheme = target.scheme?.lowercased(), scheme == "http" || scheme == "https",
             let host = target.wireHost, !host.isEmpty, !host.contains("%20"),
             var components = URLComponents(url: target, resolvingAgainstBaseURL: true)
@@ -78,7 +77,7 @@ extension URL {
         var components = URLComponents()
         // Shown in the error. Escaped, its credentials and its query wouldn't be found any more.
         components.path = text.bareAddress
-        self = URL(string: text) ?? components.url ?? URL(filePath: "/")
+        self = URL(written: text) ?? components.url ?? URL(filePath: "/")
     }
 }
 
