@@ -145,9 +145,11 @@ public struct RetryPolicy: Sendable, Hashable {
 }
 
 extension RequestError {
-    /// The wait that the server asks for before a retry (RFC 9110, 10.2.3); `nil` if it doesn't.
+    /// The wait that the server asks for before a retry, in `Retry-After-Ms` or `Retry-After` (RFC 9110, 10.2.3); `nil`
+    /// if it doesn't.
     public func retryAfter(from now: Date = Date()) -> Duration? {
-        response?[.retryAfter].flatMap { Duration(retryAfter: $0, now: now) }
+        response?["Retry-After-Ms"].flatMap(Duration.init(retryAfterMilliseconds:))
+            ?? response?[.retryAfter].flatMap { Duration(retryAfter: $0, now: now) }
     }
 }
 

@@ -117,6 +117,8 @@ extension Duration {
     /// The delay that `Retry-After` asks for, as a number of seconds or as a date (RFC 9110, 10.2.3); `nil` for any
     /// other text, such as a negative number.
     ///
+    /// A fraction, which the standard doesn't know, counts as well: some servers write `1.5`.
+    ///
     /// It is never negative, and at most 1,000,000,000 seconds, some thirty years, so that no clock overflows.
     ///
     /// - Parameters:
@@ -126,10 +128,29 @@ extension Duration {
         let text = text.trimmedOfBlanks
         if text.isNumber {
             self = .seconds(min(Int64(text) ?? .max, 1_000_000_000))
+        } else if let seconds = text.decimalFraction {
+            self = Duration(clampedSeconds: seconds).clamped
         } else if let date = HTTPDate(parsing: text, now: now) {
             self = Duration(clampedSeconds: date.date.timeIntervalSince(now)).clamped
         } else {
             return nil
         }
+    }
+
+    /// The delay that `Retry-After-Ms` asks for, a number of milliseconds; `nil` for any other text.
+    ///
+    /// Several services send this field beside `Retry-After`, which can only name whole seconds.
+    package init?(retryAfterMilliseconds text: String) {
+        let text = text.trimmedOfBlanks
+        guard let milliseconds = text.isNumber ? Double(text) : text.decimalFraction else { return nil }
+        self = Duration(clampedSeconds: milliseconds / 1000).clamped
+    }
+}
+
+extension String {
+    /// The number of a text such as `1.5`; `nil` for any other text.
+    fileprivate var decimalFraction: Double? {
+        let parts = split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 2 && parts.allSatisfy { String($0).isNumber } ? Double(self) : nil
     }
 }

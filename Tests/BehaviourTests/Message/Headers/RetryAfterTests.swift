@@ -12,6 +12,8 @@ import Testing
     @Test(
         arguments: [
             ("120", .seconds(120)), ("0", .zero), (" 5 ", .seconds(5)), ("0005", .seconds(5)),
+            ("1.5", .milliseconds(1500)), ("0.25", .milliseconds(250)), (" 2.0 ", .seconds(2)),
+            (String(repeating: "9", count: 400) + ".5", .seconds(1_000_000_000)),
             ("9223372036854775808", .seconds(1_000_000_000)),
             (String(repeating: "9", count: 10_000), .seconds(1_000_000_000)),
             ("Sun, 06 Nov 1994 08:49:47 GMT", .seconds(10)), ("Sunday, 06-Nov-94 08:49:38 GMT", .seconds(1)),
@@ -24,10 +26,27 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "-1", "+1", "1.5", "1 2", "0x10", "1e3", "soon", "٣", "12\r\n", "Sun, 99 Nov 1994 08:49:47 GMT",
+        "", "-1", "+1", "1.", ".5", "1.5.2", "1,5", "-1.5", "1.5e3", "1 2", "0x10", "1e3", "soon", "٣", "12\r\n",
+        "Sun, 99 Nov 1994 08:49:47 GMT",
     ])
     func otherTextIsInvalid(_ text: String) {
         #expect(Duration(retryAfter: text, now: now) == nil)
+    }
+
+    /// OpenAI and Azure send milliseconds beside whole seconds.
+    @Test(
+        arguments: [
+            (["Retry-After-Ms": "250", "Retry-After": "1"], .milliseconds(250)),
+            (["retry-after-ms": "1"], .milliseconds(1)),
+            (["retry-after-ms": "12.5"], .microseconds(12_500)),
+            (["retry-after-ms": "soon", "Retry-After": "2"], .seconds(2)),
+            (["retry-after-ms": "-1"], nil), (["Retry-After": "1.5"], .milliseconds(1500)),
+        ] as [(HTTPHeaders, Duration?)]
+    )
+    func aServerAsksForMilliseconds(headers: HTTPHeaders, delay: Duration?) {
+        let head = HTTPResponseHead(status: .tooManyRequests, headers: headers)
+
+        #expect(RequestError(.unacceptableStatus, phase: .validating, response: head).retryAfter(from: now) == delay)
     }
 
     @Test func noPresentMakesItTrap() {
