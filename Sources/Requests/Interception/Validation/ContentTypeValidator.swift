@@ -38,7 +38,7 @@ struct ContentTypeValidator: ResponseValidator {
         guard let type = try? MediaType(parsing: text) else {
             return failure("the type of the content can't be read: \(text.shortened())")
         }
-        let best = accepted.filter { $0.covers(type) }.max { $0.precision < $1.precision }
+        let best = accepted.filter { $0.covers(type) }.max { $0.precision(for: type) < $1.precision(for: type) }
         guard best?.isWanted != true else { return nil }
         let list = accepted.filter(\.isWanted).map { $0.essence.shortened() }.joined(separator: ", ")
         let wanted = list.isEmpty ? "nothing" : list
@@ -59,21 +59,25 @@ struct ContentTypeValidator: ResponseValidator {
 
 extension MediaType {
     /// Whether the range covers every type, and accepts it.
-    fileprivate var isEverything: Bool { essence == "*/*" && isWanted && precision == 0 }
+    fileprivate var isEverything: Bool { essence == "*/*" && isWanted && precision(for: self) == 0 }
 
     /// Whether the range isn't refused with a weight of zero (RFC 9110, 12.4.2).
     fileprivate var isWanted: Bool { self[parameter: "q"].map { Double($0) != 0 } ?? true }
 
-    /// The specificity of the range: a type is more specific than a wildcard, a parameter more than none.
-    fileprivate var precision: Int {
-        (type == "*" ? 0 : 1) + (subtype == "*" ? 0 : 1)
-            + parameters.count { !$0.name.equalsIgnoringASCIICase("q") }
+    /// The specificity of the range for a type that it covers: the type itself is more specific than JSON for a dialect
+    /// of it, and that is more than a wildcard; a parameter is more than none.
+    fileprivate func precision(for other: MediaType) -> Int {
+        let ofSubtype = subtype == "*" ? 0 : essence == other.essence ? 2 : 1
+        return 100 * (type == "*" ? 0 : 1 + ofSubtype) + parameters.count { !$0.name.equalsIgnoringASCIICase("q") }
     }
 
     /// Whether a type is in this range, whose parameters count only if the type has them too.
+    ///
+    /// `application/json` covers every dialect of JSON, such as `application/vnd.api+json` (RFC 6839, 3.1).
     fileprivate func covers(_ other: MediaType) -> Bool {
         var range = self
         range.parameters.removeAll { other[parameter: $0.name] == nil }
+        if essence == MediaType.json.essence, other.isJSON { (range.type, range.subtype) = (other.type, other.subtype) }
         return range.matches(other)
     }
 }
@@ -90,7 +94,8 @@ extension ResponseValidator where Self == ClosureValidator {
     /// Fails content of a type that the request's `Accept` field doesn't accept, with the code
     /// `unacceptableContentType`.
     ///
-    /// Wildcards and weights of the field count. Without the field, and for responses without content, every type is
+    /// Wildcards and weights of the field count, and `application/json` accepts every dialect of JSON, such as
+    /// `application/vnd.api+json` (RFC 6839). Without the field, and for responses without content, every type is
     /// accepted (RFC 9110, 12.5.1). The most specific range for a type decides, and a weight of zero refuses. A
     /// parameter, such as `charset`, counts only if both sides have it: `application/json` is accepted if the request
     /// asked for `application/json; charset=utf-8`. Content without a type fails unless every type is accepted.

@@ -178,6 +178,33 @@ import Testing
         }
     }
 
+    /// A model whose server names a dialect of JSON, with the `Accept` field that the model implies or with another.
+    @Test(
+        arguments: [
+            ("application/vnd.api+json", nil, true), ("application/hal+json; charset=utf-8", nil, true),
+            ("application/problem+json", nil, true), ("text/json", nil, true), ("Application/VND.API+JSON", nil, true),
+            ("text/html", nil, false), ("application/xml", nil, false), ("application/jsonp", nil, false),
+            ("application/hal+json", "application/json, application/hal+json;q=0", false),
+            ("application/hal+json", "application/json;q=0, application/hal+json", true),
+            ("application/hal+json", "application/json, application/*;q=0", true),
+            ("application/json", "application/hal+json", false),
+        ] as [(String, String?, Bool)]
+    )
+    func dialectsOfJSONAreJSON(type: String, accept: String?, isAccepted: Bool) async throws {
+        let transport = InMemoryTransport { _ in
+            .status(.ok, headers: [.contentType: type], body: Data(#"{"madeAt": 0}"#.utf8))
+        }
+        let client = HTTPClient(baseURL: home, transport: transport) { $0.validators = [.contentType] }
+        let request = Get<Stamp>("stamp")
+
+        do {
+            _ = try await client.fetch(accept.map { request.header(.accept, $0) } ?? request)
+            #expect(isAccepted)
+        } catch {
+            #expect(!isAccepted && error.code == .unacceptableContentType)
+        }
+    }
+
     // MARK: Made by hand
 
     struct Stamp: Decodable, Equatable {
