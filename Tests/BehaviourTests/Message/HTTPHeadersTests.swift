@@ -195,7 +195,11 @@ import Testing
     @Test func defaultHeadersHaveAUserAgentAndLanguages() async throws {
         let request = try await TestQueue.sent(HTTPRequest(url: home, headers: .default))
 
+        #if os(Linux)
+        #expect(request.headers.names == [.userAgent])
+        #else
         #expect(request.headers.names == [.acceptLanguage, .userAgent])
+        #endif
         #expect(request.headers[.userAgent]?.contains(" Requests/") == true)
         #expect(request.headers.allSatisfy { !$0.value.isEmpty && $0.value.utf8.count < 512 })
     }

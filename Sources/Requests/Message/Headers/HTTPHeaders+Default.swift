@@ -4,7 +4,8 @@
 import Foundation
 
 extension HTTPHeaders {
-    /// The program and its languages: `User-Agent` and `Accept-Language`, as the system knows them.
+    /// The program and its languages: `User-Agent`, and `Accept-Language` where the system knows the user's languages,
+    /// which it does on Apple platforms only.
     ///
     /// Every request has them unless it, or its ``RequestEnvironment``, sets others: some servers refuse requests
     /// without `User-Agent`. Both reveal something about the user, and can be left out:
@@ -15,19 +16,27 @@ extension HTTPHeaders {
     ///
     /// `Accept-Encoding` isn't among them: a transport sets the codings that it can decode, and content in any other
     /// would arrive undecoded.
-    public static let `default`: HTTPHeaders = [
-        .preferredLanguages(Locale.preferredLanguages),
-        .userAgent(RunningProgram.userAgent),
-    ]
+    public static let `default` = HTTPHeaders(
+        [languages, .userAgent(RunningProgram.userAgent)].compactMap(\.self)
+    )
+
+    private static var languages: HTTPField? {
+        #if canImport(FoundationNetworking)
+        // Foundation on Linux names the same language for every user, whatever the environment says.
+        nil
+        #else
+        .preferredLanguages(Locale.preferredLanguages)
+        #endif
+    }
 }
 
 extension HTTPField {
-    /// The first six of the languages that are valid language tags; any language, if there are no valid tags.
-    static func preferredLanguages(_ languages: [String]) -> HTTPField {
+    /// The first six of the languages that are valid language tags; `nil` if there are none.
+    static func preferredLanguages(_ languages: [String]) -> HTTPField? {
         let tags = languages.filter { language in
             !language.isEmpty && language.utf8.count <= 35 && ASCIISet.label.containsAll(language)
         }
-        return .acceptLanguage(tags.isEmpty ? ["*"] : Array(tags.prefix(6)))
+        return tags.isEmpty ? nil : .acceptLanguage(Array(tags.prefix(6)))
     }
 }
 
