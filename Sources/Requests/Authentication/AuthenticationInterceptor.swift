@@ -89,7 +89,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: ChallengeAnsweri
             refresh: authenticator.refresh(_:using:)
         )
         let headers = request.headers
-        try authenticator.apply(grant.credential, to: &request)
+        try authenticator.apply(grant.credential, to: &request, context: context)
         request.headers.markSecrets(addedTo: headers)
         keeper.mark(&request, grant.generation)
     }

@@ -30,7 +30,18 @@ public protocol Authenticator<Credential>: Sendable {
 
     /// Applies the credential to a request: in a header field, in the query, or by a signature.
     ///
-    /// Header fields that it changes become secrets: no description shows them, and no other origin receives them.
+    /// Header fields that it changes become secrets: no description shows them, and no other origin receives them. By
+    /// default, ``apply(_:to:)`` is called, for an authenticator that needs nothing but the request.
+    ///
+    /// - Parameters:
+    ///   - credential: The credential.
+    ///   - request: The request.
+    ///   - context: The facts about the operation, such as its ``InterceptorContext/userInfo``.
+    /// - Throws: An error that keeps the request from being sent, such as a missing permission. It becomes the failure
+    ///   of the operation.
+    func apply(_ credential: Credential, to request: inout HTTPRequest, context: InterceptorContext) throws
+
+    /// Applies the credential to a request; implement this one or ``apply(_:to:context:)``, which takes precedence.
     ///
     /// - Throws: An error that keeps the request from being sent. It becomes the failure of the operation.
     func apply(_ credential: Credential, to request: inout HTTPRequest) throws
@@ -77,6 +88,16 @@ public protocol Authenticator<Credential>: Sendable {
 }
 
 extension Authenticator {
+    /// Calls ``apply(_:to:)``.
+    public func apply(_ credential: Credential, to request: inout HTTPRequest, context: InterceptorContext) throws {
+        try apply(credential, to: &request)
+    }
+
+    /// Throws a ``RequestError`` of code `unsupported`: neither way to apply a credential is implemented.
+    public func apply(_ credential: Credential, to request: inout HTTPRequest) throws {
+        throw RequestError(.unsupported, phase: .building, reason: "\(Self.self) doesn't say how to apply a credential")
+    }
+
     /// Calls ``refresh(_:)``.
     public func refresh(_ credential: Credential?, using client: RefreshClient) async throws -> Credential {
         try await refresh(credential)

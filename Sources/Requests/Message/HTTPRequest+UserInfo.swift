@@ -8,7 +8,8 @@ extension HTTPRequest {
     /// enum Screen: HTTPRequest.UserInfo.Key { static let defaultValue = "none" }
     ///
     /// let profile = Get<User>("me").userInfo(Screen.self, "profile")
-    /// // in an interceptor, a validator: context.userInfo[Screen.self]; in a monitor: operation.userInfo[Screen.self]
+    /// // in an interceptor, an authenticator, a validator: context.userInfo[Screen.self]
+    /// // in a monitor: operation.userInfo[Screen.self]; wherever there is a request: request.options.userInfo[Screen.self]
     /// ```
     ///
     /// Choose it for what belongs to one request and is the business of code that serves all of them: the screen that a
@@ -16,7 +17,7 @@ extension HTTPRequest {
     /// What the server is to see belongs into the header fields or the query instead.
     ///
     /// It goes along with the request into its operation, and is the same for all of its attempts, redirects included.
-    /// What an interceptor sends on behalf of a request has one of its own. Nothing of it is sent, and the library
+    /// A new request that an interceptor sends has one of its own; a copy of the request has the same. Nothing of it is sent, and the library
     /// doesn't look at it. It is no part of what makes two requests equal: requests that share a transfer keep theirs.
     ///
     /// It is a value: changing a copy leaves the request unchanged. Interceptors can read it, but can't pass data to

@@ -15,7 +15,8 @@ import Foundation
 /// ```
 ///
 /// Settings of the request that override its environment, such as retries, are in its ``options``, and can be set
-/// together: `$0.options.retry = .default`. They aren't included when an interceptor sends the request on.
+/// together: `$0.options.retry = .default`. When the request is sent, they belong to its operation: the request that an
+/// interceptor gets has only its ``RequestOptions/userInfo``.
 ///
 /// Its pieces aren't checked when they are set, since neither a setter nor a chain of modifiers can throw well. They
 /// are checked when the request is built: an invalid one is then a typed error. Nothing invalid is sent.

@@ -22,8 +22,10 @@ struct RequestDraft {
     init(_ request: HTTPRequest, for turn: Try) throws {
         var request = request
         // The options have been read, and belong to the operation: requests that interceptors send on must not have
-        // them again.
-        if request.fields.attachment != nil { request.fields.attachment = nil }
+        // them again. What the caller says about the request stays with it.
+        if request.fields.attachment != nil || turn.options.userInfoAlone != nil {
+            request.fields.attachment = turn.options.userInfoAlone.map(Box.init)
+        }
         implied = try request.inherit(turn.environment, turn.options)
         turn.options.apply(to: &request)
         originChange = request.fields.originChange

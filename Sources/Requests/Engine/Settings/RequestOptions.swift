@@ -129,6 +129,14 @@ extension RequestOptions {
         set { policies.userInfo = Identified(newValue) }
     }
 
+    /// Options with the same data about the request, and nothing else; `nil` if there is none.
+    var userInfoAlone: RequestOptions? {
+        guard policies.userInfo != nil else { return nil }
+        var options = RequestOptions()
+        options.policies.userInfo = policies.userInfo
+        return options
+    }
+
     /// Changes the task of a `URLSession` before it is resumed.
     ///
     /// It is for features that only Foundation has, such as the expected byte count. Other transports don't call it.

@@ -23,7 +23,9 @@ import Testing
             return first
         }
         let client =
-            if let base { try HTTPClient(baseURL: base, transport: transport) } else { HTTPClient(transport: transport) }
+            if let base { try HTTPClient(baseURL: base, transport: transport) } else {
+                HTTPClient(transport: transport)
+            }
         try await call(client)
         return transport.requests.last?.url.absoluteString
     }

@@ -1,0 +1,111 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTestSupport
+import RequestsTesting
+import Testing
+
+/// A caller's data about a request, wherever other code sees the request.
+@Suite(.bounded) struct UserInfoTests {
+    private enum Permission: HTTPRequest.UserInfo.Key { static let defaultValue = "none" }
+
+    private struct Missing: Error, Equatable {}
+
+    /// Notes what each place sees in the request, and in its context.
+    private struct Observer: Interceptor, ResponseValidator {
+        let seen: Recorder<String>
+
+        private func note(_ place: String, _ request: HTTPRequest?, _ info: HTTPRequest.UserInfo) {
+            let inRequest = request.map { $0.options.userInfo[Permission.self] } ?? "no request"
+            seen.record("\(place): \(inRequest) \(info[Permission.self])")
+        }
+
+        func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+            note("adapt", request, context.userInfo)
+        }
+
+        func intercept(
+            _ request: HTTPRequest,
+            context: InterceptorContext,
+            next: Next
+        ) async throws -> HTTPResponse<ResponseContent> {
+            note("intercept", request, context.userInfo)
+            return try await next(request)
+        }
+
+        func transform(_ response: inout HTTPResponse<Data>, context: InterceptorContext) throws {
+            note("transform", context.request, context.userInfo)
+        }
+
+        func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
+            note("retry", context.request, context.userInfo)
+            note("error", error.request, context.userInfo)
+            return .pass
+        }
+
+        func validate(_ response: HTTPResponse<Data>, context: ValidationContext) throws -> Verdict {
+            note("validate", context.request, context.userInfo)
+            return .accept
+        }
+    }
+
+    /// Sends tokens only with requests that say that they may have one.
+    private struct Guard: Authenticator {
+        func apply(_ token: String, to request: inout HTTPRequest, context: InterceptorContext) throws {
+            guard context.userInfo[Permission.self] == "write" else { throw Missing() }
+            #expect(request.options.userInfo[Permission.self] == "write")
+            request.headers.set(.authorization(.bearer(token)))
+        }
+
+        func refresh(_ token: String?) async throws -> String { "token" }
+    }
+
+    private static let base = URL(string: "https://api.example.com")!
+
+    @Test func everyPlaceThatSeesTheRequestSeesItsData() async throws {
+        let seen = Recorder<String>()
+        let observer = Observer(seen: seen)
+        let answers = Locked([StubResponse.redirect(to: "/b"), .status(.serviceUnavailable)][...])
+        let transport = InMemoryTransport { _ in answers.withLock { $0.popFirst() } ?? .text("ok") }
+        let client = HTTPClient(baseURL: Self.base, transport: transport) {
+            $0.interceptors = [observer]
+            $0.validators = [observer]
+        }
+
+        let request = Get<Data>("a").userInfo(Permission.self, "write").retry(RetryPolicy(limit: 1, backoff: .none))
+        let response = try await client.send(request)
+
+        let places = ["adapt", "intercept", "transform", "validate", "retry", "error"]
+        #expect(Set(seen.elements) == Set(places.map { "\($0): write write" }))
+        #expect(response.attempts.map { $0.request.options.userInfo[Permission.self] } == ["write", "write", "write"])
+        // The options themselves belong to the operation.
+        #expect(response.attempts.allSatisfy { $0.request.options.retry == nil })
+    }
+
+    @Test func aPermissionThatARequestLacksIsMissed() async throws {
+        let transport = InMemoryTransport { _ in .text("ok") }
+        let client = HTTPClient(baseURL: Self.base, transport: transport) {
+            $0.interceptors = [AuthenticationInterceptor(Guard(), credential: "token")]
+        }
+
+        _ = try await client.fetch(Post<Data>("notes").userInfo(Permission.self, "write"))
+        #expect(transport.requests.first?.headers[.authorization] == "Bearer token")
+
+        let error = await #expect(throws: RequestError.self) { try await client.fetch(Post<Data>("notes")) }
+        #expect(error?.underlying as? Missing == Missing() && transport.requests.count == 1)
+    }
+
+    /// A request of a type of its own, which isn't an `HTTPRequest`.
+    @Test func theDataOfACustomRequestIsSeenInTheSentRequest() async throws {
+        let seen = Recorder<String>()
+        let queue = TestQueue { $0.interceptors = [Observer(seen: seen)] }
+        var options = RequestOptions()
+        options.userInfo[Permission.self] = "read"
+
+        await queue.addRequest(WireRequest(options: options)).end()
+
+        #expect(seen.elements.first == "adapt: read read")
+    }
+}
