@@ -20,7 +20,7 @@ struct CacheRules: Sendable {
         self.request = request
         self.policy = policy
         self.hasUser = hasUser
-        control = CacheControl(parsing: request.headers[.cacheControl] ?? "")
+        control = CacheControl(lines: request.headers[values: .cacheControl])
     }
 
     // MARK: Using
@@ -141,7 +141,7 @@ struct CacheRules: Sendable {
         if control.contains("no-cache") { return true }
         // RFC 9111, 5.4: the directive of HTTP/1.0 counts if there is no other.
         return !request.headers.contains(.cacheControl)
-            && CacheControl(parsing: request.headers[.pragma] ?? "").contains("no-cache")
+            && CacheControl(lines: request.headers[values: .pragma]).contains("no-cache")
     }
 
     /// A lifetime is guessed only if a resource looks like a file: a query's answer is made on request, and a page for

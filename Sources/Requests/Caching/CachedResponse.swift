@@ -22,7 +22,7 @@ struct CachedResponse: Sendable, Hashable {
     init(status: HTTPStatus, headers: HTTPHeaders, body: Data, requestedAt: Date, receivedAt: Date) {
         self.status = status
         self.headers = headers.keepable
-        control = CacheControl(parsing: headers[.cacheControl] ?? "")
+        control = CacheControl(lines: headers[values: .cacheControl])
         self.body = body
         self.requestedAt = requestedAt
         self.receivedAt = receivedAt
@@ -41,10 +41,12 @@ struct CachedResponse: Sendable, Hashable {
 
     /// The fields of the request that it depends on, each once, in alphabetical order.
     ///
-    /// It is `nil` if the response depends on more than a request's fields, so that no other request is sure to match.
+    /// It is `nil` if the response depends on more than a request's fields, so that no other request is sure to match; and
+    /// if a quote in the list may hide a name.
     var varyingNames: [HTTPField.Name]? {
-        let names = FieldScanner.elements(of: headers[.vary] ?? "")
-        guard !names.contains("*") else { return nil }
+        // Quotes aren't allowed in names, so that any of them may hide one.
+        let names = headers[values: .vary].flatMap { FieldScanner.elements(of: $0) }
+        guard names.allSatisfy({ $0 != "*" && !$0.utf8.contains(UInt8(ascii: "\"")) }) else { return nil }
         return Set(names.map { HTTPField.Name($0.lowercasedASCII) }).sorted()
     }
 
@@ -155,8 +157,9 @@ extension HTTPHeaders {
 
     fileprivate func isAboutConnection(_ name: HTTPField.Name) -> Bool {
         if Self.ofConnections.contains(name) { return true }
-        guard let listed = self[.connection] else { return false }
-        return FieldScanner.elements(of: listed).contains { $0.equalsIgnoringASCIICase(name.rawValue) }
+        guard contains(.connection) else { return false }
+        let listed = FieldScanner.members(of: self[values: .connection])
+        return listed.contains { $0.equalsIgnoringASCIICase(name.rawValue) }
     }
 
     private static let ofConnections: Set<HTTPField.Name> = [

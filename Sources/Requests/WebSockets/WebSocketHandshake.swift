@@ -32,7 +32,7 @@ package enum WebSocketHandshake {
     /// succeeded.
     static func flaw(in head: HTTPResponseHead, to headers: HTTPHeaders) -> String? {
         func has(_ name: HTTPField.Name, _ token: String) -> Bool {
-            head[values: name].contains { FieldScanner.elements(of: $0).contains { $0.equalsIgnoringASCIICase(token) } }
+            FieldScanner.members(of: head[values: name]).contains { $0.equalsIgnoringASCIICase(token) }
         }
         guard !head.isOfHTTP10 else { return "the server answers with HTTP/1.0, which knows no WebSockets" }
         guard has(.upgrade, "websocket"), has(.connection, "Upgrade") else {
@@ -44,7 +44,7 @@ package enum WebSocketHandshake {
         guard head[values: extensionsName].allSatisfy({ FieldScanner.elements(of: $0).isEmpty }) else {
             return "the server uses an extension that wasn't asked for"
         }
-        let offered = headers[values: protocolName].flatMap { FieldScanner.elements(of: $0) }
+        let offered = FieldScanner.members(of: headers[values: protocolName])
         let chosen = head[values: protocolName]
         guard chosen.count <= 1, chosen.allSatisfy({ offered.contains($0) }) else {
             return "the server has chosen a protocol that wasn't offered"

@@ -185,7 +185,7 @@ extension ReceivedRequest {
 extension HTTPHeaders {
     /// Whether the connection is to close after the message: `close` is an option of `Connection` (RFC 9110, 7.6.1).
     var askForClose: Bool {
-        FieldScanner.elements(of: self[.connection] ?? "").contains { $0.equalsIgnoringASCIICase("close") }
+        FieldScanner.members(of: self[values: .connection]).contains { $0.equalsIgnoringASCIICase("close") }
     }
 }
 

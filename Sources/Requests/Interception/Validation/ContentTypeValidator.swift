@@ -51,7 +51,7 @@ struct ContentTypeValidator: ResponseValidator {
 
     /// The types of the `Accept` field; `nil` if there are no restrictions.
     private static func accepted(by request: HTTPRequest) -> [MediaType]? {
-        let list = request.headers[values: .accept].flatMap { FieldScanner.elements(of: $0) }
+        let list = FieldScanner.members(of: request.headers[values: .accept])
         let types = list.compactMap { try? MediaType(parsing: $0.trimmedOfBlanks) }
         return types.isEmpty ? nil : types
     }

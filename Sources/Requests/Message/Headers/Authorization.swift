@@ -80,8 +80,8 @@ public struct Authorization: Sendable, Hashable {
 
     /// The part that identifies the user: all of it, except for `Digest`, whose responses differ each time.
     var identity: String {
-        guard scheme.equalsIgnoringASCIICase("Digest") else { return rawValue.trimmedOfBlanks }
         let parameters = parameters
+        guard scheme.equalsIgnoringASCIICase("Digest"), !parameters.isEmpty else { return rawValue.trimmedOfBlanks }
         return ["username", "username*", "realm"].map { parameters[named: $0] ?? "" }.joined(separator: "\n")
     }
 
@@ -116,7 +116,7 @@ extension Authorization {
     /// A request for credentials by a server, from `WWW-Authenticate` or `Proxy-Authenticate` (RFC 9110, 11.6.1).
     ///
     /// ```swift
-    /// let challenges = Authorization.Challenge.list(parsing: response.headers[.wwwAuthenticate] ?? "")
+    /// let challenges = response.headers[values: .wwwAuthenticate].flatMap(Authorization.Challenge.list(parsing:))
     /// if challenges.contains(where: { $0["error"] == "invalid_token" }) { … }
     /// ```
     public struct Challenge: Sendable, Hashable, CustomStringConvertible {
@@ -143,6 +143,9 @@ extension Authorization {
 
         /// Reads the challenges of a field, of which there may be several; invalid ones are skipped.
         ///
+        /// A challenge in which a quote is left open is invalid, and ends the field: a text that a server only quotes never
+        /// becomes a challenge. Read repeated fields one by one.
+        ///
         /// - Complexity: O(n) in the length of the text.
         public static func list(parsing text: String) -> [Challenge] {
             // Commas separate both challenges and parameters: only the text before a parameter tells which.
@@ -154,17 +157,17 @@ extension Authorization {
                 if let scheme { challenges.append(Challenge(scheme, token: token, parameters: parameters)) }
                 (scheme, token, parameters) = (nil, nil, [])
             }
-            for element in FieldScanner.elements(of: text) {
+            let (members, unread) = FieldScanner.split(text)
+            for element in members {
                 var scanner = FieldScanner(element)
                 if let parameter = scanner.parameter() {
                     parameters.append(parameter)
                     continue
                 }
-                scanner = FieldScanner(element)
-                let name = scanner.token()
-                guard !name.isEmpty, scanner.isAtEnd || scanner.next == UInt8(ascii: " ") else { continue }
+                guard let name = FieldScanner(element).scheme() else { continue }
                 finish()
                 scheme = name
+                scanner = FieldScanner(String(element.dropFirst(name.count)))
                 scanner.skipBlanks()
                 guard !scanner.isAtEnd else { continue }
                 var rest = scanner
@@ -175,7 +178,9 @@ extension Authorization {
                     token = text.isEmpty ? nil : text
                 }
             }
-            finish()
+            // The challenge with the open quote is invalid: without its algorithm, for example, it would be another one.
+            var rest = unread.map { FieldScanner($0) }
+            if rest?.parameter() == nil { finish() }
             return challenges
         }
 
@@ -188,6 +193,13 @@ extension Authorization {
 }
 
 extension FieldScanner {
+    /// Returns the scheme with which a challenge begins; `nil` if something else is next.
+    fileprivate func scheme() -> String? {
+        var scanner = self
+        let name = scanner.token()
+        return name.isEmpty || !scanner.isAtEnd && scanner.next != UInt8(ascii: " ") ? nil : name
+    }
+
     /// Reads `name=value`; `nil` if something else is next, such as a token with padding at its end (`abc==`).
     fileprivate mutating func parameter() -> HTTPField.Parameter? {
         let name = token()

@@ -53,23 +53,77 @@ public struct CacheControl: Sendable, Hashable, ExpressibleByArrayLiteral, Custo
 extension CacheControl: HTTPField.Value {
     /// Reads the value of a field; invalid directives are skipped, so that any text can be read.
     ///
-    /// A semicolon separates directives as a comma does, and of a directive with other text behind it the name counts:
-    /// `private; no-store` must not become a response that may be stored.
+    /// Whatever forbids something counts, even in a value that is invalid: a response that a server wants nobody to
+    /// store is never stored.
+    ///
+    /// - A semicolon separates directives as a comma does, as in `private; no-store`.
+    /// - A directive with an invalid argument, or with other text after it, keeps its name.
+    /// - If a quote is left open, is where none may be, or has text after it, nothing shows which text it encloses. Then
+    ///   each directive counts that forbids something and stands anywhere after the first quote, and a `max-age` there
+    ///   counts as 0.
     ///
     /// - Complexity: O(n) in the length of the text.
     public init(parsing text: String) {
-        var scanner = FieldScanner(text)
+        self.init(lines: [text])
+    }
+
+    /// Reads the lines of a field, each alone: a quote that is open in one doesn't enclose the next.
+    init(lines: some Sequence<String>) {
         self.init()
-        while true {
-            scanner.skip { ",; \t".utf8.contains($0) }
-            guard !scanner.isAtEnd else { break }
-            let name = scanner.token()
-            scanner.skipBlanks()
-            let argument = scanner.skip("=") ? scanner.parameterValue(upTo: ",", or: ";") : nil
-            if !name.isEmpty, argument?.isFieldValue ?? true { directives.append(Directive(name, argument)) }
-            scanner.skip { !",;".utf8.contains($0) }
+        var restrictions: [Directive] = []
+        for line in lines where !read(line) { restrictions += Self.restrictions(in: line) }
+        for restriction in restrictions {
+            // Of several lifetimes the first counts, which may be longer.
+            if restriction.argument != nil { directives.removeAll { $0.name == restriction.name } }
+            // It would allow what the other one forbids.
+            if restriction == .noStore { directives.removeAll { $0.name == "must-understand" } }
+            if !contains(restriction.name) { directives.append(restriction) }
         }
     }
+
+    /// Reads a line up to a misplaced quote.
+    ///
+    /// - Returns: Whether the line has none.
+    private mutating func read(_ line: String) -> Bool {
+        var scanner = FieldScanner(line)
+        while true {
+            scanner.skip { ",; \t".utf8.contains($0) }
+            guard !scanner.isAtEnd else { return true }
+            let name = scanner.token()
+            scanner.skipBlanks()
+            var (argument, isQuoted): (String?, Bool) = (nil, false)
+            if scanner.skip("=") {
+                scanner.skipBlanks()
+                let quoted = scanner.quotedString()
+                argument = quoted ?? scanner.text { !",;\"".utf8.contains($0) }.trimmedOfBlanks
+                if quoted != nil { scanner.skipBlanks() }
+                isQuoted = quoted != nil
+            }
+            if !isQuoted { scanner.skip { !",;\"".utf8.contains($0) } }
+            // Text after a closing quote shows that a quote before it is missing.
+            let isBroken = scanner.hasOpenQuote || scanner.next.map { !",;".utf8.contains($0) } ?? false
+            if isBroken || argument?.isFieldValue == false { argument = argument.map { _ in "" } }
+            if !name.isEmpty { directives.append(Directive(name, argument)) }
+            if isBroken { return false }
+        }
+    }
+
+    /// The directives after the first quote of a line that forbid something, wherever they stand.
+    private static func restrictions(in line: String) -> [Directive] {
+        let words = line.utf8.drop { $0 != UInt8(ascii: "\"") }.split { !ASCIISet.word.contains($0) }
+        return words.compactMap { word in
+            switch String(Substring(word)).lowercasedASCII {
+            case "max-age": .maxAge(.zero)
+            case "s-maxage": Directive("s-maxage", "0")
+            case let name where restricting.contains(name): Directive(name)
+            default: nil
+            }
+        }
+    }
+
+    private static let restricting: Set = [
+        "no-store", "no-cache", "must-revalidate", "proxy-revalidate", "private", "no-transform",
+    ]
 
     /// The value itself, if names are tokens and arguments have no control character.
     ///
@@ -142,4 +196,9 @@ extension CacheControl {
         /// Once stale, used only after asking the server.
         public static let mustRevalidate = Directive("must-revalidate")
     }
+}
+
+extension ASCIISet {
+    /// The characters of the names of the registered directives.
+    fileprivate static let word = ASCIISet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-")
 }

@@ -8,6 +8,10 @@
 package struct FieldScanner {
     private let bytes: [UInt8]
     private var position = 0
+    /// Whether the text has ended within a quoted string.
+    private(set) var hasOpenQuote = false
+    /// Whether text right after a closing quote, in a member of a list, shows that a quote is missing before it.
+    private(set) var hasMisplacedQuote = false
 
     /// Starts at the beginning of a text.
     init(_ text: some StringProtocol) {
@@ -57,14 +61,14 @@ package struct FieldScanner {
 
     /// Reads a quoted string without its quotes and escapes; `nil` if the next byte isn't a quote.
     ///
-    /// A string without a closing quote ends with the text: other readers of the field do the same, and an error would
-    /// be of no use.
+    /// A string without a closing quote ends with the text, and sets ``hasOpenQuote``: in a field with one value, other
+    /// readers do the same.
     mutating func quotedString() -> String? {
         guard skip("\"") else { return nil }
         var content: [UInt8] = []
         while let byte = next {
             position += 1
-            if byte == UInt8(ascii: "\"") { break }
+            if byte == UInt8(ascii: "\"") { return String(decoding: content, as: UTF8.self) }
             guard byte == UInt8(ascii: "\\"), let escaped = next else {
                 content.append(byte)
                 continue
@@ -72,61 +76,116 @@ package struct FieldScanner {
             position += 1
             content.append(escaped)
         }
+        hasOpenQuote = true
         return String(decoding: content, as: UTF8.self)
     }
 
     /// Reads the value of a parameter: a quoted string, or everything up to the next delimiter.
-    mutating func parameterValue(upTo delimiter: Unicode.Scalar, or other: Unicode.Scalar? = nil) -> String {
+    mutating func parameterValue(upTo delimiter: Unicode.Scalar) -> String {
         skipBlanks()
-        let (end, other) = (UInt8(ascii: delimiter), UInt8(ascii: other ?? delimiter))
-        guard let quoted = quotedString() else { return text { $0 != end && $0 != other }.trimmedOfBlanks }
+        let end = UInt8(ascii: delimiter)
+        guard let quoted = quotedString() else { return text { $0 != end }.trimmedOfBlanks }
         // Readers ignore the text between the closing quote and the delimiter.
-        skip { $0 != end && $0 != other }
+        skip { $0 != end }
         return quoted
     }
 
-    /// Reads parameters, each behind a semicolon, up to the end of the text or to the delimiter of a list.
+    /// Reads parameters, each after a semicolon, up to the end of the text.
     ///
     /// Common errors of servers are accepted, as browsers do: blanks anywhere, a missing quote at the end. Parameters
     /// whose name isn't a token are skipped, and so are those behind the 64th: callers compare each with each.
     ///
-    /// - Parameters:
-    ///   - end: The delimiter; with a semicolon, the default, there is none.
-    ///   - emptyValue: The value of a parameter without one; `nil`, the default, skips such parameters.
+    /// - Parameter emptyValue: The value of a parameter without one; `nil`, the default, skips such parameters.
     /// - Returns: The parameters, in their order.
-    mutating func parameters(upTo end: Unicode.Scalar = ";", emptyValue: String? = nil) -> [HTTPField.Parameter] {
+    mutating func parameters(emptyValue: String? = nil) -> [HTTPField.Parameter] {
         var parameters: [HTTPField.Parameter] = []
         while skip(";") {
             skipBlanks()
-            let name = text {
-                $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: end)
-            }.trimmedOfBlanks
-            let value = skip("=") ? parameterValue(upTo: ";", or: end) : emptyValue
+            let name = text { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ";") }.trimmedOfBlanks
+            let value = skip("=") ? parameterValue(upTo: ";") : emptyValue
             guard let value, name.isToken, parameters.count < 64 else { continue }
             parameters.append(HTTPField.Parameter(name, value))
         }
         return parameters
     }
+}
 
-    /// The elements of a list, without the empty ones; a quoted string isn't split (RFC 9110, 5.6.1).
+// MARK: - Lists
+
+extension FieldScanner {
+    /// Returns the members of a list, without the empty ones and without blanks around them (RFC 9110, 5.6.1).
+    ///
+    /// Each line is read alone. If a quoted string has no end, nothing shows where it should have ended: the member is
+    /// dropped, with the rest of its line. Text right after a closing quote shows that a quote before it is missing: the
+    /// member is read, and the rest of its line is dropped. So a text that a server only quotes never becomes a member.
+    /// Later lines are read.
     ///
     /// - Parameters:
-    ///   - list: The list.
+    ///   - lines: The values of all fields of a name, in their order.
     ///   - hasEscapes: Whether a backslash in a quoted string escapes the next character, as by default; not in an
     ///     entity tag.
-    /// - Returns: The elements, without blanks around them.
-    package static func elements(of list: String, hasEscapes: Bool = true) -> [String] {
-        var elements: [String] = []
-        var (isQuoted, isEscaped) = (false, false)
-        for element in list.utf8.split(whereSeparator: { byte in
-            defer { isEscaped = hasEscapes && isQuoted && !isEscaped && byte == UInt8(ascii: "\\") }
-            if byte == UInt8(ascii: "\""), !isEscaped { isQuoted.toggle() }
-            return byte == UInt8(ascii: ",") && !isQuoted
-        }) {
-            let element = String(Substring(element).trimmedOfBlanks)
-            if !element.isEmpty { elements.append(element) }
+    /// - Returns: The members, in their order.
+    package static func members(of lines: some Sequence<String>, hasEscapes: Bool = true) -> [String] {
+        lines.flatMap { split($0, hasEscapes: hasEscapes).members }
+    }
+
+    /// Returns the elements of one line of a list; what ``members(of:hasEscapes:)`` drops is the last element.
+    ///
+    /// Use it if an element that can't be read mustn't be overlooked, such as an unknown coding.
+    package static func elements(of line: String) -> [String] {
+        let (members, unread) = split(line)
+        return unread.map { members + [$0] } ?? members
+    }
+
+    /// Splits a line at its commas, except for those in quoted strings, and up to a misplaced quote.
+    ///
+    /// - Parameters:
+    ///   - line: The value of one field.
+    ///   - hasEscapes: Whether a backslash in a quoted string escapes the next character.
+    /// - Returns: The members, and the text after the last of them that can't be read; `nil` if all is read.
+    static func split(_ line: String, hasEscapes: Bool = true) -> (members: [String], unread: String?) {
+        var members: [String] = []
+        var scanner = FieldScanner(line)
+        while !scanner.isAtEnd {
+            let start = scanner.position
+            let member = scanner.restOfMember(hasEscapes: hasEscapes)
+            guard let text = member?.trimmedOfBlanks else { return (members, scanner.text(from: start)) }
+            if !text.isEmpty { members.append(text) }
+            if scanner.hasMisplacedQuote, !scanner.isAtEnd { return (members, scanner.text(from: scanner.position)) }
+            _ = scanner.skip(",")
         }
-        return elements
+        return (members, nil)
+    }
+
+    /// Reads the rest of a member of a list, up to the comma that ends it.
+    ///
+    /// - Parameter hasEscapes: Whether a backslash in a quoted string escapes the next character.
+    /// - Returns: The rest, without the comma; `nil` if a quote is open in it.
+    mutating func restOfMember(hasEscapes: Bool = true) -> String? {
+        let start = position
+        while let byte = next, byte != UInt8(ascii: ",") {
+            guard byte == UInt8(ascii: "\"") else {
+                position += 1
+                continue
+            }
+            skipQuotedString(hasEscapes: hasEscapes)
+            if let next, !" \t,;".utf8.contains(next) { hasMisplacedQuote = true }
+        }
+        return hasOpenQuote ? nil : String(decoding: bytes[start..<position], as: UTF8.self)
+    }
+
+    private func text(from start: Int) -> String {
+        String(decoding: bytes[start...], as: UTF8.self).trimmedOfBlanks
+    }
+
+    private mutating func skipQuotedString(hasEscapes: Bool) {
+        position += 1
+        while let byte = next {
+            position += 1
+            if byte == UInt8(ascii: "\"") { return }
+            if hasEscapes, byte == UInt8(ascii: "\\"), !isAtEnd { position += 1 }
+        }
+        hasOpenQuote = true
     }
 }
 

@@ -59,7 +59,7 @@ extension HTTPField.EntityTag: HTTPField.Value {
     ///
     /// - Complexity: O(n) in the length of the text.
     public static func list(parsing text: String) -> [HTTPField.EntityTag] {
-        FieldScanner.elements(of: text, hasEscapes: false).compactMap(HTTPField.EntityTag.init(parsing:))
+        FieldScanner.members(of: [text], hasEscapes: false).compactMap(HTTPField.EntityTag.init(parsing:))
     }
 
     /// The tag itself, if it can be sent: it has no quote, blank or control character.

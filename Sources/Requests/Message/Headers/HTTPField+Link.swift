@@ -67,7 +67,8 @@ extension HTTPField {
 extension HTTPField.Link {
     /// Reads the links of all fields of one response; text that isn't a link ends its field (RFC 8288, B.2).
     ///
-    /// Of a parameter that stands twice, the first counts.
+    /// So does a link with a quote that is left open, or has text right after it, because a quote is missing before: a
+    /// text that a server only quotes never becomes a link. Of a repeated parameter, the first counts.
     ///
     /// - Parameters:
     ///   - values: The values of the fields, in their order.
@@ -78,7 +79,7 @@ extension HTTPField.Link {
         values.flatMap { value -> [HTTPField.Link] in
             var scanner = FieldScanner(value)
             var links: [HTTPField.Link] = []
-            while let link = HTTPField.Link(from: &scanner, of: base) { links.append(link) }
+            while !scanner.hasMisplacedQuote, let link = HTTPField.Link(from: &scanner, of: base) { links.append(link) }
             return links
         }
     }
@@ -89,9 +90,10 @@ extension HTTPField.Link {
         guard scanner.skip("<") else { return nil }
         let target = scanner.text { $0 != UInt8(ascii: ">") }
         guard scanner.skip(">") else { return nil }
+        guard var rest = scanner.restOfMember().map({ FieldScanner($0) }) else { return nil }
         // The text between a target and its parameters is ignored.
-        scanner.skip { !";,".utf8.contains($0) }
-        let parameters = scanner.parameters(upTo: ",", emptyValue: "").map { parameter in
+        rest.skip { $0 != UInt8(ascii: ";") }
+        let parameters = rest.parameters(emptyValue: "").map { parameter in
             HTTPField.Parameter(parameter.name.lowercasedASCII, parameter.value)
         }
         self.init(target: target.trimmedOfBlanks, parameters: parameters, base: base)

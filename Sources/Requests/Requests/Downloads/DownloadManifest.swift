@@ -60,7 +60,8 @@ extension DownloadManifest {
     ///   - now: The current time.
     init?(_ head: HTTPResponseHead, url: URL, now: Date) {
         let headers = head.headers
-        guard !headers.isEncoded, headers[.acceptRanges]?.equalsIgnoringASCIICase("none") != true,
+        let units = FieldScanner.members(of: headers[values: .acceptRanges])
+        guard !headers.isEncoded, !units.contains(where: { $0.equalsIgnoringASCIICase("none") }),
             let validator = Validator(headers)
         else { return nil }
         self.init(address: Self.digest(of: url), validator: validator, total: headers.exactLength, created: now)

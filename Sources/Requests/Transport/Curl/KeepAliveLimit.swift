@@ -16,7 +16,7 @@ struct KeepAliveLimit: Sendable, Hashable {
     /// Reads the field; `nil` without one.
     init?(_ head: HTTPResponseHead) {
         guard head[.keepAlive] != nil else { return nil }
-        for element in head[values: .keepAlive].flatMap({ FieldScanner.elements(of: $0) }) {
+        for element in FieldScanner.members(of: head[values: .keepAlive]) {
             let parts = element.split(separator: "=", maxSplits: 1).map { String($0).trimmedOfBlanks }
             guard parts.count == 2, let number = UInt32(parts[1]) else { continue }
             switch parts[0].lowercased() {

@@ -30,7 +30,7 @@ import Testing
             // Fields of real servers.
             ("<a>;rel=next", ["next"]), ("<a> ; rel = \"NEXT\"", ["next"]), ("<a>; REL=next; rel=prev", ["next"]),
             ("<a>; rel=\"next  prev\t last\"", ["next", "prev", "last"]), ("<a>", []), ("<a>; rel", []),
-            ("<a>; rel=\"\"", []), ("<a>; rel=\"open", ["open"]), ("<a>; title=\";,<>\"; rel=next", ["next"]),
+            ("<a>; rel=\"\"", []), ("<a>; title=\";,<>\"; rel=next", ["next"]),
             ("<a>; title=\"a\\\"; rel=prev\"; rel=next", ["next"]), ("<a>;;; rel=next", ["next"]),
             ("<a>; title=\"x\"y; rel=next", ["next"]), ("<a>; =x; rel=next", ["next"]),
             ("<a,b;c>; rel=next", ["next"]),

@@ -18,7 +18,8 @@ import Testing
 
     static let fields: [(String, seconds: UInt64?, requests: Int?)] = [
         ("timeout=5", 5, nil), ("timeout=5, max=100", 5, 100), ("max=0", nil, 0), ("TIMEOUT = 5 ,Max=1", 5, 1),
-        ("timeout=0", 0, nil), ("timeout=x, max=3", nil, 3), ("timeout=4294967295", 4_294_967_295, nil),
+        ("timeout=0", 0, nil), ("timeout=5, x=\"a, max=1", 5, nil), ("timeout=x, max=3", nil, 3),
+        ("timeout=4294967295", 4_294_967_295, nil),
     ]
 
     @Test(arguments: fields)

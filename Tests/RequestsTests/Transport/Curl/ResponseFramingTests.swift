@@ -34,6 +34,7 @@ import Testing
         ([.transferEncoding: "chunked", .contentLength: "5"], .lengthAndCoding),
         ([.contentLength: "5", .transferEncoding: "chunked"], .lengthAndCoding),
         ([.transferEncoding: "gzip, chunked"], .unknownCoding), ([.transferEncoding: "gzip"], .unknownCoding),
+        ([.transferEncoding: "chunked, \"x"], .unknownCoding), ([.transferEncoding: "\"x, chunked"], .unknownCoding),
         ([.transferEncoding: "chunked, chunked"], .unknownCoding), ([.transferEncoding: "xchunked"], .unknownCoding),
     ]
 
