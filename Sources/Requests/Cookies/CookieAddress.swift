@@ -18,9 +18,7 @@ struct CookieAddress: Sendable, Hashable {
     ///
     /// A host that isn't a plain ASCII name or address is refused: different components could read it differently.
     init?(_ url: URL) {
-        guard let host = url.host(percentEncoded: false).map(HostPattern.canonical), HostPattern.isHost(host) else {
-            return nil
-        }
+        guard let host = url.wireHost?.canonicalHost, HostPattern.isHost(host) else { return nil }
         self.host = host
         let scheme = url.scheme?.lowercasedASCII
         isSecure = scheme == "https" || scheme == "wss"

@@ -139,7 +139,7 @@ extension CookieJar.StoredCookie {
         self.init(
             name: cookie.name,
             value: cookie.value,
-            domain: HostPattern.canonical(isHostOnly ? cookie.domain : String(cookie.domain.dropFirst())),
+            domain: (isHostOnly ? cookie.domain : String(cookie.domain.dropFirst())).canonicalHost,
             isHostOnly: isHostOnly,
             path: cookie.path.isEmpty ? "/" : cookie.path,
             created: cookie.created,

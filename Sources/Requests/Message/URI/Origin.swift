@@ -6,6 +6,7 @@ import Foundation
 /// The origin of an address: scheme, host and port, with the default port of the scheme if none is given (RFC 6454).
 struct Origin: Sendable, Hashable {
     let scheme: String
+    /// The host in its canonical form.
     let host: String
     let port: Int?
 }
@@ -15,7 +16,7 @@ extension Origin {
     init(_ url: URL) {
         let scheme = url.scheme?.lowercased() ?? ""
         self.scheme = scheme
-        host = url.wireHost?.lowercased() ?? ""
+        host = url.wireHost?.canonicalHost ?? ""
         port = url.port ?? (scheme == "https" ? 443 : scheme == "http" ? 80 : nil)
     }
 }

@@ -11,6 +11,8 @@ struct CurlDestination: Sendable {
     /// The host name that libcurl looks up; empty in an address without a host.
     let hostOfAddresses: String
     let port: Int
+    /// The host in the form in which hosts are compared; empty in an address without one.
+    let canonicalHost: String
 
     /// - Parameter address: An address that is whole: with its scheme, and without a user.
     init(_ address: String) {
@@ -27,6 +29,7 @@ struct CurlDestination: Sendable {
             let port = Int(Self.text(authority[colon...].dropFirst()))
             return (scheme == 5, host, port ?? (scheme == 5 ? 443 : 80), Self.name(host))
         }
+        canonicalHost = name ?? hostOfAddresses.canonicalHost
     }
 
     /// The host in lower case; empty in an address without one.
@@ -37,7 +40,7 @@ struct CurlDestination: Sendable {
         address[address.index(address.startIndex, offsetBy: isSecure ? 8 : 7)...].prefix { !"/?#".contains($0) }
     }
 
-    var origin: Origin { Origin(scheme: isSecure ? "https" : "http", host: host, port: port) }
+    var origin: Origin { Origin(scheme: isSecure ? "https" : "http", host: canonicalHost, port: port) }
 
     private static func text(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> String {
         String(unsafeUninitializedCapacity: bytes.count) { text in

@@ -91,10 +91,15 @@ struct CurlEntrance {
         )
     }
 
-    /// A host, and a port if there is one, in the form of ``CurlDestination``.
+    /// The key of a host, and of a port if there is one.
     private static func key(_ place: String) -> String {
-        let host = place.prefix { $0 != ":" }
-        return (String(host).wireHost + place.dropFirst(host.count)).lowercased()
+        let bracket = place.lastIndex(of: "]") ?? place.startIndex
+        let colon = place[bracket...].firstIndex(of: ":") ?? place.endIndex
+        return key(String(place[..<colon]).canonicalHost, place[colon...].dropFirst())
+    }
+
+    private static func key(_ host: String, _ port: some StringProtocol) -> String {
+        port.isEmpty ? host : "\(host) \(port)"
     }
 
     /// The number of transfers that wait for their turn.
@@ -274,8 +279,8 @@ struct CurlEntrance {
     /// The addresses that a caller has configured instead of a look-up.
     private func override(for destination: CurlDestination) -> [String]? {
         guard !overrides.isEmpty else { return nil }
-        let host = destination.host
-        return overrides["\(host):\(destination.port)"] ?? overrides[host]
+        let host = destination.canonicalHost
+        return overrides[Self.key(host, String(destination.port))] ?? overrides[host]
     }
 
     /// The addresses of a name; `nil` if they are being looked up.

@@ -1,0 +1,52 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+extension String {
+    /// The canonical form of a host, for comparison.
+    ///
+    /// - A name is in lower case, as it goes on the wire, and without the dot of the root: `xn--bcher-kva.example` for
+    ///   `Bücher.example.`.
+    /// - An address is in its usual form, without brackets: `127.0.0.1` for `127.1`, `0x7f000001` and
+    ///   `[::ffff:127.0.0.1]`, since each leads to the same host.
+    ///
+    /// Everything that compares hosts compares this form: origins, cookies, pins, and the exceptions of proxies.
+    var canonicalHost: String {
+        var host = wireHost.lowercased()[...]
+        if host.utf8.last == UInt8(ascii: ".") { host = host.dropLast() }
+        if host.utf8.first == UInt8(ascii: "["), host.utf8.last == UInt8(ascii: "]") {
+            host = host.dropFirst().dropLast()
+        }
+        let text = String(host)
+        return text.canonicalAddress ?? text
+    }
+
+    /// The usual form of an address of IPv4 or IPv6, without brackets; `nil` if the text isn't one.
+    var canonicalAddress: String? {
+        utf8.contains(UInt8(ascii: ":")) ? canonicalAddressOfIPv6 : canonicalAddressOfIPv4
+    }
+
+    private var canonicalAddressOfIPv4: String? {
+        // Most hosts are names, which a look at the last label shows (WHATWG URL, 3.5).
+        let label = utf8.lastIndex(of: UInt8(ascii: ".")).map { utf8[$0...].dropFirst() } ?? utf8[...]
+        guard label.first.map(ASCII.isDigit) == true, utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
+        var address = in_addr()
+        if inet_pton(AF_INET, self, &address) == 1 { return self }
+        guard inet_aton(self, &address) != 0 else { return nil }
+        return withUnsafeBytes(of: address) { $0.map(String.init).joined(separator: ".") }
+    }
+
+    private var canonicalAddressOfIPv6: String? {
+        var address = in6_addr()
+        guard inet_pton(AF_INET6, self, &address) == 1 else { return nil }
+        let bytes = withUnsafeBytes(of: address) { Array($0) }
+        // An address of IPv4 in the form of IPv6 (RFC 4291, 2.5.5.2).
+        if bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
+            return bytes.suffix(4).map(String.init).joined(separator: ".")
+        }
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        inet_ntop(AF_INET6, &address, &text, socklen_t(text.count))
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}
