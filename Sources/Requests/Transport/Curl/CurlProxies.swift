@@ -46,8 +46,8 @@ struct CurlProxies: Sendable {
 
     private var plain: Proxy?
     private var secure: Proxy?
-    /// The hosts that are connected to directly: names of hosts and domains, addresses and networks.
-    private var exceptions: [Substring] = []
+    /// The hosts that are connected to directly.
+    private var exceptions: [ProxyException] = []
 
     init(
         _ configuration: CurlTransport.Configuration,
@@ -63,7 +63,8 @@ struct CurlProxies: Sendable {
         // Not HTTP_PROXY: a server may be started with a header field as this variable (CVE-2016-5385).
         plain = first("http_proxy", "all_proxy", "ALL_PROXY").map(Proxy.init)
         secure = first("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY").map(Proxy.init)
-        exceptions = first("no_proxy", "NO_PROXY")?.lowercased().split { ", \t".contains($0) } ?? []
+        let entries = first("no_proxy", "NO_PROXY")?.split { ", \t".contains($0) } ?? []
+        exceptions = entries.compactMap { ProxyException($0) }
     }
 
     /// Whether a connection to a proxy may use TLS.
@@ -72,18 +73,7 @@ struct CurlProxies: Sendable {
     /// The proxy for a host; `nil` if it is connected to directly.
     func proxy(for destination: CurlDestination) -> Proxy? {
         guard let proxy = destination.isSecure ? secure : plain else { return nil }
-        return exceptions.isEmpty || !isExcepted(destination.host) ? proxy : nil
-    }
-
-    private func isExcepted(_ host: String) -> Bool {
-        if exceptions == ["*"] { return true }
-        if let address = IPAddress(host.hasPrefix("[") ? host.dropFirst().dropLast() : host[...]) {
-            return exceptions.contains { address.matches($0) }
-        }
-        return exceptions.contains { exception in
-            let domain = exception.split(separator: ".").joined(separator: ".")
-            return host == domain || host.hasSuffix(".\(domain)")
-        }
+        return exceptions.contains { $0.includes(destination.canonicalHost, port: destination.port) } ? nil : proxy
     }
 }
 #endif

@@ -95,7 +95,10 @@ public final class CurlTransport: HTTPTransport {
         /// The proxy to use for every host, such as `http://proxy.example:3128`; an empty text disables proxies.
         ///
         /// `nil`, the default, uses the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`,
-        /// as they are when the transport is made.
+        /// as they are when the transport is made. An entry of `no_proxy` is a host, with the hosts below it
+        /// (`example.com`), only the hosts below it (`*.example.com`), an address, a network (`10.0.0.0/8`) or `*`, and
+        /// may end with a port (`example.com:8080`). The spelling of a host doesn't matter: `localhost` excepts
+        /// `localhost.`, and `127.0.0.1` excepts `127.1`.
         public var proxy: String?
         /// The Unix socket to connect to, for every host, and instead of any proxy.
         ///

@@ -22,15 +22,13 @@ struct IPAddress: Sendable, Hashable {
         }
     }
 
-    /// Whether a text is this address, or a network that has it, such as `10.0.0.0/8` (RFC 4632, 3.1).
-    func matches(_ text: some StringProtocol) -> Bool {
-        let parts = text.split(separator: "/", maxSplits: 1)
-        guard let first = parts.first, let network = IPAddress(first), network.bytes.count == bytes.count else {
-            return false
-        }
-        let count = parts.count == 1 ? bytes.count * 8 : Int(parts[1]) ?? -1
-        guard (0...bytes.count * 8).contains(count) else { return false }
-        return (0..<count).allSatisfy { (bytes[$0 / 8] ^ network.bytes[$0 / 8]) & (0x80 >> UInt8($0 % 8)) == 0 }
+    /// The number of bits: 32 or 128.
+    var bitCount: Int { bytes.count * 8 }
+
+    /// Whether the first bits of the address are those of a network.
+    func isIn(_ network: IPAddress, prefix: Int) -> Bool {
+        bitCount == network.bitCount
+            && (0..<prefix).allSatisfy { (bytes[$0 / 8] ^ network.bytes[$0 / 8]) & (0x80 >> UInt8($0 % 8)) == 0 }
     }
 }
 #endif
