@@ -42,26 +42,26 @@ struct PublicSuffixes: Sendable {
 
     /// Reads a list in the form of publicsuffix.org: one rule a line, or one a word.
     ///
-    /// Rules in other letters than ASCII are left out, since hosts are compared in their ASCII form.
+    /// Hosts are compared in their ASCII form, so rules beyond ASCII are converted to it.
     ///
     /// - Complexity: O(n) in the length of the list.
     init(parsing list: String) {
         for line in list.utf8.split(separator: UInt8(ascii: "\n")) where !line.starts(with: "//".utf8) {
-            for word in line.split(separator: UInt8(ascii: " ")) where word.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) {
-                add(String(Substring(word)).lowercasedASCII)
-            }
+            for word in line.split(whereSeparator: { $0 <= 0x20 }) { add(Substring(word)) }
         }
     }
 
-    private mutating func add(_ rule: String) {
+    private mutating func add(_ rule: Substring) {
         if rule.hasPrefix("!") {
-            exceptions.insert(String(rule.dropFirst()))
+            exceptions.insert(Self.domain(rule.dropFirst()))
         } else if rule.hasPrefix("*.") {
-            wildcards.insert(String(rule.dropFirst(2)))
+            wildcards.insert(Self.domain(rule.dropFirst(2)))
         } else {
-            suffixes.insert(rule)
+            suffixes.insert(Self.domain(rule))
         }
     }
+
+    private static func domain(_ text: Substring) -> String { String(text).wireHost.lowercasedASCII }
 
     /// Whether a domain, in lower case and in ASCII, is a public suffix; each domain of one label is.
     func contains(_ domain: String) -> Bool {

@@ -93,6 +93,18 @@ import Testing
         #expect(jar.sent(to: "https://city.kawasaki.jp/") == "c=1")
     }
 
+    @Test(
+        .enabled(if: FileManager.default.fileExists(atPath: "/usr/share/publicsuffix/public_suffix_list.dat")),
+        arguments: ["xn--55qx5d.cn", "xn--io0a7i.cn", "xn--od0alg.hk", "xn--12c1fe0br.xn--o3cw4h", "xn--czrw28b.tw"]
+    )
+    func noNeighbourGetsACookieOfAPublicSuffixBeyondASCII(suffix: String) {
+        let jar = jar()
+
+        jar.receive("a=1; Domain=\(suffix)", "b=1; Domain=shop.\(suffix)", from: "https://www.shop.\(suffix)/")
+
+        #expect(jar.sent(to: "https://other.\(suffix)/") == "" && jar.sent(to: "https://shop.\(suffix)/") == "b=1")
+    }
+
     @Test func plainCookiesOfManyHostsDoNotDriveOutASecureOne() {
         let jar = jar()
         jar.receive("session=1; Secure", from: "https://bank.example/")

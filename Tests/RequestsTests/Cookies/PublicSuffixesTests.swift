@@ -20,6 +20,8 @@ import Testing
             !www.ck
             *.Compute.example.com
             \u{516C}\u{53F8}.cn
+            *.\u{C5}land.example
+            !b\u{FC}cher.\u{C5}land.example
             """
     )
 
@@ -27,7 +29,9 @@ import Testing
         ("com", true), ("example.com", false), ("co.uk", true), ("example.co.uk", false), ("uk", true), ("ck", true),
         ("a.ck", true), ("www.ck", false), ("b.a.ck", false), ("compute.example.com", true),
         ("a.compute.example.com", true), ("b.a.compute.example.com", false), ("unheard-of", true),
-        ("a.unheard-of", false),
+        ("a.unheard-of", false), ("xn--55qx5d.cn", true), ("a.xn--55qx5d.cn", false), ("a.cn", false),
+        ("xn--land-poa.example", true), ("a.xn--land-poa.example", true), ("b.a.xn--land-poa.example", false),
+        ("xn--bcher-kva.xn--land-poa.example", false),
     ])
     func listSaysWhichDomainsArePublic(domain: String, isSuffix: Bool) {
         #expect(list.contains(domain) == isSuffix)
@@ -46,6 +50,7 @@ import Testing
         #expect(PublicSuffixes.system.contains("city.kawasaki.jp") == false)
         #expect(PublicSuffixes.system.contains("other.kawasaki.jp") && PublicSuffixes.system.contains("kawasaki.jp"))
         #expect(PublicSuffixes.system.contains("compute.amazonaws.com"))
+        #expect(PublicSuffixes.system.contains("xn--55qx5d.cn") && !PublicSuffixes.system.contains("a.xn--55qx5d.cn"))
         #expect(!PublicSuffixes.system.contains("www.ck"))
         #expect(!PublicSuffixes.short.contains("other.kawasaki.jp"))
     }
