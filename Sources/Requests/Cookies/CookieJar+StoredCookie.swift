@@ -146,12 +146,13 @@ extension SetCookie {
 
     /// The violation of a name prefix by the attributes: a server that sees the name relies on them.
     fileprivate var violation: String? {
-        let name = name.lowercasedASCII.utf8
-        if name.starts(with: "__secure-".utf8) {
-            return isSecure ? nil : "has the prefix “__Secure-”, and must be secure"
+        guard let prefix = CookieNamePrefix(of: name) else { return nil }
+        let isOfHost = (domain ?? "").isEmpty && path == "/"
+        guard !isSecure || prefix.requiresHTTPOnly && !isHTTPOnly || prefix.requiresHost && !isOfHost else {
+            return nil
         }
-        guard name.starts(with: "__host-".utf8) else { return nil }
-        let isOfHost = isSecure && (domain ?? "").isEmpty && path == "/"
-        return isOfHost ? nil : "has the prefix “__Host-”, and must be secure, have the path “/”, and no domain"
+        let attributes = ["be secure"] + (prefix.requiresHTTPOnly ? ["be HttpOnly"] : [])
+        let scope = prefix.requiresHost ? ["have the path “/”", "have no domain"] : []
+        return "has the prefix “\(prefix.rawValue)”, and must \((attributes + scope).joined(separator: ", "))"
     }
 }

@@ -13,7 +13,8 @@ import Foundation
 /// A host sets cookies for itself, and for the domains above it up to the first public suffix: no cookie is stored for
 /// all of `com`, `co.uk` or `github.io`. The suffixes come from the system's list (`/usr/share/publicsuffix`) if a
 /// Linux distribution has one; otherwise, also on Apple platforms, from a short list of the most common ones. Servers
-/// that must not depend on that use names that begin with `__Host-`, which are supported.
+/// that must not depend on that use names that begin with `__Host-`, which are supported, as are `__Secure-`, `__Http-`
+/// and `__Host-Http-`.
 ///
 /// The storage is bounded: 4,096 bytes a cookie, 50 cookies a domain and 3,000 in all. Cookies that aren't `Secure` are
 /// evicted first, and of those the least recently used ones. A cookie expires after 400 days, unless it is set again. A

@@ -169,6 +169,11 @@ import Testing
             ("__Host-a=b; Secure; Path=/x", false), ("__hOST-a=b; Secure; Path=/x", false),
             ("__Host-a=b; Secure; Path=/; Domain=example.com", false),
             ("__Host-\u{301}a=b", false), ("__Hosta=b", true), ("x__Host-a=b", true),
+            ("__Http-a=b; Secure; HttpOnly", true), ("__Http-a=b; Secure", false), ("__hTTP-a=b; HttpOnly", false),
+            ("__Http-a=b; Secure; HttpOnly; Domain=example.com; Path=/x", true), ("__Httpa=b", true),
+            ("__Host-Http-a=b; Secure; HttpOnly; Path=/", true), ("__Host-Http-a=b; Secure; Path=/", false),
+            ("__Host-HTTP-a=b; Secure; HttpOnly; Path=/x", false), ("__Host-Http-a=b; HttpOnly; Path=/", false),
+            ("__Host-Http-a=b; Secure; HttpOnly; Path=/; Domain=example.com", false),
         ] as [(String, Bool)]
     )
     func namesThatPromiseAreHeldToIt(field: String, isKept: Bool) {

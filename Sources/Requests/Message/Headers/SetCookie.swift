@@ -104,7 +104,8 @@ extension SetCookie {
         let pieces = text.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
         var (name, value) = pieces[0].pair
         if name.isEmpty || !pieces[0].contains(UInt8(ascii: "=")) { (name, value) = ("", name + value) }
-        guard !name.isEmpty || !value.isEmpty && !value.hasNamePrefix, name.utf8.count + value.utf8.count <= 4096
+        guard !name.isEmpty || !value.isEmpty && CookieNamePrefix(of: value) == nil,
+            name.utf8.count + value.utf8.count <= 4096
         else { return nil }
         self.init(name, value)
         for piece in pieces.dropFirst() {
@@ -140,12 +141,28 @@ extension SetCookie {
     }
 }
 
-extension String {
-    /// Whether a server would take the text for a name that promises something.
-    fileprivate var hasNamePrefix: Bool {
-        let start = lowercasedASCII
-        return start.hasPrefix("__secure-") || start.hasPrefix("__host-")
+/// A beginning of a cookie's name that promises attributes (RFC 6265bis, 4.1.3).
+enum CookieNamePrefix: String, CaseIterable {
+    case hostHTTP = "__Host-Http-"
+    case host = "__Host-"
+    case http = "__Http-"
+    case secure = "__Secure-"
+
+    /// The prefix of a name, in any case; `nil` if the name promises nothing.
+    init?(of name: String) {
+        let name = name.lowercasedASCII.utf8
+        guard let prefix = Self.allCases.first(where: { name.starts(with: $0.rawValue.lowercasedASCII.utf8) }) else {
+            return nil
+        }
+        self = prefix
     }
+
+    /// Whether scripts mustn't see the cookie.
+    ///
+    /// Each cookie with a prefix must be secure, too.
+    var requiresHTTPOnly: Bool { self == .http || self == .hostHTTP }
+    /// Whether only the host, in all its paths, receives the cookie.
+    var requiresHost: Bool { self == .host || self == .hostHTTP }
 }
 
 extension Substring.UTF8View {

@@ -63,7 +63,8 @@ import Testing
 
     @Test(
         arguments: [
-            "", "=", "; a=b", "__Host-a", "=__Secure-a=b", "a=b\r\n", "a=\0", "a=b; path=/\n",
+            "", "=", "; a=b", "__Host-a", "=__Secure-a=b", "__Http-a", "=__HOST-HTTP-a=b", "a=b\r\n", "a=\0",
+            "a=b; path=/\n",
             "a=" + String(repeating: "x", count: 4096),
         ]
     )
