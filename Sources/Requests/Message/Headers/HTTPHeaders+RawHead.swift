@@ -5,8 +5,9 @@ extension HTTPHeaders {
     /// Parses the fields of a head, from the line behind the status line to the empty line (RFC 9112, 5).
     ///
     /// The bytes come from a transport, which has recognized them as a head; parsing never fails. A folded line belongs
-    /// to the one before (RFC 9112, 5.2), a line without a colon is skipped, and bytes that aren't UTF-8 are read as
-    /// Latin-1, which such servers send.
+    /// to the one before (RFC 9112, 5.2), a line without a colon or with an invalid name is skipped, and bytes that
+    /// aren't UTF-8 are read as Latin-1, which such servers send. A carriage return or a NUL within a line is read as a
+    /// space: another reader might take it for the end of the line (RFC 9110, 5.5; RFC 9112, 2.2).
     ///
     /// - Parameters:
     ///   - bytes: The head.
@@ -21,13 +22,13 @@ extension HTTPHeaders {
             for line in RawLines(rest: head).dropFirst() {
                 if let keeps = keepsFolded, ASCII.isBlank(line[0]) {
                     guard keeps else { continue }
-                    fields[fields.endIndex - 1].value += " " + String(lenient: line.trimmed)
+                    fields[fields.endIndex - 1].value += " " + String(fieldText: line)
                 } else if let colon = line.offset(of: UInt8(ascii: ":")) {
                     let name = line.part(0..<colon).trimmed
-                    let keeps = !name.isEmpty && wanted.map { $0.isSpelled(name) } ?? true
+                    let keeps = wanted.map { $0.isSpelled(name) } ?? name.isToken
                     keepsFolded = keeps
                     guard keeps else { continue }
-                    let value = String(lenient: line.part(colon + 1..<line.count).trimmed)
+                    let value = String(fieldText: line.part(colon + 1..<line.count))
                     fields.append(HTTPField(HTTPField.Name(String(lenient: name)), value))
                 } else {
                     // A line folded behind a broken one belongs to that, not to the field before it.
@@ -72,6 +73,10 @@ extension UnsafeRawBufferPointer {
     }
 }
 
+extension UnsafeRawBufferPointer {
+    fileprivate var isToken: Bool { !isEmpty && allSatisfy(ASCIISet.token.contains) }
+}
+
 extension HTTPField.Name {
     /// Whether bytes are the name, in any case.
     fileprivate func isSpelled(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -87,6 +92,16 @@ extension HTTPField.Name {
 }
 
 extension String {
+    /// The text of a part of a line, without blanks around it.
+    fileprivate init(fieldText bytes: UnsafeRawBufferPointer) {
+        guard bytes.offset(of: UInt8(ascii: "\r")) ?? bytes.offset(of: 0) != nil else {
+            self.init(lenient: bytes.trimmed)
+            return
+        }
+        let clean = bytes.map { $0 == UInt8(ascii: "\r") || $0 == 0 ? UInt8(ascii: " ") : $0 }
+        self = clean.withUnsafeBytes { String(lenient: $0.trimmed) }
+    }
+
     fileprivate init(lenient bytes: UnsafeRawBufferPointer) {
         self = String(utf8: bytes) ?? String(latin1: bytes)
     }
