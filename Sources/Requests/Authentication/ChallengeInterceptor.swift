@@ -11,7 +11,8 @@ import Foundation
 /// })
 /// ```
 ///
-/// If a server offers both schemes, `Digest` is chosen, which never sends the password. It supports MD5, SHA-256,
+/// If a server offers both schemes, `Digest` is chosen, which never sends the password, and of its algorithms the
+/// strongest: MD5 only if the server offers nothing else. It supports MD5, SHA-256,
 /// SHA-512 and SHA-512-256, each also as `-sess`, with `auth` and `auth-int`, `userhash` and `nextnonce`. Content that
 /// isn't in memory or in a file can't be covered by `auth-int`.
 ///
@@ -146,8 +147,9 @@ public final class ChallengeInterceptor: HopAuthenticating {
         for asker in askers {
             let sent = request.headers[asker.credential].map(Authorization.init)
             guard let nonce = sent?.parameters[named: "nonce"] else { continue }
-            let info = asker.info.flatMap { head[$0] }
-            let next = info.flatMap { Authorization.Challenge.list(parsing: "Info \($0)").first?["nextnonce"] }
+            let info = asker.info.map { head[values: $0] } ?? []
+            let next = info.lazy.compactMap { Authorization.Challenge.list(parsing: "Info \($0)").first?["nextnonce"] }
+                .first
             spaces.withLock { $0.accept(nonce, by: asker, next: next) }
         }
     }
@@ -232,11 +234,17 @@ extension HTTPRequest {
 }
 
 extension HTTPResponseHead {
-    /// The challenge to answer: the first of `Digest` with a supported algorithm, else one of `Basic`.
+    /// The challenge to answer: that of `Digest` with the strongest supported algorithm, otherwise one of `Basic`.
+    ///
+    /// Of several with that algorithm, the first counts.
     fileprivate func challenge(by asker: CredentialSpace.Asker) -> Authorization.Challenge? {
         let challenges = headers[values: asker.isProxy ? .proxyAuthenticate : .wwwAuthenticate]
             .flatMap { Authorization.Challenge.list(parsing: $0) }
-        return challenges.first(where: \.isAnswerableDigest)
+        let digests = challenges.compactMap { challenge in
+            DigestSession.strength(of: challenge).map { (challenge, strength: $0) }
+        }
+        let strongest = digests.map(\.strength).max()
+        return digests.first { $0.strength == strongest }?.0
             ?? challenges.first { $0.scheme.equalsIgnoringASCIICase("Basic") }
     }
 }

@@ -5,12 +5,12 @@ import Foundation
 
 /// The answers to one challenge of the scheme `Digest` (RFC 7616): a user's name and password, and a count.
 struct DigestSession: Sendable {
-    /// The algorithm for digests of secrets and requests.
+    /// The algorithm for digests of secrets and requests, the weakest first.
     enum Algorithm: String, Sendable, CaseIterable {
         case md5 = "MD5"
         case sha256 = "SHA-256"
-        case sha512 = "SHA-512"
         case sha512of256 = "SHA-512-256"
+        case sha512 = "SHA-512"
 
         func digest(_ bytes: some Sequence<UInt8>) -> String {
             switch self {
@@ -68,6 +68,12 @@ struct DigestSession: Sendable {
         protection = protections?.first
     }
 
+    /// The strength of the algorithm that a challenge names, for comparison; `nil` if the challenge can't be answered.
+    static func strength(of challenge: Authorization.Challenge) -> Int? {
+        guard challenge.isAnswerableDigest, let (algorithm, _) = algorithm(of: challenge) else { return nil }
+        return Algorithm.allCases.firstIndex(of: algorithm)
+    }
+
     /// The algorithm that a challenge names, and whether it ends in `-sess`.
     private static func algorithm(of challenge: Authorization.Challenge) -> (Algorithm, hasKey: Bool)? {
         let name = challenge["algorithm"] ?? Algorithm.md5.rawValue
@@ -80,7 +86,7 @@ struct DigestSession: Sendable {
 
     /// The known protections of a list; the one without the content first, since it costs nothing.
     private static func protections(in list: String) -> [Protection] {
-        let names = FieldScanner.elements(of: list).map(\.lowercasedASCII)
+        let names = FieldScanner.members(of: [list]).map(\.lowercasedASCII)
         return [.auth, .authInt].filter { names.contains($0.rawValue) }
     }
 

@@ -213,6 +213,30 @@ private final class DigestServer: Sendable {
         #expect(try await get("/", client) == "hello")
     }
 
+    @Test(arguments: [
+        (["MD5", "SHA-256"], "SHA-256"), (["SHA-256", "MD5"], "SHA-256"), (["MD5", "MD5-sess"], "MD5"),
+        (["MD5-sess", "SHA-256-sess", "MD5"], "SHA-256-sess"), (["MD5", "SHA-256", "SHA-512-256"], "SHA-512-256"),
+        (["SHA-1", "MD5"], "MD5"), (["SHA-256-sess", "SHA-256"], "SHA-256-sess"),
+    ])
+    func thePasswordIsSentInTheStrongestDigest(offered: [String], chosen: String) async throws {
+        let transport = InMemoryTransport { request in
+            let texts = offered.map { #"Digest realm="r", nonce="n", qop="auth", algorithm=\#($0)"# }
+            return request.headers.contains(.authorization)
+                ? .status(.ok)
+                : .status(.unauthorized, headers: HTTPHeaders(texts.map { HTTPField(.wwwAuthenticate, $0) }))
+        }
+        let client = HTTPClient(transport: transport) {
+            $0.interceptors = [
+                ChallengeInterceptor { _, _ in URLCredential(user: "u", password: "p", persistence: .none) }
+            ]
+        }
+
+        _ = try await get("/", client)
+
+        let sent = try #require(transport.requests.last?.headers[.authorization])
+        #expect(Authorization(sent).parameters.first { $0.name == "algorithm" }?.value == chosen)
+    }
+
     @Test func proxyIsAnsweredByItsOwnClosure() async throws {
         let server = DigestServer("MD5", "auth", isProxy: true)
         let (client, transport) = makeClient(server)
