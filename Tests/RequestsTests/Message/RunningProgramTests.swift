@@ -1,6 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import RequestsTestSupport
 import Testing
 
@@ -30,5 +31,17 @@ import Testing
     func userAgentIsValidForAnyBundle(userAgent: String, start: String) {
         #expect(userAgent == start + " " + RunningProgram.library)
         #expect(userAgent.isFieldValue)
+    }
+
+    @Test func noServerLearnsTheVersionOfTheKernel() throws {
+        let userAgent = try #require(HTTPHeaders.default[.userAgent])
+        let version = ProcessInfo.processInfo.operatingSystemVersion
+
+        #if os(Linux)
+        #expect(!userAgent.contains("\(version.majorVersion).\(version.minorVersion)"))
+        #expect(userAgent.contains("Linux)"))
+        #else
+        #expect(userAgent.contains(" \(version.majorVersion).\(version.minorVersion)."))
+        #endif
     }
 }

@@ -48,14 +48,23 @@ enum RunningProgram {
     /// The value of `User-Agent` for the running program.
     static var userAgent: String {
         let information = Bundle.main.infoDictionary ?? [:]
-        let version = ProcessInfo.processInfo.operatingSystemVersion
         return userAgent(
             name: information["CFBundleExecutable"] as? String ?? ProcessInfo.processInfo.processName,
             version: information["CFBundleShortVersionString"] as? String,
             bundle: Bundle.main.bundleIdentifier,
             build: information["CFBundleVersion"] as? String,
-            system: "\(systemName) \(version.majorVersion).\(version.minorVersion).\(version.patchVersion)"
+            system: system
         )
+    }
+
+    /// The system; on Linux without its version, that of the kernel, which tells an attacker what is unpatched.
+    private static var system: String {
+        #if os(Linux)
+        systemName
+        #else
+        let version = ProcessInfo.processInfo.operatingSystemVersion
+        return "\(systemName) \(version.majorVersion).\(version.minorVersion).\(version.patchVersion)"
+        #endif
     }
 
     private static var systemName: String {
@@ -77,7 +86,7 @@ enum RunningProgram {
     }
 
     /// The value of `User-Agent` (RFC 9110, 10.1.5):
-    /// `Recipes/2.1 (com.example.recipes; build:42; Linux 6.1.0) Requests/0.1.0`.
+    /// `Recipes/2.1 (com.example.recipes; build:42; iOS 17.0.1) Requests/0.1.0`.
     ///
     /// Unknown parts are left out. Whatever an application's bundle contains, the value is a valid field of a few
     /// hundred bytes.
