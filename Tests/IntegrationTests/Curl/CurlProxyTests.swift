@@ -34,6 +34,35 @@ extension OverLoopback {
             #expect(proxy.connectionCount == 1)
             transport.close()
         }
+
+        /// The answer to the request for a tunnel comes from the proxy, over a connection that anyone can change.
+        @Test(arguments: [HTTPStatus.forbidden, .found, .proxyAuthenticationRequired, .serviceUnavailable])
+        func answerOfAProxyIsNeverTheOrigins(_ status: HTTPStatus) async throws {
+            let fields: HTTPHeaders = [
+                .setCookie: "session=evil", .location: "/evil", .cacheControl: "max-age=60",
+                .wwwAuthenticate: #"Basic realm="r""#, .proxyAuthenticate: #"Basic realm="p""#,
+            ]
+            let proxy = try MockServer { _ in .status(status, headers: fields, body: Data("evil".utf8)) }
+            let transport = CurlTransport.configured { $0.proxy = "http://127.0.0.1:\(proxy.port)" }
+            let (jar, cache, asked) = (CookieJar(), ResponseCache(), Recorder<Void>())
+            let client = HTTPClient(transport: transport) {
+                ($0.cookies, $0.cache) = (jar, cache)
+                $0.interceptors = [
+                    ChallengeInterceptor { _, _ in
+                        asked.record(())
+                        return URLCredential(user: "u", password: "p", persistence: .none)
+                    }
+                ]
+            }
+            let url = try #require(URL(string: "https://example.invalid/"))
+
+            let error = await #expect(throws: RequestError.self) { try await client.fetch(HTTPRequest(url: url)) }
+            transport.close()
+
+            #expect(error?.code == .proxyRefused && error?.response?.status == status)
+            #expect(jar.cookies.isEmpty && cache.responses(for: url).isEmpty && asked.count == 0)
+            #expect(proxy.requests.map(\.target) == ["example.invalid:443"])
+        }
     }
 }
 #endif

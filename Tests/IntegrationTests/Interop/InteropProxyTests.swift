@@ -49,6 +49,24 @@ extension OverLoopback {
             #expect(tunnel.targets.count == 5)
         }
 
+        @Test(arguments: ["socks4", "socks4a", "socks5", "socks5h"])
+        func trustIsCheckedBehindASocksProxy(scheme: String) async throws {
+            let proxy = try SocksProxy()
+            let transport = CurlTransport.configured { $0.proxy = "\(scheme)://127.0.0.1:\(proxy.port)" }
+            let authority = try servers.authority
+            let wrongPin = try authority.pinning([servers.pin("elsewhere")], forHosts: ["localhost"])
+
+            let answer = try await servers.ask(.trusted, trust: authority, over: transport)
+            let pin = try await servers.refusal(.trusted, trust: wrongPin, over: transport)
+            let system = try await servers.refusal(.trusted, trust: .system, over: transport)
+            let elsewhere = try await servers.refusal(.elsewhere, trust: authority, over: transport)
+            transport.close()
+
+            #expect(answer.version == "HTTP/2.0")
+            for error in [pin, system, elsewhere] { #expect(error?.code == .untrusted) }
+            #expect(proxy.ports.count == 4)
+        }
+
         @Test(arguments: ["Basic", "Digest"])
         func tunnelIsMadeWhenTheChallengeOfTheProxyIsAnswered(_ scheme: String) async throws {
             let parameters = scheme == "Basic" ? "" : #", nonce="n", qop="auth", algorithm=SHA-256"#
@@ -155,6 +173,52 @@ final class Tunnel: Sendable {
             connection.write("HTTP/1.1 200 Connection established\r\n\r\n")
             connection.relay(to: server)
         }
+    }
+}
+
+/// A proxy of SOCKS 4 and 5 that connects to any port of this machine, without credentials (RFC 1928).
+final class SocksProxy: Sendable {
+    private let listener: RawListener
+    private let log: Locked<[UInt16]>
+
+    var port: Int { listener.port }
+    /// The ports that were asked for, in order.
+    var ports: [UInt16] { log.withLock { $0 } }
+
+    init() throws {
+        let log = Locked<[UInt16]>([])
+        self.log = log
+        listener = try RawListener { connection in
+            guard let version = connection.read(1)?.first else { return }
+            let isFifth = version == 5
+            guard let port = isFifth ? Self.port5(connection) : Self.port4(connection) else { return }
+            log.withLock { $0.append(port) }
+            guard let server = RawConnection(connectedTo: port) else { return }
+            connection.write(isFifth ? [5, 0, 0, 1, 0, 0, 0, 0, 0, 0] : [0, 90, 0, 0, 0, 0, 0, 0])
+            connection.relay(to: server)
+        }
+    }
+
+    private static func port5(_ connection: RawConnection) -> UInt16? {
+        guard let methods = connection.read(1)?.first, connection.skip(Int(methods)), connection.write([5, 0]),
+            let request = connection.read(4), let kind = request.last
+        else { return nil }
+        let length = kind == 3 ? connection.read(1).map { Int($0[0]) } : kind == 1 ? 4 : 16
+        guard let length, connection.skip(length), let port = connection.read(2) else { return nil }
+        return UInt16(port[0]) << 8 | UInt16(port[1])
+    }
+
+    private static func port4(_ connection: RawConnection) -> UInt16? {
+        guard let request = connection.read(7), skipText(connection) else { return nil }
+        // An address of 0.0.0.x announces a name (SOCKS 4a).
+        let hasName = request[3...5].allSatisfy { $0 == 0 } && request[6] != 0
+        guard !hasName || skipText(connection) else { return nil }
+        return UInt16(request[1]) << 8 | UInt16(request[2])
+    }
+
+    private static func skipText(_ connection: RawConnection) -> Bool {
+        while let byte = connection.read(1)?.first { if byte == 0 { return true } }
+        return false
     }
 }
 #endif
