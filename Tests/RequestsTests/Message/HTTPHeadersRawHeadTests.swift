@@ -58,7 +58,7 @@ import Testing
         let head = Array("HTTP/1.1 200 OK\r\n\(row.lines)\r\n".utf8)
         let all = HTTPHeaders(rawHead: head)
 
-        for name in ["A", "a", "b", "D", "Absent"] as [HTTPField.Name] {
+        for name in ["A", "a", "b", "D", "Absent", "A\rSet-Cookie"] as [HTTPField.Name] {
             #expect(Array(HTTPHeaders(rawHead: head, only: name)) == all[fields: name])
         }
     }

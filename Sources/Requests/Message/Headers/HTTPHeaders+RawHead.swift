@@ -25,7 +25,7 @@ extension HTTPHeaders {
                     fields[fields.endIndex - 1].value += " " + String(fieldText: line)
                 } else if let colon = line.offset(of: UInt8(ascii: ":")) {
                     let name = line.part(0..<colon).trimmed
-                    let keeps = wanted.map { $0.isSpelled(name) } ?? name.isToken
+                    let keeps = (wanted.map { $0.isSpelled(name) } ?? true) && name.isToken
                     keepsFolded = keeps
                     guard keeps else { continue }
                     let value = String(fieldText: line.part(colon + 1..<line.count))
