@@ -108,6 +108,14 @@ import Testing
         #expect(!trial.isStored())
     }
 
+    @Test func noUserGetsTheResponseOfAnotherAfterAnOpenQuote() async {
+        await trial.load(for: CacheSample.get([.authorization: #"Digest username="ada"#]))
+
+        let exchange = await trial.send(CacheSample.get([.authorization: #"Digest username="bob"#]))
+
+        #expect(exchange.word == "miss")
+    }
+
     @Test func aReloadIsOneAfterAnOpenQuoteInPragma() async {
         await trial.load()
 

@@ -175,7 +175,10 @@ import Testing
         #expect((socket != nil) == (version == "1.1"))
     }
 
-    @Test(arguments: ["Sec-WebSocket-Extensions: permessage-deflate", "Sec-WebSocket-Protocol: other"])
+    @Test(arguments: [
+        "Sec-WebSocket-Extensions: permessage-deflate", "Sec-WebSocket-Extensions: \", permessage-deflate",
+        "Sec-WebSocket-Protocol: other",
+    ])
     func answerWithMoreThanWasOfferedIsAnError(_ field: String) async throws {
         let parts = field.split(separator: ":").map { $0.trimmingCharacters(in: .whitespaces) }
         let answer = StubResponse.webSocket { try $0.echo() }.header(HTTPField.Name(parts[0]), parts[1])

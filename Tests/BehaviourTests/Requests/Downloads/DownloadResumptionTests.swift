@@ -69,6 +69,7 @@ import Testing
             ([.eTag: "W/\"a\"", .lastModified: change, .date: "Sun, 06 Nov 1995 08:50:37 GMT"], nil),
             // Positions that aren't those of the file, and no positions.
             ([.eTag: "\"a\"", .contentEncoding: "gzip"], nil), ([.eTag: "\"a\"", .acceptRanges: "none"], nil),
+            ([.eTag: "\"a\"", .acceptRanges: "\"x", .acceptRanges: "none"], nil),
         ] as [(HTTPHeaders, String?)]
     )
     func theRestIsAskedForOnlyOnAStrongValidator(headers: HTTPHeaders, condition: String?) async throws {

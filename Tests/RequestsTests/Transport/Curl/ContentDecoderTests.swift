@@ -166,7 +166,7 @@ import Testing
     @Test(arguments: [
         ("gzip", [ContentCoding.gzip]), ("X-GZip", [.gzip]), ("deflate, br", [.deflate, .brotli]), ("ZSTD", [.zstd]),
         ("identity", []), ("identity, gzip,", [.gzip]), ("", []), ("utf-8", []), ("aws-chunked", []),
-        ("squash, gzip", []), ("gzip, squash", []),
+        ("squash, gzip", []), ("gzip, squash", []), ("gzip, \"x", []), ("\"x, gzip", []), ("gzip, \"x\"y, br", []),
     ])
     func codingsAreReadUnlessOneIsUnknown(_ value: String, _ codings: [ContentCoding]) {
         let head = HTTPResponseHead(status: .ok, headers: [.contentEncoding: value])
