@@ -198,13 +198,14 @@ extension Outbox {
         let asked = error.retryAfter(from: environment.now()) ?? .zero
         let seconds = min(max(wait, asked).clampedSeconds, Self.longestWait)
         let (next, summary) = (environment.now() + seconds, error.summary)
-        advance { $0.failed(entry.id, error, (decision, .refused, seconds, next, summary)) }
+        let end = OutboxState.End(decision: decision, wait: seconds, next: next, summary: summary)
+        advance { $0.failed(entry.id, error, end) }
     }
 
     /// Parks an entry that was being sent; from any thread.
     private func refuse(_ entry: Entry, _ error: RequestError, _ reason: Entry.Reason) {
-        let summary = error.summary
-        step { $0.failed(entry.id, error, (.park, reason, 0, .distantPast, summary)) }
+        let end = OutboxState.End(decision: .park, reason: reason, summary: error.summary)
+        step { $0.failed(entry.id, error, end) }
     }
 }
 

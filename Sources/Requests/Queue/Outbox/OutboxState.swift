@@ -52,14 +52,28 @@ struct OutboxState: Sendable {
         let id: UUID
         let record: OutboxRecord
         /// Whether a body is discarded after it.
-        let hasBody: Bool
+        var hasBody = false
+        /// Whether it must be in the journal.
+        ///
+        /// Without the record of a failed attempt, the next process only sends the entry too early.
+        var isRequired = true
         /// Returns the event, if the record is the end of the work on its entry.
-        let event: (@Sendable (Outbox.Entry) -> Outbox.Event)?
+        var event: (@Sendable (Outbox.Entry) -> Outbox.Event)?
     }
 
-    /// The decision about a failed attempt, the reason if it parks the entry, the wait if not, with its end, and the
-    /// error as text.
-    typealias End = (decision: Outbox.Decision, reason: Reason, wait: TimeInterval, next: Date, summary: String)
+    /// The decision about a failed attempt.
+    struct End: Sendable {
+        let decision: Outbox.Decision
+        /// The reason, if the decision parks the entry.
+        var reason = Reason.refused
+        /// The seconds before the next attempt, if the decision retries it.
+        var wait: TimeInterval = 0
+        /// The time of the next attempt, if the decision retries it.
+        var next = Date.distantPast
+        /// The error, as a string for the entry.
+        let summary: String
+    }
+
     typealias Reason = Outbox.Entry.Reason
 
     /// The account and the category of a line of entries, which contains all its entries except the passed ones.
@@ -176,7 +190,7 @@ struct OutboxState: Sendable {
             let previous = item(new.id)
             if let previous, works[new.id] != nil {
                 // A running attempt takes precedence, also in the journal.
-                unwritten.append(Unwritten(id: new.id, record: .changed(previous.entry), hasBody: false, event: nil))
+                unwritten.append(Unwritten(id: new.id, record: .changed(previous.entry)))
                 return []
             }
             apply(record, at: time)
@@ -272,7 +286,7 @@ struct OutboxState: Sendable {
     private mutating func park(_ item: Item, _ reason: Reason, isPassed: Bool, _ error: RequestError?) {
         var entry = item.entry
         (entry.state, entry.nextAttempt, entry.wait, entry.isPassed) = (.parked(reason), nil, nil, isPassed)
-        unwritten.append(Unwritten(id: entry.id, record: .changed(entry), hasBody: false) { .parked($0, error) })
+        unwritten.append(Unwritten(id: entry.id, record: .changed(entry)) { .parked($0, error) })
     }
 
     /// Applies the oldest unwritten records, which are in the journal now.
