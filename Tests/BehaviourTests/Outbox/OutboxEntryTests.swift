@@ -19,6 +19,7 @@ import Testing
         case .sent(_, let head): "sent \(head.status.code)"
         case .removed: "removed"
         case .accountChanged(let account): "account \(account ?? "none")"
+        case .folderLost: "folder lost"
         }
     }
 

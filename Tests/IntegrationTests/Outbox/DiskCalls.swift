@@ -89,18 +89,54 @@ final class DiskCalls: Sendable {
     }
 }
 
+/// The functions of the system under the names that the ones below take.
+private enum System {
+    typealias Rename = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>) -> Int32
+    typealias Unlink = @convention(c) (Int32, UnsafePointer<CChar>, Int32) -> Int32
+
+    static let rename = next("renameat", as: Rename.self)
+    static let unlink = next("unlinkat", as: Unlink.self)
+
+    /// Returns the function that the linker would have found without this program.
+    private static func next<Function>(_ name: String, as type: Function.Type) -> Function? {
+        // `RTLD_NEXT`, a macro that isn't imported.
+        dlsym(UnsafeMutableRawPointer(bitPattern: -1), name).map { unsafeBitCast($0, to: type) }
+    }
+
+    /// Returns the path of an open file, or of a name in an open folder.
+    static func path(_ descriptor: Int32, _ name: UnsafePointer<CChar>? = nil) -> String? {
+        let name = name.map { String(cString: $0) }
+        if descriptor == AT_FDCWD || name?.first == "/" { return name }
+        let file = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+        return file.map { file in name.map { "\(file)/\($0)" } ?? file }
+    }
+}
+
 @_cdecl("fsync") func watchedSync(_ descriptor: Int32) -> Int32 {
-    let file = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+    let file = System.path(descriptor)
     return DiskCalls.record(file) { .sync($0(file ?? "")) } ? fdatasync(descriptor) : -1
 }
 
-@_cdecl("rename") func watchedRename(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> Int32 {
-    let (from, to) = (String(cString: old), String(cString: new))
-    return DiskCalls.record(to) { .rename($0(from), to: $0(to)) } ? renameat(AT_FDCWD, old, AT_FDCWD, new) : -1
+@_cdecl("renameat") func watchedRename(
+    _ oldFolder: Int32,
+    _ old: UnsafePointer<CChar>,
+    _ newFolder: Int32,
+    _ new: UnsafePointer<CChar>
+) -> Int32 {
+    let (from, to) = (System.path(oldFolder, old), System.path(newFolder, new))
+    guard DiskCalls.record(to, { .rename($0(from ?? ""), to: $0(to ?? "")) }) else { return -1 }
+    return System.rename?(oldFolder, old, newFolder, new) ?? -1
 }
 
-@_cdecl("unlink") func watchedUnlink(_ path: UnsafePointer<CChar>) -> Int32 {
-    let file = String(cString: path)
-    return DiskCalls.record(file) { .unlink($0(file)) } ? unlinkat(AT_FDCWD, path, 0) : -1
+@_cdecl("rename") func watchedRename(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> Int32 {
+    watchedRename(AT_FDCWD, old, AT_FDCWD, new)
 }
+
+@_cdecl("unlinkat") func watchedUnlink(_ folder: Int32, _ name: UnsafePointer<CChar>, _ flags: Int32) -> Int32 {
+    let file = System.path(folder, name)
+    guard DiskCalls.record(file, { .unlink($0(file ?? "")) }) else { return -1 }
+    return System.unlink?(folder, name, flags) ?? -1
+}
+
+@_cdecl("unlink") func watchedUnlink(_ path: UnsafePointer<CChar>) -> Int32 { watchedUnlink(AT_FDCWD, path, 0) }
 #endif

@@ -33,8 +33,8 @@ import Testing
         )
     }
 
-    private func open() throws -> Outbox {
-        try Outbox(at: folder.url, client: client) {
+    private func open(at url: URL? = nil) throws -> Outbox {
+        try Outbox(at: url ?? folder.url, client: client) {
             $0.register(Write.self, as: "write")
             $0.backoff = .constant(.seconds(3600)).jitter(.none)
             ($0.connectivity, $0.isPaused) = (Connectivity(), true)
@@ -225,19 +225,120 @@ import Testing
         #expect(try open().damage == [] && folder.files.map(\.lastPathComponent) == ["journal", "lock"])
     }
 
-    /// Under its name there may be either journal after a loss of power, so nothing is promised any more.
-    @Test func journalWhoseNameIsNotOnTheDiskTakesNothing() async throws {
+    /// Under its name there may be either journal after a loss of power, so nothing is promised until it is on the disk.
+    @Test func journalWhoseNameIsNotOnTheDiskTakesNothingUntilItIs() async throws {
+        let clock = ManualClock()
+        client.environment.clock = clock
         let outbox = try open()
         _ = calls.take()
         calls.refuse { $0 == .sync("") }
         var count = 0
         try await replaceJournal(of: outbox, &count)
-        calls.refuse { _ in false }
 
         await #expect(throws: FileError.self) { try await outbox.add(Write(number: 0)) }
-        await outbox.close()
+        outbox.resume()
+        try await clock.waitForSleepers()
+        #expect(paths.elements == [])
+        calls.refuse { _ in false }
+        _ = calls.take()
+        let id = try await outbox.add(Write(number: 0))
 
-        #expect(try open().entries.count == count)
+        #expect(calls.take().prefix(3) == [.sync("bodies"), .sync(""), .sync("journal")])
+        #expect(outbox.entries.contains { $0.id == id } || paths.elements.contains("/writes/0"))
+        #expect(await outbox.waitUntilDrained())
+        #expect(paths.count == count + 1)
+    }
+
+    // MARK: A folder that is replaced
+
+    /// Moves the folder away, and opens another outbox with an entry at its path.
+    private func replaceFolder(_ folder: URL, by text: String) async throws -> Outbox {
+        try FileManager.default.moveItem(at: folder, to: self.folder.file("moved"))
+        let next = try open(at: folder)
+        try await next.add(Write(number: 7, text: text))
+        return next
+    }
+
+    @Test func folderThatIsReplacedDuringTheWaitForTheDiskTakesNoEntry() async throws {
+        let path = folder.file("outbox")
+        let outbox = try open(at: path)
+        let moved = folder.file("moved")
+        calls.refuse { call in
+            // The bytes are in the journal, and no check comes before the end of the wait.
+            if call == .sync("outbox/journal") { try? FileManager.default.moveItem(at: path, to: moved) }
+            return false
+        }
+
+        await #expect(throws: FileError.self) { try await outbox.add(Write(number: 1)) }
+        calls.refuse { _ in false }
+
+        #expect(outbox.isEmpty)
+        #expect(try Data(contentsOf: moved.appending(path: "journal")).isEmpty)
+    }
+
+    @Test func journalOfTheNextOwnerIsNotReplaced() async throws {
+        let path = folder.file("outbox")
+        let first = try open(at: path)
+        let next = Locked<Data?>(nil)
+        let moved = folder.file("moved")
+        calls.refuse { call in
+            guard case .rename(_, to: "outbox/journal") = call, next.withLock({ $0 }) == nil else { return false }
+            // Another process does this between the check of the folder and the renaming.
+            try? FileManager.default.moveItem(at: path, to: moved)
+            try? FileManager.default.createDirectory(at: path, withIntermediateDirectories: true)
+            let bytes = Data("the journal of the next owner".utf8)
+            try? bytes.write(to: path.appending(path: "journal"))
+            next.withLock { $0 = bytes }
+            return false
+        }
+        var count = 0
+        while next.withLock({ $0 }) == nil {
+            count += 1
+            try await first.add(Write(number: count, text: String(repeating: "x", count: 8000)))
+        }
+
+        #expect(try Data(contentsOf: path.appending(path: "journal")) == next.withLock { $0 })
+        await #expect(throws: FileError.self) { try await first.add(Write(number: 0)) }
+    }
+
+    @Test func outboxWhoseFolderIsReplacedSaysSoAndStops() async throws {
+        let path = folder.file("outbox")
+        let first = try open(at: path)
+        let events = first.events
+        try await first.add(Write(number: 1))
+        let next = try await replaceFolder(path, by: "next")
+
+        first.resume()
+
+        #expect(await !first.waitUntilDrained())
+        var losses: [FileError] = []
+        for await event in events { if case .folderLost(let error) = event { losses.append(error) } }
+        let loss = try #require(losses.first)
+        #expect(losses.count == 1 && loss.code == .cannotWriteFile)
+        await #expect(throws: loss) { try await first.add(Write(number: 2)) }
+        #expect(throws: loss) { try first.discardDamage() }
+        #expect(first.entries.count == 1 && paths.elements == [])
+        next.resume()
+        #expect(await next.waitUntilDrained())
+        #expect(paths.elements == ["/writes/7"])
+    }
+
+    /// Otherwise whoever waits for the outbox would wait until the response.
+    @Test func replacedFolderEndsTheWaitForARetry() async throws {
+        let clock = ManualClock()
+        client.environment.clock = clock
+        let path = folder.file("outbox")
+        let first = try open(at: path)
+        try await first.add(Write(number: 503))
+        first.resume()
+        try await clock.waitForSleepers()
+        try FileManager.default.removeItem(at: path)
+
+        async let isEmpty = first.waitUntilDrained()
+        clock.advance(by: .seconds(3600))
+
+        #expect(await !isEmpty)
+        #expect(paths.count == 1)
     }
 }
 #endif

@@ -84,6 +84,9 @@ extension Outbox {
         case removed(Entry)
         /// The outbox has another account, and sends other entries.
         case accountChanged(String?)
+        /// The folder was removed, or replaced by another one. The outbox has stopped, and this is its last event: it
+        /// sends nothing more, and ``Outbox/add(_:in:expires:file:)`` throws the error. Close it, and open another one.
+        case folderLost(FileError)
     }
 
     /// A decision about an entry whose attempt has failed.

@@ -93,6 +93,7 @@ extension Outbox {
         } while canWrite && shared.withLock { !$0.state.unwritten.isEmpty }
         let state = shared.withLock { $0.state }
         store.compact(isEmpty: state.isEmpty) { state.records }
+        if let loss = store.loss { return stop(after: loss) }
         let isWaiting = state.nextTime != nil || !state.unwritten.isEmpty
         setAlarm(canWrite ? state.nextTime : isWaiting ? time + Self.writingWait : nil, at: time)
         for waiter in shared.withLock({ $0.waiters.values }) { waiter.yield() }

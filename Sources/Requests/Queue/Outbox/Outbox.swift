@@ -105,6 +105,13 @@ public final class Outbox: Sendable {
         }
     }
 
+    /// Stops because the folder isn't the outbox's own any more.
+    func stop(after loss: FileError) {
+        for reader in shared.withLock({ $0.readers.values }) { reader.yield(.folderLost(loss)) }
+        stop()
+        store.release()
+    }
+
     private func stop() {
         let stopped = shared.withLock { shared in
             shared.state.isClosed = true
@@ -171,8 +178,14 @@ public final class Outbox: Sendable {
 
     /// Removes the files of ``damage``, once the user knows that changes may be lost.
     ///
-    /// - Throws: ``FileError`` if one can't be removed.
-    public func discardDamage() throws { try store.discardDamage() }
+    /// - Throws: ``FileError`` if one can't be removed; ``Outbox/Error`` if the outbox is closed.
+    public func discardDamage() throws {
+        guard !shared.withLock({ $0.state.isClosed }) else { throw closingError }
+        try store.discardDamage()
+    }
+
+    /// The error of a call after the end of the outbox.
+    var closingError: any Swift.Error { store.loss ?? Outbox.Error.closed }
 
     /// The entries, in the order in which they were added.
     ///
@@ -185,9 +198,9 @@ public final class Outbox: Sendable {
     /// Waits until no entry can be sent: each that is left is parked, or waits for a parked one.
     ///
     /// It also waits while there is no network, while the outbox is paused, and while nothing can be recorded because
-    /// the disk is full.
+    /// the disk is full. It doesn't wait for an outbox that is closed, or whose folder was removed or replaced.
     ///
-    /// - Returns: Whether the outbox is empty; `false` also if the task is cancelled.
+    /// - Returns: Whether the outbox is empty; `false` if the task is cancelled.
     @discardableResult
     public func waitUntilDrained() async -> Bool {
         let (changes, waiter) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))

@@ -8,9 +8,12 @@ import Foundation
 ///
 /// Only one object in all processes uses the folder. The outbox calls it on one queue; its state has a lock only
 /// because the compiler can't know that. No lock is held during I/O.
+///
+/// The journal is created and replaced relative to a descriptor of the folder: if another folder is at the path now, its
+/// files aren't touched.
 final class OutboxStore: Sendable {
     private struct State {
-        /// The open journal; `nil` after its release, and if the end of the file is unknown.
+        /// The open journal; `nil` before it is read, and after its release.
         var file: FileHandle?
         var length = 0
         /// The length above which the journal is replaced.
@@ -18,6 +21,18 @@ final class OutboxStore: Sendable {
         /// Whether the lock file occupies the reserve.
         var hasReserve = false
         var damage: [FileError] = []
+        /// The bodies that may belong to damaged entries.
+        var orphanedBodies: Set<String> = []
+        /// What an error has left undone, and must be done before anything is written.
+        var repairs: Set<Repair> = []
+        var loss: FileError?
+    }
+
+    private enum Repair {
+        /// Cut off the rest of a line that couldn't be written.
+        case end
+        /// Wait until the name of a new journal is on the disk: after a power failure, the previous one could be back.
+        case names
     }
 
     /// The length up to which replacing the journal isn't worthwhile.
@@ -29,10 +44,10 @@ final class OutboxStore: Sendable {
     private let folder: URL
     private let bodies: URL
     private let journal: URL
+    private let folderHandle: FileHandle
+    private let bodiesHandle: FileHandle
     private let lock: FileHandle
     private let state = Locked(State())
-
-    private var lockFile: URL { folder.appending(path: "lock") }
 
     /// Locks a folder, which is created if it doesn't exist.
     ///
@@ -53,11 +68,14 @@ final class OutboxStore: Sendable {
         } catch {
             throw FileError(folder, writing: error)
         }
-        lock = try Self.openFile(folder.appending(path: "lock"), O_CREAT)
-        guard PartialFile.lock(lock.fileDescriptor), let status = Self.status(of: lock),
-            PartialFile.isStill(lockFile, status)
-        else { throw Outbox.Error.inUse }
-        state.withLock { $0.hasReserve = status.st_size >= Self.reserve }
+        folderHandle = try Self.openFolder(folder)
+        bodiesHandle = try Self.openFolder(bodies)
+        lock = try Self.openFile("lock", in: folderHandle, O_CREAT, folder)
+        guard PartialFile.lock(lock.fileDescriptor), try findLoss(of: [("lock", lock)]) == nil else {
+            throw Outbox.Error.inUse
+        }
+        let length = Self.status(of: lock)?.st_size ?? 0
+        state.withLock { $0.hasReserve = length >= Self.reserve }
     }
 
     deinit { release() }
@@ -82,7 +100,7 @@ final class OutboxStore: Sendable {
     /// - Throws: ``FileError``, or ``Outbox/Error``.
     func read() throws -> [OutboxRecord.Part] {
         PartialFile.discardAll(beside: journal)
-        let file = try Self.openFile(journal, O_CREAT)
+        let file = try openFile("journal", O_CREAT)
         guard let bytes = try? file.readToEnd() ?? Data() else { throw FileError(journal, errno: EIO) }
         let (parts, end) = try OutboxRecord.read(bytes)
         try check(ftruncate(file.fileDescriptor, off_t(end)))
@@ -109,23 +127,71 @@ final class OutboxStore: Sendable {
         return parts
     }
 
-    /// Checks that the journal can be appended to.
+    /// The error after which the outbox must stop, because the folder isn't its own any more; `nil` before.
     ///
     /// An application may have removed the folder, or replaced it, and another outbox may have opened what is there
     /// now.
+    var loss: FileError? { state.withLock(\.loss) }
+
+    /// Checks that the journal can be appended to, and repairs what an earlier error has left undone.
     ///
-    /// - Throws: ``FileError``.
+    /// - Throws: ``FileError``; see also ``loss``.
     @discardableResult
     func check() throws(FileError) -> FileHandle {
         guard let file = state.withLock(\.file) else {
-            throw FileError(.cannotWriteFile, journal, "an error has closed it")
+            throw FileError(.cannotWriteFile, journal, "the outbox has released it")
         }
-        for (handle, url) in [(lock, lockFile), (file, journal)] {
-            guard let status = Self.status(of: handle), PartialFile.isStill(url, status) else {
-                throw FileError(.cannotWriteFile, url, "it was removed, or replaced by another file")
-            }
+        try checkFolder(file)
+        if state.withLock({ $0.repairs.contains(.end) }) {
+            try check(ftruncate(file.fileDescriptor, off_t(state.withLock(\.length))))
+            state.withLock { _ = $0.repairs.remove(.end) }
+        }
+        if state.withLock({ $0.repairs.contains(.names) }) {
+            try syncNames()
+            state.withLock { _ = $0.repairs.remove(.names) }
         }
         return file
+    }
+
+    /// Checks that the folder, the lock and the journal are still those of this outbox.
+    ///
+    /// - Throws: ``FileError``; see also ``loss``.
+    private func checkFolder(_ file: FileHandle) throws(FileError) {
+        if let loss { throw loss }
+        guard let loss = try findLoss(of: [("lock", lock), ("journal", file)]) else { return }
+        state.withLock { $0.loss = loss }
+        throw loss
+    }
+
+    /// Returns the error for a folder, or a file in it, that isn't at its path any more; `nil` if all are there.
+    ///
+    /// - Throws: ``FileError`` if that can't be found out.
+    private func findLoss(of files: [(name: String, handle: FileHandle)]) throws(FileError) -> FileError? {
+        if let loss = try findLoss(of: folderHandle, at: folder, { fstatat(AT_FDCWD, folder.path, &$0, 0) }) {
+            return loss
+        }
+        for (name, handle) in files {
+            let loss = try findLoss(of: handle, at: folder.appending(path: name)) {
+                fstatat(folderHandle.fileDescriptor, name, &$0, AT_SYMLINK_NOFOLLOW)
+            }
+            if let loss { return loss }
+        }
+        return nil
+    }
+
+    private func findLoss(
+        of handle: FileHandle,
+        at url: URL,
+        _ find: (inout stat) -> Int32
+    ) throws(FileError) -> FileError? {
+        var named = stat()
+        if find(&named) == 0 {
+            let status = Self.status(of: handle)
+            if status?.st_dev == named.st_dev, status?.st_ino == named.st_ino { return nil }
+        } else if errno != ENOENT, errno != ENOTDIR {
+            throw FileError(url, errno: errno)
+        }
+        return FileError(.cannotWriteFile, url, "it was removed, or replaced by another one")
     }
 
     /// Appends lines: all, or none if it throws.
@@ -150,9 +216,11 @@ final class OutboxStore: Sendable {
         let length = state.withLock(\.length)
         do {
             try write(lines, to: file, isDurable: isDurable)
+            // Otherwise an acknowledged entry could be in a folder that was replaced during the wait for the disk.
+            if isDurable { try checkFolder(file) }
             state.withLock { $0.length = length + lines.count }
         } catch {
-            if ftruncate(file.fileDescriptor, off_t(length)) != 0 { state.withLock { $0.file = nil } }
+            if ftruncate(file.fileDescriptor, off_t(length)) != 0 { state.withLock { _ = $0.repairs.insert(.end) } }
             throw error
         }
     }
@@ -175,16 +243,16 @@ final class OutboxStore: Sendable {
     }
 
     private func replace(with records: [OutboxRecord]) throws {
-        let url = folder.appending(path: PartialFile.name(for: journal.lastPathComponent))
-        defer { unlink(url.path) }
-        let file = try Self.openFile(url, O_CREAT | O_EXCL)
+        let (name, descriptor) = (PartialFile.name(for: journal.lastPathComponent), folderHandle.fileDescriptor)
+        defer { unlinkat(descriptor, name, 0) }
+        let file = try openFile(name, O_CREAT | O_EXCL)
         let bytes = try records.lines()
         try write(bytes, to: file, isDurable: true)
         try check()
-        try check(rename(url.path, journal.path))
+        try check(renameat(descriptor, name, descriptor, journal.lastPathComponent))
         state.withLock { ($0.file, $0.length, $0.limit) = (file, bytes.count, max(Self.shortest, 2 * bytes.count)) }
         // An acknowledged line must not be in a file whose name a power failure can lose.
-        do { try syncNames() } catch { state.withLock { $0.file = nil } }
+        do { try syncNames() } catch { state.withLock { _ = $0.repairs.insert(.names) } }
     }
 
     // MARK: Damage
@@ -270,7 +338,7 @@ final class OutboxStore: Sendable {
         do {
             try manager.copyItem(at: source, to: body(name))
             try manager.setAttributes([.posixPermissions: 0o600], ofItemAtPath: body(name).path)
-            try write(Data(), to: Self.openFile(body(name), 0), isDurable: true)
+            try write(Data(), to: openFile("bodies/\(name)", 0), isDurable: true)
             try syncNames()
         } catch {
             discard(name)
@@ -279,7 +347,7 @@ final class OutboxStore: Sendable {
     }
 
     /// Removes a body.
-    func discard(_ name: String) { unlink(body(name).path) }
+    func discard(_ name: String) { unlinkat(bodiesHandle.fileDescriptor, name, 0) }
 
     /// Removes the bodies that belong to no entry.
     func discardBodies(except names: Set<String>) {
@@ -289,10 +357,26 @@ final class OutboxStore: Sendable {
 
     // MARK: System
 
-    /// Opens a file for its owner alone, to be read and appended to.
-    private static func openFile(_ file: URL, _ flags: Int32) throws(FileError) -> FileHandle {
-        let descriptor = open(file.path, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0o600)
-        guard descriptor >= 0 else { throw FileError(file, errno: errno) }
+    private func openFile(_ name: String, _ flags: Int32) throws(FileError) -> FileHandle {
+        try Self.openFile(name, in: folderHandle, flags, folder)
+    }
+
+    /// Opens a file of the folder for its owner alone, to be read and appended to.
+    private static func openFile(
+        _ name: String,
+        in handle: FileHandle,
+        _ flags: Int32,
+        _ folder: URL
+    ) throws(FileError) -> FileHandle {
+        let flags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags
+        let descriptor = openat(handle.fileDescriptor, name, flags, 0o600)
+        guard descriptor >= 0 else { throw FileError(folder.appending(path: name), errno: errno) }
+        return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    }
+
+    private static func openFolder(_ folder: URL) throws(FileError) -> FileHandle {
+        let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+        guard descriptor >= 0 else { throw FileError(folder, errno: errno) }
         return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 
@@ -313,11 +397,7 @@ final class OutboxStore: Sendable {
 
     /// Waits until the names of the files are on the disk.
     private func syncNames() throws(FileError) {
-        for folder in [bodies, folder] {
-            let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
-            defer { close(descriptor) }
-            try check(fsync(descriptor))
-        }
+        for handle in [bodiesHandle, folderHandle] { try check(fsync(handle.fileDescriptor)) }
     }
 
     private func check(_ result: Int32) throws(FileError) {
