@@ -166,7 +166,48 @@ import Testing
         var request: Post<Void> { Post("writes/\(number)") }
     }
 
-    @Test(.enabled(if: mayMount)) func fullDiskIsAnErrorOfAddAndLosesNothing() async throws {
+    /// The reserve is for the ends of entries: without the record of a failure, the next process only sends too early.
+    @Test(.enabled(if: mayMount, mountingNeedsRoot)) func failuresOnAFullDiskLeaveTheReserve() async throws {
+        let folder = TemporaryFolder()
+        try #require(Self.mount(folder.url) == 0)
+        defer { _ = try? Self.run("/bin/umount", ["-l", folder.url.path]) }
+        let (clock, paths) = (ManualClock(), Recorder<String>())
+        let transport = InMemoryTransport { request in
+            paths.record(request.url.path)
+            return .status(request.url.path == "/writes/503" ? .serviceUnavailable : .noContent)
+        }
+        let client = HTTPClient(baseURL: URL(string: "https://api.example.com"), transport: transport) {
+            $0.clock = clock
+        }
+        let outbox = try Outbox(at: folder.url.appending(path: "outbox"), client: client) {
+            $0.register(Write.self, as: "write")
+            $0.backoff = .constant(.seconds(1)).jitter(.none)
+            ($0.connectivity, $0.isPaused) = (Connectivity(), true)
+        }
+        try await outbox.add(Write(number: 503), in: "busy")
+        let id = try await outbox.add(Write(number: 1), in: "other")
+        let filler = open(folder.file("filler").path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        defer { close(filler) }
+        let byte = [UInt8](repeating: 1, count: 4096)
+        while write(filler, byte, byte.count) > 0 {}
+
+        // Each record of a failure has some 400 bytes, the reserve has 64 KiB.
+        outbox.resume()
+        for _ in 0..<300 {
+            try await clock.waitForSleepers()
+            clock.advance(by: .seconds(1))
+        }
+
+        try await eventually { outbox.entries.first.map { $0.attempts > 300 } ?? false }
+        #expect(!outbox.entries.contains { $0.id == id } && outbox.entries.count == 1)
+        #expect(try Data(contentsOf: folder.file("outbox/journal")).count < 20_000)
+        #expect(paths.elements.count { $0 == "/writes/1" } == 1)
+        outbox.pause()
+        try await outbox.removeAll { _ in true }
+        #expect(outbox.isEmpty)
+    }
+
+    @Test(.enabled(if: mayMount, mountingNeedsRoot)) func fullDiskIsAnErrorOfAddAndLosesNothing() async throws {
         let folder = TemporaryFolder()
         try #require(Self.mount(folder.url) == 0)
         defer { _ = try? Self.run("/bin/umount", ["-l", folder.url.path]) }

@@ -56,11 +56,16 @@ extension Outbox {
     /// - Throws: ``FileError`` or ``Outbox/Error``.
     func write(_ lines: Data = Data(), isDurable: Bool = false, isAddition: Bool = false) throws {
         let (unwritten, isClosed) = shared.withLock { ($0.state.unwritten, $0.state.isClosed) }
-        guard !isClosed else { throw Outbox.Error.closed }
-        let all = try unwritten.map(\.record).lines() + lines
-        guard !all.isEmpty else { return _ = try store.check() }
+        guard !isClosed else { throw closingError }
+        let (records, required) = (unwritten.map(\.record), unwritten.filter(\.isRequired).map(\.record))
+        let canLeaveOut = !isAddition && required.count < records.count
         let isDurable = isDurable || unwritten.contains(where: \.hasBody)
-        try store.append(all, isDurable: isDurable, isAddition: isAddition)
+        do {
+            let usesReserve = !isAddition && !canLeaveOut
+            try store.append(records.lines() + lines, isDurable: isDurable, usesReserve: usesReserve)
+        } catch let error as FileError where canLeaveOut && error.code == .diskFull {
+            try store.append(required.lines() + lines, isDurable: isDurable, usesReserve: true)
+        }
         let time = stopwatch.elapsed
         perform(shared.withLock { $0.state.wrote(unwritten.count, at: time) })
     }

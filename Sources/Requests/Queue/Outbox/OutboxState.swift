@@ -276,7 +276,9 @@ struct OutboxState: Sendable {
         (item.entry.attempts, item.entry.failure) = (item.entry.attempts + 1, end.summary)
         if end.decision == .retry {
             (item.entry.nextAttempt, item.entry.wait) = (end.next, end.wait)
-            unwritten.append(Unwritten(id: id, record: .changed(item.entry), hasBody: false) { .failed($0, error) })
+            unwritten.append(
+                Unwritten(id: id, record: .changed(item.entry), isRequired: false) { .failed($0, error) }
+            )
         } else {
             park(item, end.reason, isPassed: end.decision == .skip, error)
         }
@@ -289,7 +291,7 @@ struct OutboxState: Sendable {
         unwritten.append(Unwritten(id: entry.id, record: .changed(entry)) { .parked($0, error) })
     }
 
-    /// Applies the oldest unwritten records, which are in the journal now.
+    /// Applies the oldest unwritten records, which are in the journal now, or needn't be there.
     mutating func wrote(_ count: Int, at time: Duration) -> [Action] {
         let written = unwritten.prefix(count)
         unwritten.removeFirst(count)

@@ -198,16 +198,18 @@ final class OutboxStore: Sendable {
     ///
     /// - Parameters:
     ///   - lines: The lines.
-    ///   - isDurable: Whether the lines have to survive a power failure, which requires a wait for the disk.
-    ///   - isAddition: Whether they add entries, and leave the reserve to the others.
+    ///   - isDurable: Whether the lines must survive a power failure, which requires a wait for the disk.
+    ///   - usesReserve: Whether they use the reserve if the disk is full. Otherwise they are written only if there is
+    ///     space for the reserve, too.
     /// - Throws: ``FileError``.
-    func append(_ lines: Data, isDurable: Bool, isAddition: Bool = false) throws(FileError) {
+    func append(_ lines: Data, isDurable: Bool, usesReserve: Bool) throws(FileError) {
         let file = try check()
-        if isAddition { try keepReserve() }
+        guard !lines.isEmpty else { return }
+        if !usesReserve { try keepReserve() }
         do {
             try extend(file, by: lines, isDurable: isDurable)
         } catch {
-            guard error.code == .diskFull, !isAddition, releaseReserve() else { throw error }
+            guard error.code == .diskFull, usesReserve, releaseReserve() else { throw error }
             try extend(file, by: lines, isDurable: isDurable)
         }
     }
