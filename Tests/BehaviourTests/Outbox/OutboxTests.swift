@@ -150,6 +150,35 @@ import Testing
         await trial.arrivals.first(2)
     }
 
+    /// Each of the processes ends before the wait does.
+    @Test(arguments: ["", "3600"]) func shortProcessesUnderAWrongDateDontBeginTheWaitAnew(field: String) async throws {
+        let isWell = Locked(false)
+        let headers: HTTPHeaders = field.isEmpty ? [] : [.retryAfter: field]
+        let trial = OutboxTrial { _ in
+            isWell.withLock(\.self) ? .text("saved") : .status(.serviceUnavailable, headers: headers)
+        }
+        func open() throws -> Outbox { try trial.open { $0.backoff = .constant(.seconds(50)).jitter(.none) } }
+        let wait = Double(field) ?? 50
+        let first = try open()
+        try await first.add(SaveNote(note: 1), in: "a")
+        try await trial.clock.waitForSleepers()
+        await first.close()
+        isWell.withLock { $0 = true }
+        trial.date.advance(by: -1_000_000_000)
+
+        for opening in 0..<3 {
+            let outbox = try open()
+            try await trial.clock.waitForSleepers()
+            #expect(outbox.entries.first?.nextAttempt == trial.date.now + wait * (1 - Double(opening) * 0.4))
+            await outbox.close()
+            trial.date.advance(by: wait * 0.4)
+        }
+        let last = try open()
+
+        #expect(await last.waitUntilDrained())
+        #expect(trial.arrivals.count == 2)
+    }
+
     /// The date of a device may be changed while entries wait.
     @Test(arguments: [-31_536_000.0, -30, 30, 31_536_000]) func changedDateDelaysNoEntry(by change: Double) async throws
     {

@@ -134,7 +134,12 @@ struct OutboxState: Sendable {
             case .damage(_, .anything): uncertain.formUnion(numbers.keys)
             }
         }
-        for number in Array(items.keys) { items[number]?.reopen(at: date, uncertain: uncertain) }
+        for number in Array(items.keys) {
+            guard items[number]?.reopen(at: date, uncertain: uncertain) == true, let entry = items[number]?.entry else {
+                continue
+            }
+            unwritten.append(Unwritten(id: entry.id, record: .changed(entry), isRequired: false))
+        }
         scheduleAll()
     }
 
@@ -394,7 +399,9 @@ extension OutboxState.Item {
     /// Adapts an entry of an earlier process to this one.
     ///
     /// A wait is never longer than it was: otherwise the attempt would be late if the date was set back.
-    fileprivate mutating func reopen(at date: Date, uncertain: Set<UUID>) {
+    ///
+    /// - Returns: Whether the wait was shortened. Unless the journal says so, each process would begin it anew.
+    fileprivate mutating func reopen(at date: Date, uncertain: Set<UUID>) -> Bool {
         // This version of the application may be able to send it.
         if case .parked(let reason) = entry.state, reason == .unregistered || reason == .unreadable {
             entry.state = .pending
@@ -402,9 +409,11 @@ extension OutboxState.Item {
         if entry.state == .pending, uncertain.contains(entry.id) {
             (entry.state, entry.nextAttempt, entry.wait) = (.parked(.uncertain), nil, nil)
         }
-        guard let next = entry.nextAttempt else { return due = .zero }
-        let wait = min(next.timeIntervalSince(date), entry.wait ?? Outbox.longestWait)
-        due = Duration(clampedSeconds: wait)
-        if date + wait < next { entry.nextAttempt = date + wait }
+        guard let next = entry.nextAttempt else { return false }
+        let (left, longest) = (next.timeIntervalSince(date), entry.wait ?? Outbox.longestWait)
+        due = Duration(clampedSeconds: min(left, longest))
+        guard left > longest else { return false }
+        (entry.nextAttempt, entry.wait) = (date + longest, longest)
+        return true
     }
 }
