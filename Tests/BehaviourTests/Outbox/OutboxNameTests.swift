@@ -69,6 +69,20 @@ import Testing
 
     // MARK: Other versions
 
+    @Test func journalOfTheFirstVersionIsReplacedOnce() async throws {
+        let trial = try Self.trial(of: "states")
+        func open() async throws -> Any? {
+            let outbox = try trial.open { $0.isPaused = true }
+            await outbox.close()
+            return try FileManager.default.attributesOfItem(atPath: trial.journal.path)[.systemFileNumber]
+        }
+        let first = try await open() as? Int
+        let bytes = try Data(contentsOf: trial.journal)
+
+        #expect(try await open() as? Int == first && first != nil)
+        #expect(try Data(contentsOf: trial.journal) == bytes)
+    }
+
     @Test(arguments: ["states", "replaced"]) func journalOfTheFirstVersionOpensEntryByEntry(name: String) async throws {
         let trial = try Self.trial(of: name)
         let json = try Data(contentsOf: Self.journals.appending(path: "\(name).entries"))

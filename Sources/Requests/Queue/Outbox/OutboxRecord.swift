@@ -33,8 +33,8 @@ enum OutboxRecord: Codable, Sendable {
     /// Whether it adds an entry.
     var isAddition: Bool { if case .added = self { true } else { false } }
 
-    /// Whether it adds an entry in the form of the first version.
-    var isOfFirstVersion: Bool { if case .added(_, _, _, nil) = self { true } else { false } }
+    /// Whether it adds an entry without a number, as the first version of the library did.
+    var lacksNumber: Bool { if case .added(_, _, nil, _) = self { true } else { false } }
 }
 
 /// A record is a line of text: the length and the checksum of the rest, both as eight hexadecimal digits, and JSON,

@@ -109,12 +109,12 @@ final class OutboxStore: Sendable {
         let damage = parts.compactMap { part in
             if case .damage(let range, _) = part { setAside(bytes[range], at: range.lowerBound) } else { nil }
         }
-        let isOld = parts.contains { if case .record(let record) = $0 { record.isOfFirstVersion } else { false } }
+        let lacksNumbers = parts.contains { if case .record(let record) = $0 { record.lacksNumber } else { false } }
         let limit: Int
         if damage.contains(where: { $0.file == journal }) {
             // It has the only copy of the damaged bytes.
             limit = .max
-        } else if !damage.isEmpty || isOld {
+        } else if !damage.isEmpty || lacksNumbers {
             // The entries of the first version get their numbers.
             limit = 0
         } else {
