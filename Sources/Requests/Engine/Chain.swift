@@ -40,10 +40,12 @@ enum Chain {
         { turn in turn.environment.rateLimiter.map { RateLink(limiter: $0, clock: turn.environment.clock) } },
         // A place at the host is held from here to the end of the transfer.
         { $0.environment.hostLimiter.map { HostLink(limiter: $0) } },
-        // The bandwidth comes last: it is to be used at once.
+        // The bandwidth is the last limit: it should be used at once.
         { turn in
             turn.environment.bandwidthLimiter.map { BandwidthLink(limiter: $0, clock: turn.environment.clock) }
         },
+        // After all waits, an outbox records that a server may get the request.
+        { $0.environment.lastInterceptor },
     ]
 }
 

@@ -354,6 +354,31 @@ import Testing
         #expect(trial.arrivals.elements.map(\.text) == ["1", "2"])
     }
 
+    /// It waits for its turn within the rate, or for another request to the host: no server has it.
+    @Test(arguments: [false, true]) func removedEntryThatWaitsForALimitIsNeverSent(isLimitOfHost: Bool) async throws {
+        let gate = Gate()
+        let trial = OutboxTrial { $0.text == "1" ? .text("saved").held(by: gate) : .text("saved") }
+        if isLimitOfHost {
+            trial.client.environment.hostLimiter = HostLimiter(limit: 1)
+        } else {
+            trial.client.environment.rateLimiter = RateLimiter(1, per: .seconds(60))
+        }
+        let outbox = try trial.open()
+        try await outbox.add(SaveNote(note: 1, text: "1"), in: "a")
+        await trial.arrivals.first(1)
+        let id = try await outbox.add(SaveNote(note: 2, text: "2"), in: "b")
+        try await eventually { outbox.states == [.sending, .sending] }
+        if !isLimitOfHost { try await trial.clock.waitForSleepers() }
+
+        try await outbox.remove(id)
+
+        // Neither the time advances nor the other request ends.
+        try await eventually { trial.client.operations.count == 1 }
+        gate.open()
+        #expect(await outbox.waitUntilDrained())
+        #expect(trial.arrivals.elements.map(\.text) == ["1"])
+    }
+
     @Test func changeOfTheAccountCancelsARemovedEntry() async throws {
         let trial = OutboxTrial { $0.text == "1" ? .never : .text("saved") }
         let outbox = try trial.open { $0.account = "ada" }

@@ -185,6 +185,9 @@ public struct RequestEnvironment: Sendable {
         /// The changes to a request before it inherits anything, such as those for a later page.
         var changes: [@Sendable (inout HTTPRequest) throws -> Void] = []
 
+        /// An interceptor after all others, which sees a request when it goes out; `nil` for none.
+        var lastInterceptor: (any Interceptor)?
+
         /// The work of a client that outlives its operations.
         var detachedWork: DetachedWork?
     }

@@ -156,15 +156,13 @@ extension Outbox {
             request.headers.set(.idempotencyKey(entry.id.uuidString))
             if let body { request.body = .file(body) } else { try request.body.refuseFiles() }
         }
-        environment.interceptors.append(
-            .intercepting { [weak self] request, next in
-                guard self?.shared.withLock({ $0.state.begin(entry.id) }) ?? true else {
-                    throw RequestError(.cancelled, phase: .building, reason: "the entry was removed from the outbox")
-                }
-                defer { self?.shared.withLock { $0.state.end(entry.id) } }
-                return try await next(request)
+        environment.lastInterceptor = .intercepting { [weak self] request, next in
+            guard self?.shared.withLock({ $0.state.begin(entry.id) }) ?? true else {
+                throw RequestError(.cancelled, phase: .building, reason: "the entry was removed from the outbox")
             }
-        )
+            defer { self?.shared.withLock { $0.state.end(entry.id) } }
+            return try await next(request)
+        }
         let operation: R.OperationType = client.makeOperation(for: request, in: environment, nil)
         operation.addResponseCompletion(on: queue) { [core = operation.core, weak self] result in
             // The operation is released outside of the lock: it may be an object of the application.
