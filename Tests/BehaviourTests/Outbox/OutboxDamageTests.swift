@@ -126,6 +126,59 @@ import Testing
         #expect(texts.sorted() == ["x", "y"] && outbox.isEmpty && outbox.damage.count == 1)
     }
 
+    /// The category has gone on without it, so a later entry doesn't show that it was sent.
+    @Test func skippedEntryWhoseRecordIsDamagedIsKept() async throws {
+        let trial = OutboxTrial { $0.text == "bad" ? .status(.unprocessableContent) : .text("saved") }
+        let first = try trial.open { ($0.decide, $0.isPaused) = ({ _, _ in .skip }, true) }
+        let id = try await first.add(SaveNote(note: 1, text: "bad"), in: "a")
+        try await first.add(SaveNote(note: 1, text: "later"), in: "a")
+        try await first.add(SaveNote(note: 2, text: "kept"), in: "b", expires: trial.date.now)
+        first.resume()
+        #expect(await !first.waitUntilDrained())
+        await first.close()
+        let bytes = try Data(contentsOf: trial.journal)
+        var lines = bytes.split(separator: Self.newline).map { Data($0 + [Self.newline]) }
+        let line = try #require(
+            lines.firstIndex { line in
+                [#"{"changed":{"#, id.uuidString].allSatisfy { line.range(of: Data($0.utf8)) != nil }
+            }
+        )
+
+        for index in stride(from: 0, to: lines[line].count - 1, by: Scale.pick(17, whole: 1)) {
+            lines[line][index] ^= 1
+            try lines.reduce(into: Data()) { $0 += $1 }.write(to: trial.journal)
+            lines[line][index] ^= 1
+
+            for _ in 0..<2 {
+                let outbox = try trial.open()
+                try await outbox.add(SaveNote(note: 1, text: "new"), in: "a")
+                // The record of the other entry may be read as damaged, too.
+                #expect(await !outbox.waitUntilDrained())
+                // A digit of the checksum may be of either case.
+                let state = Outbox.Entry.State.parked(outbox.damage.isEmpty ? .refused : .uncertain)
+                #expect(outbox.entries.first { $0.id == id }?.state == state, "byte \(index)")
+                #expect(!outbox.entries.contains { $0.category == "a" && $0.id != id }, "byte \(index)")
+                await outbox.close()
+            }
+            let last = try trial.open()
+            try last.discardDamage()
+            await last.close()
+        }
+        #expect(trial.arrivals.elements.count { $0.text == "bad" } == 1)
+    }
+
+    @Test func damageOfAClosedOutboxIsLeftToTheNextOne() async throws {
+        let trial = OutboxTrial()
+        try Data("not a record\n".utf8).write(to: trial.journal)
+        let first = try trial.open()
+        await first.close()
+
+        #expect(throws: Outbox.Error.closed) { try first.discardDamage() }
+
+        let second = try trial.open()
+        #expect(second.damage.count == 1)
+    }
+
     @Test func damageIsListedUntilItIsDiscarded() async throws {
         let trial = OutboxTrial()
         try Data("not a record\n".utf8).write(to: trial.journal)

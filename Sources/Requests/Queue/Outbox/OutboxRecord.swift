@@ -51,8 +51,11 @@ extension OutboxRecord {
     enum Loss: Sendable, Hashable {
         /// The addition of an entry, which is lost itself.
         case addition
-        /// A record of one of these entries, as far as its bytes can be trusted.
+        /// A change of one of these entries, if its bytes can be trusted. The change may have let the category continue
+        /// without the entry.
         case change(of: Set<UUID>)
+        /// The end of one of these entries, if its bytes can be trusted: it was sent, or the application removed it.
+        case end(of: Set<UUID>)
         /// Any number of records of any kind.
         case anything
     }
@@ -132,7 +135,8 @@ extension OutboxRecord {
         let ids = text.indices.dropLast(35).compactMap { start in
             UUID(uuidString: String(decoding: text[start..<start + 36], as: UTF8.self))
         }
-        return .change(of: Set(ids))
+        let isEnd = ["sent", "discarded", "removed"].contains { payload.starts(with: Data(#"{"\#($0)":{"#.utf8)) }
+        return isEnd ? .end(of: Set(ids)) : .change(of: Set(ids))
     }
 
     private static let newline = UInt8(ascii: "\n")

@@ -121,17 +121,24 @@ struct OutboxState: Sendable {
     init(_ parts: [OutboxRecord.Part], _ settings: Outbox.Settings, at date: Date) {
         (account, isPaused, isConnected) = (settings.account, settings.isPaused, settings.connectivity.isConnected)
         width = max(1, settings.maxConcurrentEntries)
-        var uncertain: Set<UUID> = []
+        // The entries that may have been sent, and those among them that may have been skipped instead.
+        var (uncertain, skipped): (Set<UUID>, Set<UUID>) = ([], [])
         for part in parts {
             switch part {
             case .record(let record):
+                if case .sent(_, let line, let number) = record { end(line, before: number, keeping: skipped) }
                 apply(record, at: .zero)
-                for id in record.ids { uncertain.remove(id) }
+                uncertain.subtract(record.ids)
+                skipped.subtract(record.ids)
             case .damage(_, .addition): break
+            case .damage(_, .end(let ids)):
+                uncertain.formUnion(candidates(ids))
             case .damage(_, .change(let ids)):
-                let left = ids.filter { numbers[$0] != nil }
-                uncertain.formUnion(left.count == 1 ? left : Set(numbers.keys))
-            case .damage(_, .anything): uncertain.formUnion(numbers.keys)
+                uncertain.formUnion(candidates(ids))
+                skipped.formUnion(candidates(ids))
+            case .damage(_, .anything):
+                uncertain.formUnion(numbers.keys)
+                skipped.formUnion(numbers.keys)
             }
         }
         for number in Array(items.keys) {
@@ -141,6 +148,25 @@ struct OutboxState: Sendable {
             unwritten.append(Unwritten(id: entry.id, record: .changed(entry), isRequired: false))
         }
         scheduleAll()
+    }
+
+    /// Returns the entry of a damaged record, or all entries if its identifier can't be trusted.
+    private func candidates(_ ids: Set<UUID>) -> Set<UUID> {
+        let left = ids.filter { numbers[$0] != nil }
+        return left.count == 1 ? left : Set(numbers.keys)
+    }
+
+    /// Removes the entries of a line before one that was sent, and parks those that may have been skipped.
+    private mutating func end(_ line: Line, before number: Int, keeping skipped: Set<UUID> = []) {
+        while let first = lines[line]?.numbers.first, first < number, var item = items[first] {
+            if skipped.contains(item.entry.id) {
+                (item.entry.state, item.entry.isPassed) = (.parked(.uncertain), true)
+                (item.entry.nextAttempt, item.entry.wait) = (nil, nil)
+                apply(.changed(item.entry), at: .zero)
+            } else {
+                remove(item.entry.id)
+            }
+        }
     }
 
     // MARK: Queries
@@ -336,9 +362,7 @@ struct OutboxState: Sendable {
             if wasPassed { enter(item) } else { schedule(item.line) }
         case .sent(let id, let line, let number):
             remove(id)
-            while let first = lines[line]?.numbers.first, first < number, let item = items[first] {
-                remove(item.entry.id)
-            }
+            end(line, before: number)
         case .discarded(let ids): for id in ids { remove(id) }
         case .removed(let id): remove(id)
         }
