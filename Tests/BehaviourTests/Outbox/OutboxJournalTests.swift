@@ -326,6 +326,13 @@ import Testing
 
         #expect(second.isEmpty && second.damage.count == 1)
         #expect(trial.folder.files.contains { $0.lastPathComponent == "\(id.uuidString).jpg" })
+        let kept = try await second.add(UploadPhoto(name: "b"), in: "b", expires: trial.date.now, file: photo)
+        #expect(await !second.waitUntilDrained())
+
+        try second.discardDamage()
+
+        let names = trial.folder.files.map(\.lastPathComponent).filter { $0.hasSuffix(".jpg") }
+        #expect(names.sorted() == ["\(kept.uuidString).jpg", "photo.jpg"].sorted())
     }
 
     @Test func fileOutsideIsRefused() async throws {

@@ -77,8 +77,7 @@ public final class Outbox: Sendable {
         store = try OutboxStore(folder)
         let parts = try store.read()
         let state = OutboxState(parts, settings, at: client.environment.now())
-        // The body may be all that is left of a damaged entry.
-        if store.damage.isEmpty { store.discardBodies(except: state.bodies) }
+        store.discardBodies(except: state.bodies)
         shared = Locked(Shared(state: state))
         let following = Task { [weak self, updates = settings.connectivity.updates()] in
             for await status in updates { self?.change { $0.isConnected = status.isConnected } }
@@ -176,7 +175,7 @@ public final class Outbox: Sendable {
 
     // MARK: Entries
 
-    /// Removes the files of ``damage``, once the user knows that changes may be lost.
+    /// Removes the files of ``damage``, and the files of its entries, once the user knows that changes may be lost.
     ///
     /// - Throws: ``FileError`` if one can't be removed; ``Outbox/Error`` if the outbox is closed.
     public func discardDamage() throws {

@@ -279,7 +279,7 @@ final class OutboxStore: Sendable {
         }
     }
 
-    /// Removes the damaged parts; those in the journal go with its next replacement.
+    /// Removes the damaged parts, and the bodies of their entries; those in the journal go with its next replacement.
     ///
     /// - Throws: ``FileError``.
     func discardDamage() throws(FileError) {
@@ -291,6 +291,11 @@ final class OutboxStore: Sendable {
             }
             state.withLock { $0.damage.removeAll { $0 == error } }
         }
+        let orphans = state.withLock { state in
+            defer { state.orphanedBodies = [] }
+            return state.orphanedBodies
+        }
+        for name in orphans { discard(name) }
     }
 
     // MARK: Reserve
@@ -352,9 +357,13 @@ final class OutboxStore: Sendable {
     func discard(_ name: String) { unlinkat(bodiesHandle.fileDescriptor, name, 0) }
 
     /// Removes the bodies that belong to no entry.
+    ///
+    /// A body may be all that is left of a damaged entry, so after damage they are kept until ``discardDamage()``.
     func discardBodies(except names: Set<String>) {
         let found = (try? FileManager.default.contentsOfDirectory(atPath: bodies.path)) ?? []
-        for name in found where !names.contains(name) { discard(name) }
+        let orphans = Set(found).subtracting(names)
+        guard damage.isEmpty else { return state.withLock { $0.orphanedBodies = orphans } }
+        for name in orphans { discard(name) }
     }
 
     // MARK: System
