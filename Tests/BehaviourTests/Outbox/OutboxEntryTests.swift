@@ -72,6 +72,32 @@ import Testing
         #expect(Outbox.Decision(about: error) == decision)
     }
 
+    /// Over `http`, a captive portal answers in the name of the server, or redirects to its login page.
+    @Test(arguments: [
+        (RequestError.Code.unacceptableContentType, "http://api.example.com", "text/html", Outbox.Decision.retry),
+        (.decoding, "http://api.example.com", "text/html; charset=utf-8", .retry),
+        (.unacceptableContentType, "https://api.example.com", "text/html", .park),
+        (.decoding, "https://api.example.com", "text/html", .park),
+        (.unacceptableContentType, "http://api.example.com", "application/json", .park),
+        (.rejected, "http://api.example.com", "text/html", .park),
+    ])
+    func pageOfAPortalDecidesNothing(code: RequestError.Code, url: String, type: String, decision: Outbox.Decision) {
+        let request = HTTPRequest(url: URL(string: url)!)
+        let response = HTTPResponseHead(status: .ok, headers: [.contentType: type])
+        let redirected = RequestError(
+            code,
+            phase: .validating,
+            request: HTTPRequest(url: URL(string: "https://login.example.com")!),
+            response: response,
+            attempts: [TransferRecord(cause: .initial, request: request)]
+        )
+        #expect(Outbox.Decision(about: redirected) == decision)
+        #expect(
+            Outbox.Decision(about: RequestError(code, phase: .validating, request: request, response: response))
+                == decision
+        )
+    }
+
     @Test func responseThatAValidatorRefusesIsRequestedOnce() async throws {
         let trial = OutboxTrial { .text($0.text == "bad" ? "no" : "saved") }
         trial.client.environment.validators = [
