@@ -69,6 +69,26 @@ import Testing
 
     // MARK: Other versions
 
+    /// Otherwise no other version of the library could read it.
+    @Test func recordsKeepTheirNamesInTheJournal() async throws {
+        let trial = OutboxTrial { $0.text == "late" ? .status(.serviceUnavailable) : .text("saved") }
+        let outbox = try trial.open { $0.isPaused = true }
+        try await outbox.add(SaveNote(note: 1, text: "1"), in: "a")
+        try await outbox.add(SaveNote(note: 2, text: "late"), in: "a")
+        outbox.resume()
+        try await trial.clock.waitForSleepers()
+        try await outbox.remove(outbox.add(SaveNote(note: 3), in: "a"))
+        await outbox.close()
+
+        let text = try String(contentsOf: trial.journal, encoding: .utf8)
+        let names = text.matches(of: /"([A-Za-z_]\w*)":/).map { String($0.1) }
+
+        let records = ["added", "_0", "content", "number", "version", "changed", "sent", "line", "before", "discarded"]
+        let entry = ["id", "type", "added", "category", "state", "pending", "attempts", "isPassed"]
+        let failure = ["nextAttempt", "wait", "failure"]
+        #expect(Set(names).subtracting(["note", "text"]) == Set(records + entry + failure))
+    }
+
     @Test func journalOfTheFirstVersionIsReplacedOnce() async throws {
         let trial = try Self.trial(of: "states")
         func open() async throws -> Any? {

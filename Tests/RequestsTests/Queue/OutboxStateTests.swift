@@ -14,10 +14,10 @@ import Testing
     /// Returns the state of an outbox with many entries.
     private static func state(categories: Int) -> (state: OutboxState, ids: [UUID]) {
         let ids = (0..<count).map { _ in UUID() }
-        let parts = ids.enumerated().map { number, id in
+        let parts = ids.enumerated().map { index, id in
             var entry = Outbox.Entry(id: id, type: "note", added: .distantPast)
-            entry.category = "\(number % categories)"
-            return OutboxRecord.Part.record(.added(entry, content: "{}", number: number + 1, version: 2))
+            entry.category = "\(index % categories)"
+            return OutboxRecord.Part.record(.added(entry, content: "{}", position: index + 1, version: 2))
         }
         var settings = Outbox.Settings()
         settings.connectivity = Connectivity()

@@ -8,7 +8,7 @@ extension Outbox {
     public struct Entry: Sendable, Hashable, Identifiable, Codable {
         /// The state of an entry.
         public enum State: Sendable, Hashable, Codable {
-            /// It is sent when its turn and its time have come.
+            /// It is sent after the earlier entries of its category, once its wait is over.
             case pending
             /// It is being sent, or its response is being handled; or its end can't be recorded, as on a full disk.
             case sending
@@ -93,12 +93,12 @@ extension Outbox {
     public enum Decision: Sendable, Hashable {
         /// It is sent again after a wait, and its category waits for it.
         case retry
-        /// It is parked, and its category waits behind it.
+        /// It is parked, and its category waits for it.
         case park
         /// It is parked, and its category continues.
         case skip
 
-        /// Makes the usual decision.
+        /// Creates the usual decision.
         ///
         /// | failure | decision |
         /// |---|---|

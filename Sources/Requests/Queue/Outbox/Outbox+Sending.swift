@@ -148,7 +148,7 @@ extension Outbox {
         }
     }
 
-    /// Makes the operation of an entry.
+    /// Returns the operation of an entry.
     func operation<R: NetworkRequest>(_ request: R, _ entry: Entry, _ handle: @escaping Handler<R>) -> R.OperationType {
         var environment = client.environment
         // Applied before the request inherits anything.

@@ -75,7 +75,7 @@ extension Outbox {
 
     /// The registered types, by their names.
     struct Registry: Sendable {
-        /// Makes the operation of an entry; throws if its content can't be decoded.
+        /// Returns the operation of an entry; throws if its content can't be decoded.
         typealias MakeOperation = @Sendable (Outbox, OutboxState.Item) throws -> AnyRequestOperation
 
         private var kinds: [String: MakeOperation] = [:]
@@ -115,7 +115,7 @@ extension Outbox {
             return name
         }
 
-        /// Makes the operation of an entry.
+        /// Returns the operation of an entry.
         ///
         /// - Throws: ``Outbox/Error`` for a name that isn't registered, or that doesn't determine the type; or the
         ///   error of decoding its content.

@@ -164,8 +164,8 @@ public final class Outbox: Sendable {
             }
         }
         do {
-            let number = shared.withLock { $0.state.takeNumber() }
-            try await commit([.added(entry, content: content, number: number, version: OutboxRecord.version)])
+            let position = shared.withLock { $0.state.takePosition() }
+            try await commit([.added(entry, content: content, position: position, version: OutboxRecord.version)])
         } catch {
             entry.body.map(store.discard)
             throw error
@@ -230,7 +230,7 @@ public final class Outbox: Sendable {
 
     /// Sends an entry again that is parked, or that waits after a failure.
     ///
-    /// It keeps its place in its category. Its attempts count from zero again, and it no longer expires. An entry that
+    /// It keeps its position in its category. Its attempts count from zero again, and it no longer expires. An entry that
     /// is being sent isn't changed; an identifier without an entry is ignored.
     ///
     /// - Throws: ``FileError`` if it can't be written; ``Outbox/Error`` if the outbox is closed.

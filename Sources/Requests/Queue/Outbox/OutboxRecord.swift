@@ -5,13 +5,13 @@ import Foundation
 
 /// A record in the journal of an outbox: a change of an entry.
 enum OutboxRecord: Codable, Sendable {
-    /// It was added: the entry, the request as JSON, the entry's place in the order of all entries, and the version of
-    /// the journal, both of which are `nil` in the first version.
-    case added(Outbox.Entry, content: String, number: Int? = nil, version: Int? = nil)
+    /// It was added: the entry, the request as JSON, the entry's position in the order of all entries, and the version
+    /// of the journal, both of which are `nil` in the first version.
+    case added(Outbox.Entry, content: String, position: Int? = nil, version: Int? = nil)
     /// An attempt, or the application, has changed it.
     case changed(Outbox.Entry)
-    /// The entry was sent, and no entry of its line before this number is left.
-    case sent(UUID, line: [String?], before: Int)
+    /// The entry was sent, and no entry of its account and category before this position is left.
+    case sent(UUID, categoryKey: [String?], before: Int)
     /// The application has removed these: all, or none.
     case discarded([UUID])
     /// It was sent, or the application has removed it: a record of the first version of the journal.
@@ -33,8 +33,24 @@ enum OutboxRecord: Codable, Sendable {
     /// Whether it adds an entry.
     var isAddition: Bool { if case .added = self { true } else { false } }
 
-    /// Whether it adds an entry without a number, as the first version of the library did.
-    var lacksNumber: Bool { if case .added(_, _, nil, _) = self { true } else { false } }
+    /// Whether it adds an entry without a position, as the first version of the library did.
+    var lacksPosition: Bool { if case .added(_, _, nil, _) = self { true } else { false } }
+
+    // The names in journals, which must not change.
+
+    enum AddedCodingKeys: String, CodingKey {
+        // swift-format-ignore: NoLeadingUnderscores
+        case _0
+        case content, version
+        case position = "number"
+    }
+
+    enum SentCodingKeys: String, CodingKey {
+        // swift-format-ignore: NoLeadingUnderscores
+        case _0
+        case before
+        case categoryKey = "line"
+    }
 }
 
 /// A record is a line of text: the length and the checksum of the rest, both as eight hexadecimal digits, and JSON,

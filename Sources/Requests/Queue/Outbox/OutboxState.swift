@@ -21,24 +21,24 @@ struct OutboxState: Sendable {
     struct Item: Sendable {
         var entry: Outbox.Entry
         let content: String
-        /// The place in the order of all entries.
-        let number: Int
+        /// The position in the order of all entries.
+        let position: Int
         /// The version of the journal in which it was added; `nil` for the first.
         let version: Int?
         /// The earliest time of the next attempt.
         var due = Duration.zero
 
-        var line: Line { [entry.account, entry.category ?? entry.id.uuidString] }
-        var turn: Turn { Turn(due: due, number: number) }
-        var record: OutboxRecord { .added(entry, content: content, number: number, version: version) }
+        var categoryKey: CategoryKey { [entry.account, entry.category ?? entry.id.uuidString] }
+        var attempt: ScheduledAttempt { ScheduledAttempt(due: due, position: position) }
+        var record: OutboxRecord { .added(entry, content: content, position: position, version: version) }
     }
 
-    /// The work on an entry, from its turn until its end is recorded.
+    /// The work on an entry, from the beginning of an attempt until its end is recorded.
     ///
-    /// Its line waits for that, even if the application has removed the entry in the meantime: nothing can stop a
+    /// Its category waits for that, even if the application has removed the entry in the meantime: nothing can stop a
     /// server that has received a request.
     private struct Work: Sendable {
-        let line: Line
+        let categoryKey: CategoryKey
         /// The file that the request may be reading.
         let body: String?
         /// Whether a request has gone out and wasn't answered yet.
@@ -76,38 +76,40 @@ struct OutboxState: Sendable {
 
     typealias Reason = Outbox.Entry.Reason
 
-    /// The account and the category of a line of entries, which contains all its entries except the passed ones.
-    typealias Line = [String?]
+    /// The account and the category of entries that are sent one at a time; that of an entry without a category is its own.
+    typealias CategoryKey = [String?]
 
-    /// The entries of a line, and the scheduled turn of the first.
-    private struct Row: Sendable {
-        /// The first number always belongs to an entry of the line; later ones may be outdated.
-        var numbers = Heap<Int>()
-        var turn: Turn?
+    /// The entries of a category, except the passed ones, and the scheduled attempt of the first.
+    private struct CategoryQueue: Sendable {
+        /// The first position always belongs to an entry of the category; later ones may be outdated.
+        var positions = Heap<Int>()
+        var attempt: ScheduledAttempt?
     }
 
     /// A time at which an entry may be the next one to be sent.
-    struct Turn: Sendable, Comparable {
+    struct ScheduledAttempt: Sendable, Comparable {
         var due: Duration
-        var number: Int
+        var position: Int
 
-        static func < (one: Turn, other: Turn) -> Bool { (one.due, one.number) < (other.due, other.number) }
+        static func < (one: ScheduledAttempt, other: ScheduledAttempt) -> Bool {
+            (one.due, one.position) < (other.due, other.position)
+        }
     }
 
     var account: String? { didSet { if account != oldValue { scheduleAll() } } }
     var isClosed = false
     var isPaused: Bool
     var isConnected: Bool
-    /// The records that have to be written, in their order.
+    /// The records that must be written, in their order.
     private(set) var unwritten: [Unwritten] = []
     private let width: Int
     private var items: [Int: Item] = [:]
-    private var numbers: [UUID: Int] = [:]
-    private var lines: [Line: Row] = [:]
-    /// The turns, of which some may be outdated, but not the first.
-    private var agenda = Heap<Turn>()
+    private var positions: [UUID: Int] = [:]
+    private var queues: [CategoryKey: CategoryQueue] = [:]
+    /// The scheduled attempts, of which some may be outdated, but not the first.
+    private var agenda = Heap<ScheduledAttempt>()
     private var works: [UUID: Work] = [:]
-    private var last = 0
+    private var lastPosition = 0
 
     /// Creates the state from the content of a journal.
     ///
@@ -126,7 +128,7 @@ struct OutboxState: Sendable {
         for part in parts {
             switch part {
             case .record(let record):
-                if case .sent(_, let line, let number) = record { end(line, before: number, keeping: skipped) }
+                if case .sent(_, let key, let position) = record { end(key, before: position, keeping: skipped) }
                 apply(record, at: .zero)
                 uncertain.subtract(record.ids)
                 skipped.subtract(record.ids)
@@ -137,12 +139,13 @@ struct OutboxState: Sendable {
                 uncertain.formUnion(candidates(ids))
                 skipped.formUnion(candidates(ids))
             case .damage(_, .anything):
-                uncertain.formUnion(numbers.keys)
-                skipped.formUnion(numbers.keys)
+                uncertain.formUnion(positions.keys)
+                skipped.formUnion(positions.keys)
             }
         }
-        for number in Array(items.keys) {
-            guard items[number]?.reopen(at: date, uncertain: uncertain) == true, let entry = items[number]?.entry else {
+        for position in Array(items.keys) {
+            guard items[position]?.reopen(at: date, uncertain: uncertain) == true, let entry = items[position]?.entry
+            else {
                 continue
             }
             unwritten.append(Unwritten(id: entry.id, record: .changed(entry), isRequired: false))
@@ -152,13 +155,13 @@ struct OutboxState: Sendable {
 
     /// Returns the entry of a damaged record, or all entries if its identifier can't be trusted.
     private func candidates(_ ids: Set<UUID>) -> Set<UUID> {
-        let left = ids.filter { numbers[$0] != nil }
-        return left.count == 1 ? left : Set(numbers.keys)
+        let left = ids.filter { positions[$0] != nil }
+        return left.count == 1 ? left : Set(positions.keys)
     }
 
-    /// Removes the entries of a line before one that was sent, and parks those that may have been skipped.
-    private mutating func end(_ line: Line, before number: Int, keeping skipped: Set<UUID> = []) {
-        while let first = lines[line]?.numbers.first, first < number, var item = items[first] {
+    /// Removes the entries of a category before one that was sent, and parks those that may have been skipped.
+    private mutating func end(_ key: CategoryKey, before position: Int, keeping skipped: Set<UUID> = []) {
+        while let first = queues[key]?.positions.first, first < position, var item = items[first] {
             if skipped.contains(item.entry.id) {
                 (item.entry.state, item.entry.isPassed) = (.parked(.uncertain), true)
                 (item.entry.nextAttempt, item.entry.wait) = (nil, nil)
@@ -171,7 +174,7 @@ struct OutboxState: Sendable {
 
     // MARK: Queries
 
-    private var sorted: [Item] { items.values.sorted { $0.number < $1.number } }
+    private var sorted: [Item] { items.values.sorted { $0.position < $1.position } }
     /// The entries as the application sees them, in the order in which they were added.
     var entries: [Outbox.Entry] { sorted.map(entry) }
     /// The records of all entries, for a new journal.
@@ -185,7 +188,7 @@ struct OutboxState: Sendable {
     /// The time at which something may be sent next; `nil` if nothing waits for a time.
     var nextTime: Duration? { isPaused || !isConnected || works.count >= width ? nil : agenda.first?.due }
 
-    private func item(_ id: UUID) -> Item? { numbers[id].flatMap { items[$0] } }
+    private func item(_ id: UUID) -> Item? { positions[id].flatMap { items[$0] } }
 
     /// The entry as the application sees it; `nil` if there is none.
     func entry(_ id: UUID) -> Outbox.Entry? { item(id).map(entry) }
@@ -201,17 +204,17 @@ struct OutboxState: Sendable {
     }
 
     /// Whether an entry that is being sent may still be sent, which isn't so with the credentials of another account.
-    private func isWanted(_ id: UUID) -> Bool { !isClosed && works[id].map { $0.line[0] == account } ?? false }
+    private func isWanted(_ id: UUID) -> Bool { !isClosed && works[id].map { $0.categoryKey[0] == account } ?? false }
 
     /// Whether the response to an entry is handled, which only its own account and its application may cause.
     func isHandled(_ id: UUID) -> Bool { isWanted(id) && item(id) != nil && works[id]?.isCancelled == false }
 
     // MARK: Changes by the application
 
-    /// Returns the number of a new entry.
-    mutating func takeNumber() -> Int {
-        last += 1
-        return last
+    /// Returns the position of a new entry.
+    mutating func takePosition() -> Int {
+        lastPosition += 1
+        return lastPosition
     }
 
     /// Applies a record that is in the journal.
@@ -220,7 +223,7 @@ struct OutboxState: Sendable {
         case .added(let new, _, _, _), .changed(let new):
             let previous = item(new.id)
             if let previous, works[new.id] != nil {
-                // A running attempt takes precedence, also in the journal.
+                // A running attempt takes precedence, in the journal too.
                 unwritten.append(Unwritten(id: new.id, record: .changed(previous.entry)))
                 return []
             }
@@ -256,18 +259,18 @@ struct OutboxState: Sendable {
     /// - Returns: The actions to perform.
     mutating func next(at time: Duration, _ date: Date) -> [Action] {
         var actions: [Action] = []
-        while !isPaused, isConnected, !isClosed, works.count < width, let turn = agenda.first, turn.due <= time {
+        while !isPaused, isConnected, !isClosed, works.count < width, let attempt = agenda.first, attempt.due <= time {
             agenda.popFirst()
-            if let item = items[turn.number] {
-                works[item.entry.id] = Work(line: item.line, body: item.entry.body)
-                lines[item.line]?.turn = nil
+            if let item = items[attempt.position] {
+                works[item.entry.id] = Work(categoryKey: item.categoryKey, body: item.entry.body)
+                queues[item.categoryKey]?.attempt = nil
                 if let expires = item.entry.expires, expires <= date {
                     park(item, .expired, isPassed: true, nil)
                 } else {
                     actions += [.report(.sending(entry(item))), .send(item)]
                 }
             }
-            discardOutdatedTurns()
+            discardOutdatedAttempts()
         }
         return actions
     }
@@ -286,9 +289,9 @@ struct OutboxState: Sendable {
     mutating func sent(_ id: UUID, _ response: HTTPResponseHead) -> [Action] {
         guard works[id] != nil else { return [] }
         guard let item = item(id) else { return finish(id) }
-        // An earlier one is in the line if the application has retried it in the meantime.
-        let first = lines[item.line]?.numbers.first ?? item.number
-        let record = OutboxRecord.sent(id, line: item.line, before: min(first, item.number))
+        // An earlier one is in the category if the application has retried it in the meantime.
+        let first = queues[item.categoryKey]?.positions.first ?? item.position
+        let record = OutboxRecord.sent(id, categoryKey: item.categoryKey, before: min(first, item.position))
         unwritten.append(
             Unwritten(id: id, record: record, hasBody: item.entry.body != nil) { .sent($0, response) }
         )
@@ -336,11 +339,11 @@ struct OutboxState: Sendable {
         }
     }
 
-    /// Ends the work on an entry, so that its line goes on.
+    /// Ends the work on an entry, so that its category continues.
     private mutating func finish(_ id: UUID) -> [Action] {
         guard let work = works.removeValue(forKey: id) else { return [] }
-        schedule(work.line)
-        return numbers[id] == nil ? [work.body.map(Action.discard)].compactMap(\.self) : []
+        schedule(work.categoryKey)
+        return positions[id] == nil ? [work.body.map(Action.discard)].compactMap(\.self) : []
     }
 
     // MARK: Helpers
@@ -349,71 +352,75 @@ struct OutboxState: Sendable {
         switch record {
         case .added(let entry, let content, let given, let version):
             remove(entry.id)
-            let number = given.flatMap { 0..<Int.max / 2 ~= $0 && items[$0] == nil ? $0 : nil } ?? last + 1
-            last = max(last, number)
-            let item = Item(entry: entry, content: content, number: number, version: version)
-            (numbers[entry.id], items[number]) = (number, item)
+            let position = given.flatMap { 0..<Int.max / 2 ~= $0 && items[$0] == nil ? $0 : nil } ?? lastPosition + 1
+            lastPosition = max(lastPosition, position)
+            let item = Item(entry: entry, content: content, position: position, version: version)
+            (positions[entry.id], items[position]) = (position, item)
             enter(item)
         case .changed(let entry):
             guard var item = item(entry.id) else { return }
             let wasPassed = item.entry.isPassed
             (item.entry, item.due) = (entry, entry.wait.map { time + Duration(clampedSeconds: $0) } ?? .zero)
-            items[item.number] = item
-            if wasPassed { enter(item) } else { schedule(item.line) }
-        case .sent(let id, let line, let number):
+            items[item.position] = item
+            if wasPassed { enter(item) } else { schedule(item.categoryKey) }
+        case .sent(let id, let key, let position):
             remove(id)
-            end(line, before: number)
+            end(key, before: position)
         case .discarded(let ids): for id in ids { remove(id) }
         case .removed(let id): remove(id)
         }
     }
 
     private mutating func remove(_ id: UUID) {
-        guard let number = numbers.removeValue(forKey: id), let item = items.removeValue(forKey: number) else { return }
-        schedule(item.line)
-    }
-
-    /// Puts an entry into its line, unless it is a passed one.
-    private mutating func enter(_ item: Item) {
-        guard !item.entry.isPassed else { return }
-        lines[item.line, default: Row()].numbers.insert(item.number)
-        schedule(item.line)
-    }
-
-    /// Schedules the turn of the first entry of a line.
-    private mutating func schedule(_ line: Line) {
-        defer { discardOutdatedTurns() }
-        while let number = lines[line]?.numbers.first, items[number]?.entry.isPassed ?? true {
-            lines[line]?.numbers.popFirst()
-        }
-        guard let number = lines[line]?.numbers.first, let item = items[number] else {
-            lines[line] = nil
+        guard let position = positions.removeValue(forKey: id), let item = items.removeValue(forKey: position) else {
             return
         }
-        let turn = isReady(item) ? item.turn : nil
-        guard turn != lines[line]?.turn else { return }
-        lines[line]?.turn = turn
-        if let turn { agenda.insert(turn) }
+        schedule(item.categoryKey)
+    }
+
+    /// Adds an entry to the queue of its category, unless it is a passed one.
+    private mutating func enter(_ item: Item) {
+        guard !item.entry.isPassed else { return }
+        queues[item.categoryKey, default: CategoryQueue()].positions.insert(item.position)
+        schedule(item.categoryKey)
+    }
+
+    /// Schedules the attempt of the first entry of a category.
+    private mutating func schedule(_ key: CategoryKey) {
+        defer { discardOutdatedAttempts() }
+        while let position = queues[key]?.positions.first, items[position]?.entry.isPassed ?? true {
+            queues[key]?.positions.popFirst()
+        }
+        guard let position = queues[key]?.positions.first, let item = items[position] else {
+            queues[key] = nil
+            return
+        }
+        let attempt = isReady(item) ? item.attempt : nil
+        guard attempt != queues[key]?.attempt else { return }
+        queues[key]?.attempt = attempt
+        if let attempt { agenda.insert(attempt) }
     }
 
     private mutating func scheduleAll() {
-        for (line, row) in lines {
-            guard let item = row.numbers.first.flatMap({ items[$0] }) else { continue }
-            let turn = isReady(item) ? item.turn : nil
-            lines[line]?.turn = turn
+        for (key, queue) in queues {
+            guard let item = queue.positions.first.flatMap({ items[$0] }) else { continue }
+            let attempt = isReady(item) ? item.attempt : nil
+            queues[key]?.attempt = attempt
         }
-        agenda = Heap(lines.values.compactMap(\.turn))
+        agenda = Heap(queues.values.compactMap(\.attempt))
     }
 
-    /// Whether the first entry of a line waits to be sent.
+    /// Whether the first entry of a category waits to be sent.
     private func isReady(_ item: Item) -> Bool {
         guard item.entry.state == .pending, item.entry.account == account else { return false }
-        let line = item.line
-        return !works.values.contains { $0.line == line }
+        let key = item.categoryKey
+        return !works.values.contains { $0.categoryKey == key }
     }
 
-    private mutating func discardOutdatedTurns() {
-        while let turn = agenda.first, items[turn.number].flatMap({ lines[$0.line]?.turn }) != turn {
+    private mutating func discardOutdatedAttempts() {
+        while let attempt = agenda.first,
+            items[attempt.position].flatMap({ queues[$0.categoryKey]?.attempt }) != attempt
+        {
             agenda.popFirst()
         }
     }

@@ -109,13 +109,13 @@ final class OutboxStore: Sendable {
         let damage = parts.compactMap { part in
             if case .damage(let range, _) = part { setAside(bytes[range], at: range.lowerBound) } else { nil }
         }
-        let lacksNumbers = parts.contains { if case .record(let record) = $0 { record.lacksNumber } else { false } }
+        let lacksPositions = parts.contains { if case .record(let record) = $0 { record.lacksPosition } else { false } }
         let limit: Int
         if damage.contains(where: { $0.file == journal }) {
             // It has the only copy of the damaged bytes.
             limit = .max
-        } else if !damage.isEmpty || lacksNumbers {
-            // The entries of the first version get their numbers.
+        } else if !damage.isEmpty || lacksPositions {
+            // The entries of the first version get their positions.
             limit = 0
         } else {
             // A journal of additions wouldn't become shorter.
@@ -250,6 +250,7 @@ final class OutboxStore: Sendable {
         let file = try openFile(name, O_CREAT | O_EXCL)
         let bytes = try records.lines()
         try write(bytes, to: file, isDurable: true)
+        // Late, because another outbox can open a folder whose lock file alone was removed.
         try check()
         try check(renameat(descriptor, name, descriptor, journal.lastPathComponent))
         state.withLock { ($0.file, $0.length, $0.limit) = (file, bytes.count, max(Self.shortest, 2 * bytes.count)) }
@@ -397,8 +398,8 @@ final class OutboxStore: Sendable {
     }
 
     private func write(_ bytes: Data, to file: FileHandle, isDurable: Bool) throws(FileError) {
-        let number = PrivateFile.writeAll(bytes, to: file.fileDescriptor)
-        guard number == 0 else { throw FileError(journal, errno: number) }
+        let errorNumber = PrivateFile.writeAll(bytes, to: file.fileDescriptor)
+        guard errorNumber == 0 else { throw FileError(journal, errno: errorNumber) }
         #if canImport(Darwin)
         // `fsync` leaves the bytes in the cache of the drive. Not every file system supports `F_FULLFSYNC`.
         if isDurable, fcntl(file.fileDescriptor, F_FULLFSYNC) == 0 { return }
