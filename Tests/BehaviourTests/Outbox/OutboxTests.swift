@@ -151,7 +151,7 @@ import Testing
     }
 
     /// Each of the processes ends before the wait does.
-    @Test(arguments: ["", "3600"]) func shortProcessesUnderAWrongDateDontBeginTheWaitAnew(field: String) async throws {
+    @Test(arguments: ["", "3600"]) func shortProcessesDoNotRestartAWait(field: String) async throws {
         let isWell = Locked(false)
         let headers: HTTPHeaders = field.isEmpty ? [] : [.retryAfter: field]
         let trial = OutboxTrial { _ in

@@ -226,7 +226,7 @@ import Testing
     }
 
     /// Under its name there may be either journal after a loss of power, so nothing is promised until it is on the disk.
-    @Test func journalWhoseNameIsNotOnTheDiskTakesNothingUntilItIs() async throws {
+    @Test func unsyncedJournalTakesNothingUntilItIsSynced() async throws {
         let clock = ManualClock()
         client.environment.clock = clock
         let outbox = try open()
@@ -259,7 +259,7 @@ import Testing
         return next
     }
 
-    @Test func folderThatIsReplacedDuringTheWaitForTheDiskTakesNoEntry() async throws {
+    @Test func folderReplacedDuringSyncTakesNoEntry() async throws {
         let path = folder.file("outbox")
         let outbox = try open(at: path)
         let moved = folder.file("moved")
@@ -323,7 +323,19 @@ import Testing
         #expect(paths.elements == ["/writes/7"])
     }
 
-    /// Otherwise whoever waits for the outbox would wait until the response.
+    /// The copy of a file must not be left in the folder of the next owner either.
+    @Test func fileIsNotCopiedIntoTheFolderOfTheNextOwner() async throws {
+        let path = folder.file("outbox")
+        let (first, photo) = (try open(at: path), try photo())
+        let next = try await replaceFolder(path, by: "next")
+
+        await #expect(throws: FileError.self) { try await first.add(Write(number: 1), file: photo.file) }
+
+        #expect(TemporaryFolder.files(in: path).map(\.lastPathComponent) == ["journal", "lock"])
+        await next.close()
+    }
+
+    /// Nothing else happens that could end the wait.
     @Test func replacedFolderEndsTheWaitForARetry() async throws {
         let clock = ManualClock()
         client.environment.clock = clock

@@ -349,7 +349,8 @@ final class OutboxStore: Sendable {
             try write(Data(), to: openFile("bodies/\(name)", 0), isDurable: true)
             try syncNames()
         } catch {
-            discard(name)
+            // By its path, where the copy is: the folder may have been replaced.
+            unlink(body(name).path)
             throw error as? FileError ?? FileError(source, writing: error)
         }
     }
