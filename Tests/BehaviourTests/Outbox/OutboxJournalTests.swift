@@ -138,7 +138,7 @@ import Testing
         let whole = try await Self.journal(of: trial, ["1", "2", "3"])
         let lines = whole.split(separator: UInt8(ascii: "\n"))
 
-        for index in stride(from: 0, to: whole.count, by: Scale.pick(41, whole: 1)) where whole[index] != byte {
+        for index in stride(from: 0, to: whole.count, by: Scale.pick(97, whole: 1)) where whole[index] != byte {
             var damaged = whole
             damaged[index] = byte
             try damaged.write(to: trial.journal)

@@ -106,7 +106,7 @@ import Testing
         defer { server.stop() }
         let arguments = ["outbox", folder.url.path, list.url.path, "\(server.port)"]
 
-        let rounds = Scale.pick(20, whole: 1000)
+        let rounds = Scale.pick(10, whole: 1000)
         for round in 0..<rounds {
             let time = random.withLock { Int.random(in: 0...250, using: &$0) }
             try await run(arguments + ["\(round * 10_000)"], server, killedAfter: .milliseconds(time))
