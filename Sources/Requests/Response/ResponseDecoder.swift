@@ -219,7 +219,7 @@ extension BodyDecoder {
         try decode(type, fromContent: response.content(for: type), atKeyPath: keyPath)
     }
 
-    /// Decodes content, or a part of it; empty content makes an optional `nil`.
+    /// Decodes content, or a part of it; content that is empty or blank makes an optional `nil`.
     ///
     /// - Throws: A `DecodingError`, or a ``RequestError`` of code `emptyResponse`.
     func decode<Value: Decodable>(
@@ -227,7 +227,7 @@ extension BodyDecoder {
         fromContent content: Data,
         atKeyPath keyPath: String? = nil
     ) throws -> Value {
-        guard !content.isEmpty else {
+        guard !content.isBlank else {
             guard let empty = (type as? any AnyOptional.Type)?.empty as? Value else {
                 throw RequestError(.emptyResponse, phase: .decoding)
             }
@@ -249,4 +249,9 @@ extension HTTPResponse<Data> {
         guard status == .notModified, body.isEmpty, !(type is any AnyOptional.Type) else { return body }
         throw RequestError(.notModified, phase: .decoding)
     }
+}
+
+extension Data {
+    /// Whether there is nothing but the blanks of JSON (RFC 8259, 2).
+    fileprivate var isBlank: Bool { allSatisfy { " \t\r\n".utf8.contains($0) } }
 }

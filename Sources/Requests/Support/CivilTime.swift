@@ -72,7 +72,7 @@ extension CivilTime {
 
 extension BinaryInteger {
     /// The quotient rounded down, and the remainder, which isn't negative.
-    fileprivate func floored(by divisor: Self) -> (quotient: Self, remainder: Self) {
+    func floored(by divisor: Self) -> (quotient: Self, remainder: Self) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }

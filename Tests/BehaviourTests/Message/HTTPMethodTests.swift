@@ -10,12 +10,25 @@ import Testing
         arguments: [
             (.get, true, true), (.head, true, true), (.options, true, true), (.trace, true, true), (.query, true, true),
             (.put, false, true), (.delete, false, true), (.post, false, false), (.patch, false, false),
-            (.connect, false, false), ("PURGE", false, false), ("get", false, false),
+            (.connect, false, false), ("PURGE", false, false), ("patch", false, false),
         ] as [(HTTPMethod, Bool, Bool)]
     )
     func methodsSayWhatRepeatingThemDoes(method: HTTPMethod, isSafe: Bool, isIdempotent: Bool) {
         // RFC 9110, 9.2; an unknown method counts as neither safe nor idempotent.
         #expect(method.isSafe == isSafe && method.isIdempotent == isIdempotent)
+    }
+
+    /// The fetch standard normalizes six methods; all others are sent as they are written.
+    @Test(
+        arguments: [
+            ("get", "GET"), ("Post", "POST"), ("pUT", "PUT"), ("delete", "DELETE"), ("head", "HEAD"),
+            ("options", "OPTIONS"), ("patch", "patch"), ("Patch", "Patch"), ("purge", "purge"), ("query", "query"),
+            ("gét", "gét"), ("", ""),
+        ]
+    )
+    func aMethodInLowerCaseIsSentAsServersKnowIt(text: String, sent: String) {
+        #expect(HTTPMethod(text).rawValue == sent && HTTPMethod(rawValue: text).rawValue == sent)
+        #expect(HTTPMethod(stringLiteral: text) == HTTPMethod(sent))
     }
 
     @Test func allAreTokensAndDifferent() {

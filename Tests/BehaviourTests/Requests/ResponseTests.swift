@@ -94,6 +94,14 @@ import Testing
         #expect(transport.requests.first?.headers[.accept] == "application/json")
     }
 
+    /// Some servers end every response with a line break.
+    @Test(arguments: ["", " ", "\n", " \r\n\t"]) func blankContentIsNoValue(_ text: String) throws {
+        let response = HTTPResponse(head: HTTPResponseHead(status: .ok), body: Data(text.utf8))
+
+        #expect(try response.decodeJSON([Int]?.self) == nil)
+        #expect(throws: RequestError.self) { try response.decodeJSON([Int].self) }
+    }
+
     @Test(arguments: [("{", RequestError.Code.decoding), ("[]", .decoding), ("", .emptyResponse)])
     func contentThatDoesNotDecodeIsAnError(text: String, code: RequestError.Code) async {
         let queue = TestQueue(InMemoryTransport { _ in .json(text) })

@@ -83,6 +83,13 @@ import Testing
         )
 
         #expect(named.suggestedFileName == "€.txt")
+        for (name, safe) in [
+            ("..%2F..%2Fetc%2Fpasswd", "passwd"), ("%2e%2e%5Ca.txt", "a.txt"), ("=?utf-8?B?Li4vYS50eHQ=?=", "a.txt"),
+            ("..%252Fa.txt", FileName.safe("..%2Fa.txt")), ("a%00b", FileName.safe("a\0b")),
+        ] {
+            let field = HTTPField(.contentDisposition, "attachment; filename=\"\(name)\"")
+            #expect(HTTPResponseHead(status: .ok, headers: [field]).suggestedFileName == safe, "\(name)")
+        }
         #expect(HTTPResponseHead(status: .ok, url: url).suggestedFileName == "42")
         #expect(HTTPResponseHead(status: .ok).suggestedFileName == "download")
     }

@@ -1,6 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// The presentation of content, with a suggested file name (RFC 6266).
 ///
 /// ```swift
@@ -83,7 +85,8 @@ extension ContentDisposition {
     /// Reads the value of a field; `nil` if no part of it can be read.
     ///
     /// If there are two file names, the one with a character set takes precedence (RFC 6266, 4.3), unless it can't be
-    /// read. Common errors of servers are accepted: no type, blanks in a name without quotes, a missing quote, a
+    /// read. In the other one, escapes such as `%E6%8A%A5` and encoded words such as `=?UTF-8?B?5oql?=` (RFC 2047) are
+    /// decoded, once, as browsers do it. Common errors of servers are accepted: no type, blanks in a name without quotes, a missing quote, a
     /// repeated parameter, of which the first counts.
     ///
     /// - Complexity: O(n) in the length of the text, and in the number of parameters squared, of which 64 are read.
@@ -103,7 +106,7 @@ extension ContentDisposition {
             if parameter.name.equalsIgnoringASCIICase("filename*") {
                 extendedName = extendedName ?? parameter.value.decodedExtendedValue
             } else if parameter.name.equalsIgnoringASCIICase("filename") {
-                fileName = fileName ?? parameter.value
+                fileName = fileName ?? parameter.value.decodedFileName
             } else if self[parameter: parameter.name] == nil {
                 parameters.append(parameter)
             }
@@ -125,10 +128,53 @@ extension String {
         guard value.indices.allSatisfy({ value[$0] != UInt8(ascii: "%") || value.isTriplet(at: $0) }) else {
             return nil
         }
-        let bytes = value.percentDecoded()
-        switch String(Substring(parts[0])).lowercasedASCII {
-        case "utf-8": return String(utf8: bytes)
-        case "iso-8859-1": return String(latin1: bytes)
+        return String(value.percentDecoded(), charset: String(Substring(parts[0])))
+    }
+}
+
+// MARK: - File names of servers
+
+extension String {
+    /// The name without the escapes or encoded words of servers that don't know RFC 8187; unchanged if it has none, or
+    /// if they can't be read.
+    fileprivate var decodedFileName: String { decodedWords ?? decodedEscapes ?? self }
+
+    /// The name without its escapes; `nil` if it has none, or if the result isn't UTF-8.
+    private var decodedEscapes: String? {
+        let bytes = Array(utf8)
+        guard bytes.indices.contains(where: bytes.isTriplet) else { return nil }
+        return String(utf8: bytes.percentDecoded())
+    }
+
+    /// The text of encoded words, between which blanks don't count (RFC 2047, 6.2); `nil` if there is other text, or a
+    /// word that can't be read.
+    private var decodedWords: String? {
+        var text = ""
+        for word in utf8.split(separator: UInt8(ascii: " ")) {
+            let parts = String(Substring(word)).split(separator: "?", omittingEmptySubsequences: false)
+            guard parts.count == 5, parts[0] == "=", parts[4] == "=" else { return nil }
+            let bytes: [UInt8]? =
+                switch parts[2].lowercased() {
+                case "b": Data(base64Encoded: String(parts[3])).map(Array.init)
+                case "q": Array(String(parts[3]).escapedWord.utf8).percentDecoded()
+                default: nil
+                }
+            guard let bytes, let decoded = String(bytes, charset: String(parts[1])) else { return nil }
+            text += decoded
+        }
+        return text.isEmpty ? nil : text
+    }
+
+    /// The text of an encoded word in the form of Q, with escapes as in an address.
+    private var escapedWord: String {
+        replacing("%", with: "%25").replacing("_", with: " ").replacing("=", with: "%")
+    }
+
+    /// Reads bytes in a character set; `nil` for one that isn't known, and for bytes that aren't in it.
+    fileprivate init?(_ bytes: [UInt8], charset: String) {
+        switch charset.lowercasedASCII {
+        case "utf-8", "us-ascii": self.init(utf8: bytes)
+        case "iso-8859-1": self.init(latin1: bytes)
         default: return nil
         }
     }

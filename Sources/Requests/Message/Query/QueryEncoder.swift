@@ -160,7 +160,8 @@ extension QueryEncoder {
 
     /// The form of a date.
     public enum Dates: Sendable {
-        /// As `2026-07-11T08:30:00Z`, in UTC, to the second; an error outside the years 0 to 9999.
+        /// As `2026-07-11T08:30:00Z`, in UTC; with milliseconds, `…:00.250Z`, if the date has a fraction of a second.
+        /// A date outside the years 0 to 9999 is an error.
         case iso8601
         /// As seconds since 1970, with a fraction if it isn't whole.
         case secondsSince1970
@@ -320,7 +321,10 @@ extension QueryEncoder {
             guard (-62_167_219_200..<253_402_300_800).contains(seconds) else {
                 throw Self.failure("is a date outside the years 0 to 9999", at: path)
             }
-            return CivilTime(secondsSinceEpoch: Int64(seconds.rounded(.down))).iso8601 + "Z"
+            let milliseconds = min(Int64((seconds * 1000).rounded()), 253_402_300_799_999)
+            let (whole, fraction) = milliseconds.floored(by: 1000)
+            let time = CivilTime(secondsSinceEpoch: whole).iso8601
+            return time + (fraction == 0 ? "" : "." + String(fraction + 1000).dropFirst()) + "Z"
         }
     }
 

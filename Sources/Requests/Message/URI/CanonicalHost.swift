@@ -38,6 +38,15 @@ extension String {
     }
 
     private var canonicalAddressOfIPv6: String? {
+        // A zone distinguishes the same address of two networks (RFC 6874).
+        if let percent = utf8.firstIndex(of: UInt8(ascii: "%")) {
+            let text = self[percent...]
+            let zone = text.dropFirst(text.hasPrefix("%25") ? 3 : 1)
+            guard !zone.isEmpty, ASCIISet.unreserved.containsAll(zone),
+                let address = String(self[..<percent]).canonicalAddressOfIPv6
+            else { return nil }
+            return "\(address)%25\(zone)"
+        }
         var address = in6_addr()
         guard inet_pton(AF_INET6, self, &address) == 1 else { return nil }
         let bytes = withUnsafeBytes(of: address) { Array($0) }
