@@ -49,7 +49,9 @@ public struct HTTPRequest: Sendable {
         /// It is stored in the request rather than derived from sent requests, because a response from a cache isn't
         /// sent.
         var originChange = OriginChange.none
-        /// The names of the fields that stayed behind when the request came to its present origin.
+        /// The address that the environment and interceptors have added fields for; `nil` before that.
+        var home: URL?
+        /// The names of the fields that stayed behind when the request came to its current origin.
         var withheldHeaders: [HTTPField.Name] = []
         /// The values that become query parameters when the encoder is known; see `query(_:)`.
         var encodableQueries: [EncodableQuery] = []

@@ -53,6 +53,18 @@ import Testing
         #expect(texts == ["1", "2", "1"])
     }
 
+    /// The names that public APIs use for credentials, users, and settings of their own.
+    @Test(arguments: FieldSample.fields.filter { $0.kind != .harmless })
+    func noAPIsFieldSharesAResponse(_ sample: FieldSample) async throws {
+        let (client, name) = (client(ResponseCache()), HTTPField.Name(sample.name))
+        let texts = [
+            try await get(client, [name: "ada=1"]), try await get(client, [name: "bob=1"]),
+            try await get(client, [name: "ada=1"]),
+        ]
+
+        #expect(texts == ["1", "2", "1"])
+    }
+
     static let harmless: [HTTPField.Name] = [
         "Accept", "Accept-Language", "Accept-Encoding", "User-Agent", "traceparent", "tracestate", "X-Request-ID",
         "X-Correlation-ID", "Idempotency-Key", "Pragma",

@@ -234,6 +234,53 @@ import Testing
         #expect(try received() == [.accept: "*/*", "X-Own": "o", "X-Mirror": "c"])
     }
 
+    /// A copy of the request, with all that the client and earlier interceptors have added.
+    @Test func aCopyThatAnInterceptorSendsElsewhereTakesOnlyTheCallersFieldsAlong() async throws {
+        let mirroring = ClosureInterceptor(
+            adapt: { request, context in
+                var copy = request
+                copy.url = URL(string: "https://mirror.example/file")!
+                copy.headers["X-Mirror"] = "c"
+                _ = try await context.send(copy)
+                copy.url = URL(string: "/v1/copy", relativeTo: request.url)!.absoluteURL
+                _ = try await context.send(copy)
+            }
+        )
+        let client = client {
+            $0.headers = ["X-Client": "a", .accept: "*/*"]
+            $0.interceptors = [
+                ClosureInterceptor(adapt: { request, _ in
+                    if request.headers["X-Mirror"] == nil { request.headers[.authorization] = "Bearer t" }
+                }), mirroring,
+            ]
+        }
+        let response = try await client.send(HTTPRequest("file").headers(["X-Own": "o"]))
+
+        let mirrored = try #require(server.requests.first { $0.url.host() == "mirror.example" })
+        #expect(mirrored.headers == [.accept: "*/*", "X-Own": "o", "X-Mirror": "c"])
+        let copied = try #require(server.requests.first { $0.url.path() == "/v1/copy" })
+        #expect(copied.headers["X-Client"] == "a" && copied.headers[.authorization] == "Bearer t")
+
+        // The request of a response, sent again by another client.
+        let sent = try #require(response.attempts.last).request
+        _ = try await HTTPClient(transport: server).send(sent)
+        #expect(try received()[.authorization] == "Bearer t")
+        var moved = sent
+        moved.host = "mirror.example"
+        _ = try await HTTPClient(transport: server).send(moved)
+        #expect(try received() == [.accept: "*/*", "X-Own": "o"])
+    }
+
+    /// The names that public APIs use for credentials, users, and settings of their own.
+    @Test(arguments: FieldSample.fields.filter { $0.kind != .harmless })
+    func noAPIsFieldFollowsToAnotherOrigin(_ sample: FieldSample) async throws {
+        let name = HTTPField.Name(sample.name)
+        let response = try await client().send(Self.moved(to: "https://other.example/", [HTTPField(name, "value")]))
+
+        #expect(server.requests.first?.headers[name] == "value" && server.requests.last?.headers[name] == nil)
+        #expect(response.attempts.last?.withheldHeaders == [name])
+    }
+
     // MARK: What people read
 
     @Test func everyRecordOfTheHopNamesWhatStayedBehind() async throws {

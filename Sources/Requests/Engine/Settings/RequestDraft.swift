@@ -63,6 +63,7 @@ struct RequestDraft {
         // Code that doesn't know the address may have added fields after those of the environment were left out: an
         // interceptor, or the class of the operation.
         request.stayAway(by: originChange)
+        request.settle()
         do { try request.resolveBody(implied: implied, using: turn.environment.makeEncoder) } catch {
             throw RequestError(encoding: error)
         }
@@ -85,6 +86,11 @@ extension HTTPRequest {
             throw InvalidValue(.url, reason, excerpt: url.redactedDescription)
         }
         let marks = environment.marks(options)
+        // A copy of a request that was sent before, or that an interceptor has got.
+        if let home = fields.home {
+            let way = OriginChange(from: Origin(home), to: origin(in: environment.baseURL))
+            leaveOrigin(way, except: [.unattributed, .caller, .body])
+        }
         let change = originChange(from: environment.baseURL)
         // A caller that sends the target of a redirect again has chosen the address.
         if case .link(let way) = fields.addressSource { fields.originChange = way } else { fields.originChange = .none }
@@ -104,7 +110,13 @@ extension HTTPRequest {
         if case .parameter(let item) = fields.addressSource { replaceParameter(item, style: own) }
         let implied = applyHeaders(of: inherited)
         marks.mark(&headers)
+        settle()
         return implied
+    }
+
+    /// Notes the address that fields have been added for.
+    mutating func settle() {
+        if case .url(let url) = fields.address { fields.home = url }
     }
 
     /// The query parameters that the request inherits: for an address that a response names, those that it lacks.
@@ -145,6 +157,7 @@ extension HTTPRequest {
         if case .url(let url) = fields.address, case .url(let other) = previous.address, url == other { return }
         let change = OriginChange(from: previous.address.origin(in: baseURL), to: origin(in: baseURL))
         guard change != .none else { return }
+        settle()
         let generations = fields.credentialGenerations
         leaveOrigin(change, except: [.unattributed, .caller, .body])
         // The new server hasn't seen the earlier credentials, and its refusal doesn't concern them.
