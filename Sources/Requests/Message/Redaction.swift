@@ -5,46 +5,47 @@ import Foundation
 
 /// The replacement of secrets wherever the library shows sent and received data.
 package enum Redaction {
-    /// The value of a field without secrets: of credentials the scheme, of an address the parts that aren't secrets.
+    /// The value of a field without secrets: of credentials the scheme, of other text the parts that aren't secrets.
     package static func value(of field: HTTPField) -> String {
         switch field.name {
         case .authorization, .proxyAuthorization: Authorization(field.value).description
         case _ where field.name.isSensitive: "<redacted>"
-        case _ where addresses.contains(field.name) || field.value.contains("//") || field.value.contains("?"):
-            addresses(in: field.value)
-        default: field.value
+        default: text(field.value)
         }
     }
 
     /// A text with addresses in it, such as a list of links, each shown like ``address(_:)``.
     ///
     /// - Complexity: O(n).
-    static func addresses(in text: String) -> String {
+    static func addresses(in text: String, depth: Int = 0) -> String {
         var result = ""
         var rest = text.utf8[...]
         while !rest.isEmpty {
-            let piece = rest.prefix { !"<>\" \t".utf8.contains($0) }
-            result += address(String(Substring(piece)))
+            let piece = rest.prefix { !delimiters.contains($0) }
+            result += address(String(Substring(piece)), depth: depth)
             rest = rest[piece.endIndex...]
             if let delimiter = rest.popFirst() { result.unicodeScalars.append(Unicode.Scalar(delimiter)) }
         }
         return result
     }
 
+    /// The characters around an address in a text.
+    static let delimiters = ASCIISet("<>\" \t\r\n")
+
     /// An address without its user and password, and without the values of parameters that are secrets by their name.
     ///
     /// Parameters are found in the query, in the fragment, where OAuth has them, and in the path, where sessions are.
-    /// An address inside the address, such as the target of a login, is redacted as well.
+    /// A text inside the address, such as the target of a login, is redacted as well.
     ///
     /// - Complexity: O(n).
     package static func address(_ address: String) -> String { self.address(address, depth: 0) }
 
-    private static func address(_ address: String, depth: Int) -> String {
+    static func address(_ address: String, depth: Int) -> String {
         let text = withoutUser(address)
         // Bytes, not characters: a combining character behind a delimiter would hide it.
         let fragment = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
         let query = text.utf8[..<fragment].firstIndex(of: UInt8(ascii: "?")) ?? fragment
-        return pairs(text[..<query], separatedBy: "/;", depth: depth)
+        return pairs(text[..<query], separatedBy: "/;&", depth: depth)
             + pairs(text[query..<fragment], separatedBy: "?&;", depth: depth)
             + pairs(text[fragment...], separatedBy: "#?&;", depth: depth)
     }
@@ -126,18 +127,17 @@ package enum Redaction {
     }
 
     /// A text of `name=value` pairs without the values of those that are secrets by their name.
-    package static func pairs(_ text: Substring, separatedBy separators: String, depth: Int = 0) -> String {
+    static func pairs(_ text: Substring, separatedBy separators: String, depth: Int = 0) -> String {
         var result = ""
         var rest = text.utf8
         while !rest.isEmpty {
             let pair = rest.prefix { !separators.utf8.contains($0) }
             let name = Substring(pair.prefix { $0 != UInt8(ascii: "=") })
-            let isSensitive = name.endIndex < pair.endIndex && namesSecret(name)
-            let hasValue = name.endIndex < pair.endIndex
-            if isSensitive || holdsSecret(hasValue ? Substring(pair[name.endIndex...].dropFirst()) : name, depth) {
-                result += hasValue ? "\(name)=REDACTED" : "REDACTED"
+            let value = name.endIndex < pair.endIndex ? Substring(pair[name.endIndex...].dropFirst()) : nil
+            if let value, secretName(name).hides(value) || holdsSecret(value, depth) {
+                result += "\(name)=REDACTED"
             } else {
-                result += String(Substring(pair))
+                result += value == nil && holdsSecret(name, depth) ? "REDACTED" : String(Substring(pair))
             }
             rest = rest[pair.endIndex...]
             if let separator = rest.popFirst() { result.unicodeScalars.append(Unicode.Scalar(separator)) }
@@ -145,40 +145,29 @@ package enum Redaction {
         return result
     }
 
-    /// Whether a text is an escaped address with a secret in it.
-    ///
-    /// An address that is escaped more than a few times isn't checked.
+    /// Whether a value of a parameter is a text with a secret in it, escaped or not.
     private static func holdsSecret(_ value: Substring, _ depth: Int) -> Bool {
-        guard depth < 4, value.utf8.contains(UInt8(ascii: "%")), let inner = value.removingPercentEncoding,
-            inner.utf8.contains(where: "/?%".utf8.contains)
-        else { return false }
-        return address(inner, depth: depth + 1) != inner
-    }
-
-    /// JSON without the values of members that are secrets by their name.
-    static func json(_ value: JSONValue) -> JSONValue {
-        switch value {
-        case .array(let elements):
-            .array(elements.map(json))
-        case .object(let members):
-            .object(Dictionary(members.map { ($0, namesSecret($0) ? "REDACTED" : json($1)) }) { first, _ in first })
-        default: value
+        var inner = String(value)
+        if value.utf8.contains(UInt8(ascii: "%")) {
+            inner = value.replacing("+", with: " ").removingPercentEncoding ?? inner
+            guard inner != value else { return false }
+        } else if !inner.beginsAsJSON {
+            return false
         }
+        return text(inner, depth: depth + 1) != inner
     }
 
     /// Whether a value of that name is most likely a secret; of a name within another, such as `user[pin]`, the last
     /// counts.
-    package static func namesSecret(_ name: some StringProtocol) -> Bool {
-        let name = name.contains("%") ? name.removingPercentEncoding ?? String(name) : String(name)
-        guard !SecretName.matches(name) else { return true }
-        guard name.utf8.contains(UInt8(ascii: "[")) else { return false }
-        return name.utf8.split { "[]".utf8.contains($0) }.last.map { SecretName.matches(Substring($0)) } ?? false
-    }
+    package static func namesSecret(_ name: some StringProtocol) -> Bool { secretName(name).isSecret }
 
-    /// Fields whose value is an address, or begins with one.
-    private static let addresses: Set<HTTPField.Name> = [
-        .location, .contentLocation, .referer, "Link", "Refresh", "Destination",
-    ]
+    /// Judges a name that may be escaped, and may be within another.
+    static func secretName(_ name: some StringProtocol) -> SecretName {
+        let name = name.utf8.contains(UInt8(ascii: "%")) ? name.removingPercentEncoding ?? String(name) : String(name)
+        let whole = SecretName(name)
+        guard !whole.isSecret, name.utf8.contains(UInt8(ascii: "[")) else { return whole }
+        return name.utf8.split { "[]".utf8.contains($0) }.last.map { SecretName(Substring($0)) } ?? whole
+    }
 }
 
 extension String {

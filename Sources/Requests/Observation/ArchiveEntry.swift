@@ -72,9 +72,11 @@ package struct ArchiveEntry: Sendable {
         members["bodySize"] = .integer(requestBodySize ?? metrics.requestBodySize ?? -1)
         if let body = requestBody, !body.isEmpty {
             let type = requestHeaders[.contentType]
-            let shown = redacts ? Redaction.content(body, of: requestHeaders) : body
+            let shown = redacts ? Redaction.content(body, of: requestHeaders) ?? Data() : body
             var content = Self.content(body, shown: shown, size: requestBodySize, type: type)
-            content["size"] = nil
+            let size = content.removeValue(forKey: "size")
+            // Redacted content has another length; whoever reads the file adds up what it has and what is missing.
+            if requestBodySize != nil { members["bodySize"] = size }
             content["mimeType"] = .string(type ?? "")
             // The standard has no base64 for requests; this is the name that it has in responses.
             content["_encoding"] = content.removeValue(forKey: "encoding")
@@ -88,7 +90,7 @@ package struct ArchiveEntry: Sendable {
         let type = headers[.contentType]
         var content: [String: JSONValue] = ["size": .integer(responseBodySize ?? metrics.responseBodySize ?? -1)]
         if let body = responseBody, response != nil {
-            let shown = redacts ? Redaction.content(body, type: type) : body
+            let shown = redacts ? Redaction.content(body, type: type) ?? Data() : body
             content = Self.content(body, shown: shown, size: responseBodySize, type: type)
         }
         content["mimeType"] = .string(type ?? "x-unknown")

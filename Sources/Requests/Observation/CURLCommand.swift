@@ -69,7 +69,7 @@ struct CURLCommand {
             // curl sends no length of a request without content; the library does (RFC 9110, 8.6).
             if [.post, .put, .patch].contains(request.method) { options.append("--header 'Content-Length: 0'") }
         case .data(let data):
-            add(redacts ? Redaction.shown(data, of: request.headers) ?? Self.redacted : data)
+            add(redacts ? Redaction.content(data, of: request.headers) ?? Self.redacted : data)
         case .file(let url):
             options.append("--data-binary \(("@" + url.path).quotedForShell)")
             options.append("--header 'Expect:'")
@@ -103,7 +103,7 @@ struct CURLCommand {
     private static func nameSecrets(_ pieces: [HTTPBody.Content]) -> Bool {
         pieces.contains { piece in
             guard case .data(let data) = piece else { return false }
-            return Redaction.shown(data, type: "multipart/form-data") == nil
+            return Redaction.content(data, type: "multipart/form-data") != data
         }
     }
 

@@ -80,7 +80,7 @@ extension ConsoleMonitor {
 
     private static func lines(of content: Data, _ type: String?, behind prefix: String) -> [String] {
         guard !content.isEmpty else { return [] }
-        let safe = content.count > mostRead ? nil : Redaction.shown(content, type: type)
+        let safe = content.count > mostRead ? nil : Redaction.content(content, type: type)
         return [line(prefix, safe.flatMap { String(utf8: $0) } ?? "(\(content.count) bytes)")]
     }
 }

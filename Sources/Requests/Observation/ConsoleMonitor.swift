@@ -22,9 +22,9 @@ import Foundation
 /// #7 succeeded
 /// ```
 ///
-/// The number is ``OperationInfo/id``, and behind the point that of the attempt. Header values, address parameters
-/// and members of forms and JSON that are secrets by their name are redacted. Texts from a server or a user are shown
-/// in one line, with control characters escaped, so that they can't forge a line or control a terminal.
+/// The number is ``OperationInfo/id``, and behind the point that of the attempt. Values whose names mark them as secrets
+/// are redacted: the article *Observing requests* has the rule. Texts from a server or a user are shown in one line,
+/// with control characters escaped, so that they can't forge a line or control a terminal.
 public struct ConsoleMonitor: EventMonitor {
     /// The amount of printed details.
     public enum Level: Sendable, Hashable, CaseIterable, Comparable {
@@ -34,7 +34,7 @@ public struct ConsoleMonitor: EventMonitor {
         case headers
         /// Also the sent content, if it is text in memory, and that of failures, up to 4 KiB of each.
         ///
-        /// Secrets in it are recognized only by the names in forms and JSON.
+        /// Secrets in it are recognized only by their names.
         case bodies
         /// Also the content of successful responses, if it is text in memory, up to 4 KiB of each.
         case responses

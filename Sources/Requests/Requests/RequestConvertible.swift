@@ -209,9 +209,9 @@ extension RequestConvertible {
     ///
     /// - Parameters:
     ///   - baseURL: The URL that a relative address is appended to; `nil`, the default, requires an absolute one.
-    ///   - revealsSecrets: Whether credentials, cookies and the like are shown. By default they are replaced by
-    ///     `<redacted>`, and so are query parameters, and members of forms and JSON, that are secrets by their name.
-    ///     Other content that names one is replaced as a whole.
+    ///   - revealsSecrets: Whether credentials, cookies and the like are shown. By default, the values of fields,
+    ///     parameters, and members of content whose names mark them as secrets are replaced. Content that names a secret
+    ///     and can't be parsed is replaced as a whole.
     /// - Returns: The command, of several lines.
     /// - Throws: ``InvalidValue`` for a request that can't be sent and for a body that is a stream; any error that
     ///   the body or the authentication throws.

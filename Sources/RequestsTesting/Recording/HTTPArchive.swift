@@ -16,11 +16,11 @@ import Requests
 ///
 /// ### Secrets
 ///
-/// A written archive has no secrets, unless you ask for them. Removed are credentials and cookies, fields and
-/// parameters with a secret name, and in JSON and forms the strings of members such as `access_token` and `password`.
-/// They are replaced by `REDACTED`, or by `<redacted>` in a field; a replay takes this into account. Content of other
-/// types, and secrets with other names, are written unchanged: check a file before you share it, or change
-/// ``exchanges`` before you write it.
+/// A written archive has no values whose names mark them as secrets, unless you ask for them: those of fields,
+/// parameters, and members of content, by the same rule as in logs. They are replaced by `REDACTED`, by 0, or by
+/// `<redacted>` in a field; a replay takes this into account. Content that names a secret and can't be parsed is left
+/// out. Secrets with other names are written unchanged: check a file before you share it, or change ``exchanges`` before
+/// you write it.
 public struct HTTPArchive: Sendable {
     /// The exchanges, in their order.
     public var exchanges: [Exchange]

@@ -40,7 +40,7 @@ enum RecordedContent: Hashable, Sendable {
     case bytes(Data)
 
     init(_ request: ReceivedRequest) {
-        let content = Redaction.content(request.body, type: request.headers[.contentType])
+        let content = Redaction.content(request.body, type: request.headers[.contentType]) ?? Data()
         let type = request.headers[.contentType].flatMap { try? MediaType(parsing: $0) }
         let isJSON = type.map { $0.essence == "application/json" || $0.suffix == "json" } ?? false
         if isJSON, let value = try? JSONDecoder().decode(JSONValue.self, from: content) {

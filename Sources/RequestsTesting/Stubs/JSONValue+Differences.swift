@@ -63,7 +63,7 @@ extension JSONValue {
 
     private var mayHoldSecret: Bool {
         guard case .string(let text) = self else { return false }
-        return Redaction.shown(Data(text.utf8), type: nil) == nil
+        return Redaction.content(Data(text.utf8), type: nil) != Data(text.utf8)
     }
 
     /// The value in a few words: a scalar itself, or the kind of a collection.

@@ -82,7 +82,7 @@ extension ReceivedRequest {
     /// may have a secret isn't shown.
     fileprivate func contentDifference(from expected: Data) -> String {
         let isShown = [body, expected].allSatisfy {
-            Redaction.shown($0, of: headers) == $0 && String(data: $0, encoding: .utf8) != nil
+            Redaction.content($0, of: headers) == $0 && String(data: $0, encoding: .utf8) != nil
         }
         guard isShown else {
             return body.count == expected.count

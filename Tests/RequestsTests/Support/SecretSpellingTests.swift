@@ -11,7 +11,7 @@ import Testing
 @Suite(.bounded) struct SecretSpellingTests {
     @Test(arguments: [
         ("TO\u{212A}EN", true), ("id_token_hint", true), ("code", true), ("encode", false), ("Pass-Phrase", true),
-        ("42", false), ("tokens", false), ("user[password_confirmation]", true), ("code_verifier", true),
+        ("42", false), ("tokens", true), ("user[password_confirmation]", true), ("code_verifier", true),
         ("PHPSESSID", true), ("SAMLResponse", true), ("api_keys", true), ("max_tokens", false),
     ])
     func spellingHidesNoSecret(_ name: String, isSensitive: Bool) {

@@ -71,10 +71,19 @@ extension HTTPField.Name: Comparable {
 extension HTTPField.Name {
     /// Whether the value of the field is a secret, which no description shows and no other origin receives.
     ///
-    /// It is if the name was made as a secret one, or if the name itself says so: a well-known name such as `Cookie`,
-    /// or one that sounds like a secret, such as `X-Vault-Token`. A value that was shown or sent can't be taken back,
+    /// It is if the name was made as a secret one, or if a word of a secret is anywhere in the name: `Cookie`,
+    /// `X-Vault-Token`, `X-Token-V2`. The article *Observing requests* has the words. A name that ends with `Key` is one
+    /// as well, except those of public keys, caches and repetitions. A value that was shown or sent can't be taken back,
     /// so a name that only sounds like a secret is treated as one.
-    public var isSensitive: Bool { isKnownSecret || (!Self.harmless.contains(self) && SecretName.matches(rawValue)) }
+    ///
+    /// A name without such a word isn't recognized, apart from a few well-known ones such as `X-Honeycomb-Team`: add it
+    /// to `sensitiveHeaders` of the client or the request.
+    ///
+    /// - Complexity: O(n).
+    public var isSensitive: Bool {
+        isKnownSecret || Self.unspoken.contains(self)
+            || SecretName.matches(field: rawValue) && !Self.harmless.contains(self)
+    }
 
     /// Whether the value is certainly a secret, and doesn't only sound like one.
     var isKnownSecret: Bool { isMarkedSecret || Self.secrets.contains(self) }
@@ -87,9 +96,20 @@ extension HTTPField.Name {
         "Cookie2", "API-Key", "X-Auth-Token", "X-Access-Token", "X-Amz-Security-Token",
     ]
 
+    /// Credentials of well-known APIs whose names don't say so.
+    private static let unspoken: Set<Self> = [
+        "AccessLicenseNumber", "BoxApi", "CST", "Jenkins-Crumb", "Plaid-Verification", "SEC", "X-2FA-Approval",
+        "X-Amzn-Oidc-Data", "X-EBAY-API-CERT-NAME", "X-Firebase-AppCheck", "X-HA-Access", "X-Honeycomb-Team",
+        "X-Identity-Header", "X-JFrog-Art-Api", "X-Ovh-Consumer", "X-Registry-Config", "X-RequestDigest",
+        "X-SecurityCenter", "X-Trello-Webhook", "X-Verify", "project_id", "scnt", "verif-hash",
+    ]
+
     /// Fields that sound like secrets but aren't.
     private static let harmless: Set<Self> = [
-        "Access-Control-Allow-Credentials", "Idempotency-Key", "Sec-WebSocket-Key", "Surrogate-Key", "X-Cache-Key",
+        "Access-Control-Allow-Credentials", "Public-Key-Pins", "Public-Key-Pins-Report-Only", "Sec-WebSocket-Key",
+        "Signature-Input", "X-Atlassian-Token", "X-Plivo-Signature-V3-Nonce", "X-Trino-Session", "Zotero-Write-Token",
+        "kbn-xsrf", "x-amz-copy-source-server-side-encryption-customer-key-MD5",
+        "x-amz-server-side-encryption-customer-key-MD5", "x-ms-encryption-key-sha256",
     ]
 
     /// Whether the field has only one value, so that repeating it is an error and its values must not be joined.
