@@ -5,7 +5,26 @@
 struct PairScanner {
     private let bytes: [UInt8]
 
-    init(_ text: some Sequence<UInt8>) { bytes = Array(text) }
+    init(_ text: some Sequence<UInt8>) {
+        let bytes = Array(text)
+        self.bytes = bytes.contains(UInt8(ascii: "\\")) ? Self.unescaped(bytes) : bytes
+    }
+
+    /// Text with the characters of ASCII that JSON may write as `\u0070`.
+    private static func unescaped(_ bytes: [UInt8]) -> [UInt8] {
+        var result: [UInt8] = []
+        var rest = bytes[...]
+        while let byte = rest.popFirst() {
+            let digits = rest.dropFirst(3).prefix(2).compactMap(\.hexValue)
+            if byte == UInt8(ascii: "\\"), rest.starts(with: "u00".utf8), digits.count == 2, digits[0] < 8 {
+                result.append(digits[0] << 4 | digits[1])
+                rest = rest.dropFirst(5)
+            } else {
+                result.append(byte)
+            }
+        }
+        return result
+    }
 
     // MARK: Pairs
 

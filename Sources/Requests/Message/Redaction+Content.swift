@@ -44,7 +44,7 @@ extension Redaction {
     /// A whole content, in which any word may name a secret if it can't be parsed.
     private static func document(_ text: String, _ type: MediaType?, _ depth: Int) -> String? {
         guard depth < mostDepth else { return namesSecret(inUnread: text) ? nil : text }
-        if type?.isJSON ?? false || text.beginsAsJSON, let lines = jsonLines(text) {
+        if let lines = jsonLines(text, isJSON: type?.isJSON ?? false) {
             if case .string(let text)? = lines.first?.value, lines.count == 1, document(text, nil, depth + 1) != text {
                 return nil
             }
@@ -66,10 +66,12 @@ extension Redaction {
     /// It may contain any form again. A word alone is no name in it: the messages of most errors would be hidden.
     ///
     /// - Complexity: O(n).
-    static func text(_ text: String, depth: Int = 0) -> String {
+    package static func text(_ text: String) -> String { self.text(text, depth: 0) }
+
+    static func text(_ text: String, depth: Int) -> String {
         guard text.utf8.contains(where: structure.contains) else { return text }
         guard depth < mostDepth else { return namesSecret(inUnread: text) ? "REDACTED" : text }
-        if text.beginsAsJSON, let lines = jsonLines(text) { return json(lines, depth) ?? "REDACTED" }
+        if let json = json(text, depth: depth) { return json }
         if text.beginsAsXML { return xml(text, depth: depth) ?? "REDACTED" }
         return pieces(of: text, depth) ?? "REDACTED"
     }
@@ -156,7 +158,8 @@ extension Redaction {
     /// Content that is one value of JSON, or one a line; `nil` if it is something else.
     ///
     /// Empty lines have no value.
-    private static func jsonLines(_ text: String) -> [(text: Substring, value: JSONValue?)]? {
+    private static func jsonLines(_ text: String, isJSON: Bool) -> [(text: Substring, value: JSONValue?)]? {
+        guard isJSON || text.beginsAsJSON, text.utf8.count > 1 else { return nil }
         func value(_ text: Substring) -> JSONValue? {
             try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
         }
@@ -172,8 +175,13 @@ extension Redaction {
         return lines
     }
 
+    /// JSON in a text, without secrets; `nil` if the text is something else.
+    static func json(_ text: String, depth: Int) -> String? {
+        jsonLines(text, isJSON: false).map { json($0, depth) }
+    }
+
     /// Lines without secrets; those that have none stay as they are.
-    private static func json(_ lines: [(text: Substring, value: JSONValue?)], _ depth: Int) -> String? {
+    private static func json(_ lines: [(text: Substring, value: JSONValue?)], _ depth: Int) -> String {
         let shown = lines.map { line in
             guard let value = line.value else { return String(line.text) }
             let redacted = json(value, depth: depth)

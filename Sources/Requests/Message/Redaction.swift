@@ -147,14 +147,11 @@ package enum Redaction {
 
     /// Whether a value of a parameter is a text with a secret in it, escaped or not.
     private static func holdsSecret(_ value: Substring, _ depth: Int) -> Bool {
-        var inner = String(value)
         if value.utf8.contains(UInt8(ascii: "%")) {
-            inner = value.replacing("+", with: " ").removingPercentEncoding ?? inner
-            guard inner != value else { return false }
-        } else if !inner.beginsAsJSON {
-            return false
+            let inner = value.replacing("+", with: " ").removingPercentEncoding
+            return inner.map { $0 != value && text($0, depth: depth + 1) != $0 } ?? false
         }
-        return text(inner, depth: depth + 1) != inner
+        return json(String(value), depth: depth + 1).map { $0 != value } ?? false
     }
 
     /// Whether a value of that name is most likely a secret; of a name within another, such as `user[pin]`, the last

@@ -46,8 +46,8 @@ extension JSONValue {
             differences.append("\(place) has \(elements.count) elements, not \(wanted.count)")
         default:
             guard !isSame(as: expected) else { return }
-            // A text that is the whole content may be a form in quotes, with secrets that no member's name reveals.
-            let hides = isSensitive || path.isEmpty && [self, expected].contains { $0.mayHoldSecret }
+            // A text may be a form in quotes, with secrets that no member's name reveals.
+            let hides = isSensitive || [self, expected].contains { $0.mayHoldSecret(isWhole: path.isEmpty) }
             differences.append(hides ? "\(place) has another value" : "\(place) is \(excerpt), not \(expected.excerpt)")
         }
     }
@@ -61,9 +61,9 @@ extension JSONValue {
         }
     }
 
-    private var mayHoldSecret: Bool {
+    private func mayHoldSecret(isWhole: Bool) -> Bool {
         guard case .string(let text) = self else { return false }
-        return Redaction.content(Data(text.utf8), type: nil) != Data(text.utf8)
+        return isWhole ? Redaction.content(Data(text.utf8), type: nil) != Data(text.utf8) : Redaction.text(text) != text
     }
 
     /// The value in a few words: a scalar itself, or the kind of a collection.

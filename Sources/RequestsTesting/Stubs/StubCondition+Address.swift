@@ -141,7 +141,8 @@ extension Query {
     }
 
     private static func shown(_ values: [String?]) -> String {
-        values.map { $0.map { "\"\($0.shortened())\"" } ?? "without a value" }.joined(separator: " and ")
+        values.map { value in value.map { "\"\(Redaction.text($0).shortened())\"" } ?? "without a value" }
+            .joined(separator: " and ")
     }
 }
 

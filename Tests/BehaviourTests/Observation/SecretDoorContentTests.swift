@@ -46,6 +46,7 @@ import Testing
         Form("an object in JSON", "application/json", #"{"NAME": {"raw": "VALUE"}}"#),
         Form("names and values in JSON", "application/json", #"[{"name": "NAME", "value": "VALUE"}]"#),
         Form("cut JSON", "application/json", #"{"a": 1, "NAME": "VALUE", "b"#),
+        Form("cut JSON with escapes", "application/json", #"{"a": 1, "\u0070in": "VALUE", "b"#),
         Form("escaped JSON", "text/plain", #"{\"NAME\": \"VALUE\"}"#),
         Form("JSON of a script", "text/javascript", #"callback({"NAME": "VALUE"})"#),
         Form("JSON in UTF-16", "application/json; charset=utf-16", json),

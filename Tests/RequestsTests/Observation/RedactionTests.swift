@@ -1,6 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import RequestsTestSupport
 import Testing
 
@@ -73,6 +74,40 @@ import Testing
             let rest = text.replacing("#", with: "").replacing("?", with: "").replacing("=", with: "")
             #expect(!Redaction.address("https://a.com/?token=HUSH&" + rest).contains("HUSH"))
         }
+    }
+
+    /// Whatever a server sends is read, and an archive that is written again stays the same.
+    @Test func redactedContentIsRedactedOnce() {
+        var fuzz = Fuzz()
+        let pieces = [
+            "<", "</", ">", "/>", "a", "password", "code", "key", "token", "=", "\"", "'", "{", "}", "[", "]", ":", ",",
+            "\n", "\r\n", "data: ", "--b", "Content-Disposition: form-data; name=", "<!--", "-->", "<![CDATA[", "]]>",
+            "<?", "?>", "\\", "%7B", "%22", "&", ";", "x1", "null", "12", "\u{301}", "=>", "https://", "?", "<a key='",
+            "{\"token\":", "<token>", "</token>", " ", "REDACTED",
+        ]
+        let types = [nil, "application/json", "text/xml", "text/event-stream", "multipart/form-data; boundary=b"]
+        for _ in 0..<Scale.fuzz(weight: 4) {
+            let content = Data(fuzz.text(of: pieces, upTo: 20).utf8)
+            let type = types.randomElement(using: &fuzz) ?? nil
+            guard let shown = Redaction.content(content, type: type) else { continue }
+            let again = Redaction.content(shown, type: type)
+            #expect(again == nil || again == shown, "\(String(decoding: content, as: UTF8.self)), seed \(Fuzz.seed)")
+        }
+    }
+
+    /// A server must not keep a log busy.
+    @Test(arguments: [
+        "<code>a", "<token><a>", "<input name=token>", "data: ", "[\"", "<!--", "\\u00", "%7B%22", "a=<", "--b",
+    ])
+    func contentIsReadInLinearTime(piece: String) {
+        func time(_ count: Int) -> Duration {
+            let content = Data(String(repeating: piece, count: count).utf8)
+            return ProcessorTime.shortest {
+                _ = Redaction.content(content, type: nil)
+                _ = Redaction.content(content, type: "multipart/form-data; boundary=b")
+            }
+        }
+        #expect(time(800) < time(100) * 32)
     }
 
     @Test func printableTextIsOneLineOfBoundedLength() {
