@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Finds names of secrets in text that has no form, or one that isn't parsed.
+/// Finds the names of secrets in a string that has no known form, or one that isn't parsed.
 struct PairScanner {
     private let bytes: [UInt8]
 
@@ -10,7 +10,7 @@ struct PairScanner {
         self.bytes = bytes.contains(UInt8(ascii: "\\")) ? Self.unescaped(bytes) : bytes
     }
 
-    /// Text with the characters of ASCII that JSON may write as `\u0070`.
+    /// Decodes the characters of ASCII that JSON may write as `\u0070`.
     private static func unescaped(_ bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         var rest = bytes[...]
@@ -28,9 +28,9 @@ struct PairScanner {
 
     // MARK: Pairs
 
-    /// Whether a name of a secret stands before an equals sign or a colon, with a value behind it.
+    /// Whether a secret's name comes before an equals sign or a colon, and a value after it.
     ///
-    /// It may stand in quotes, escaped ones too, and in brackets. The value may be in the next line, as in YAML.
+    /// The name may be in quotes, even escaped ones, and in brackets. The value may be in the next line, as in YAML.
     ///
     /// - Complexity: O(n).
     var namesSecret: Bool {
@@ -42,7 +42,7 @@ struct PairScanner {
             }
             let start = index
             while index < bytes.count, ASCIISet.word.contains(bytes[index]) { index += 1 }
-            guard let (value, isTyped) = value(ofTag: start..<index) ?? value(behind: index) else { continue }
+            guard let (value, isTyped) = value(ofTag: start..<index) ?? value(after: index) else { continue }
             let name = SecretName(String(decoding: bytes[start..<index], as: UTF8.self))
             if name.hides(Substring(decoding: bytes[value], as: UTF8.self), isTyped: isTyped) { return true }
         }
@@ -51,7 +51,7 @@ struct PairScanner {
 
     /// The value of a pair whose name ends at an index, and whether it is one of JSON and the like; `nil` if the name
     /// isn't one of a pair.
-    private func value(behind end: Int) -> (value: Range<Int>, isTyped: Bool)? {
+    private func value(after end: Int) -> (value: Range<Int>, isTyped: Bool)? {
         let separator = skip(Self.closing, from: end)
         guard separator < bytes.count, "=:".utf8.contains(bytes[separator]) else { return nil }
         var start = separator + 1
@@ -70,7 +70,7 @@ struct PairScanner {
         return (value, bytes[separator] == UInt8(ascii: ":"))
     }
 
-    /// The text of an element of XML, whose tag has a name; `nil` if it is none.
+    /// The content of an XML element, given the name in its tag; `nil` if the name isn't in a tag.
     private func value(ofTag name: Range<Int>) -> (value: Range<Int>, isTyped: Bool)? {
         guard let before = bytes[..<name.lowerBound].last, "<:".utf8.contains(before), name.upperBound < bytes.count,
             bytes[name.upperBound] == UInt8(ascii: ">")
@@ -94,7 +94,7 @@ struct PairScanner {
 
     // MARK: Tables
 
-    /// Whether the text is a table whose first line names a secret, and has a value for it.
+    /// Whether the string is a table whose first line names a secret, and has a value for it.
     ///
     /// - Complexity: O(n).
     var isTableWithSecret: Bool {

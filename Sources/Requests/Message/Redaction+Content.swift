@@ -10,7 +10,7 @@ extension Redaction {
     /// Returns content without values that are secrets by their name; `nil` if it names a secret and can't be parsed.
     ///
     /// JSON, lines of JSON, forms, XML and server-sent events are parsed, whatever the type says, and content of these
-    /// forms inside of each other; only the values are replaced. Any other content that names a secret is left out as a
+    /// forms inside each other; only the values are replaced. Any other content that names a secret is left out as a
     /// whole: multipart forms, YAML, tables, cut or binary content, and text. Content without a secret is returned
     /// unchanged, byte for byte.
     ///
@@ -41,7 +41,7 @@ extension Redaction {
         return document(text, type, depth).map { $0 == text ? content : Data($0.utf8) }
     }
 
-    /// A whole content, in which any word may name a secret if it can't be parsed.
+    /// Redacts a whole content, in which any word may name a secret if it can't be parsed.
     private static func document(_ text: String, _ type: MediaType?, _ depth: Int) -> String? {
         guard depth < mostDepth else { return namesSecret(inUnread: text) ? nil : text }
         if let lines = jsonLines(text, isJSON: type?.isJSON ?? false) {
@@ -57,13 +57,14 @@ extension Redaction {
         }
         if type?.essence == "text/event-stream" || text.beginsAsEvent, let shown = events(text, depth) { return shown }
         if text.beginsAsXML { return xml(text, depth: depth) }
-        guard let shown = pieces(of: text, depth), !namesSecret(inText: shown.utf8, isBinary: false) else { return nil }
+        guard let shown = unparsed(text, depth), !namesSecret(inText: shown.utf8, isBinary: false) else { return nil }
         return shown
     }
 
-    /// A text inside of other data, such as a string of JSON, without secrets; `REDACTED` if it can't be parsed.
+    /// Returns a string inside other data, such as a string of JSON, without secrets; `REDACTED` if it names one and
+    /// can't be parsed.
     ///
-    /// It may contain any form again. A word alone is no name in it: the messages of most errors would be hidden.
+    /// The string may have any form again. A word alone is no name in it, or most error messages would be hidden.
     ///
     /// - Complexity: O(n).
     package static func text(_ text: String) -> String { self.text(text, depth: 0) }
@@ -73,19 +74,19 @@ extension Redaction {
         guard depth < mostDepth else { return namesSecret(inUnread: text) ? "REDACTED" : text }
         if let json = json(text, depth: depth) { return json }
         if text.beginsAsXML { return xml(text, depth: depth) ?? "REDACTED" }
-        return pieces(of: text, depth) ?? "REDACTED"
+        return unparsed(text, depth) ?? "REDACTED"
     }
 
-    /// The bytes without which a text has no names: those of pairs, addresses, and other forms.
+    /// The bytes of pairs, addresses and other forms: a string without them has no names.
     private static let structure = ASCIISet("=:/@<>{[%\n")
 
-    /// A text with its addresses redacted, or as a form; `nil` if it names a secret otherwise.
-    private static func pieces(of text: String, _ depth: Int) -> String? {
+    /// Redacts the addresses and pairs of a string; `nil` if it names a secret in another way.
+    private static func unparsed(_ text: String, _ depth: Int) -> String? {
         let shown = addresses(in: text, depth: depth)
         if shown != text, text.utf8.contains(where: { $0 <= UInt8(ascii: " ") }) {
             // A space ends an address, but not the value of any other pair.
-            let pieces = text.utf8.split { delimiters.contains($0) }.map { String(Substring($0)) }
-            guard pieces.allSatisfy({ isAddress($0) || address($0, depth: depth) == $0 }) else { return nil }
+            let words = text.utf8.split { delimiters.contains($0) }.map { String(Substring($0)) }
+            guard words.allSatisfy({ isAddress($0) || address($0, depth: depth) == $0 }) else { return nil }
         }
         let scanner = PairScanner(shown.utf8)
         return scanner.namesSecret || scanner.isTableWithSecret || scanner.isFormWithSecret ? nil : shown
@@ -96,12 +97,12 @@ extension Redaction {
         return name.utf8.contains { "/?".utf8.contains($0) } || text.contains("//") && !secretName(name).isSecret
     }
 
-    /// Whether a text that isn't read any further names a secret.
+    /// Whether a string that is nested too deeply to be read names a secret.
     private static func namesSecret(inUnread text: String) -> Bool {
         PairScanner(text.utf8).namesSecret || namesSecret(inText: text.utf8, isBinary: false)
     }
 
-    /// Whether one of the words of a text names a secret, apart from common words and from values that were redacted.
+    /// Whether a word names a secret, apart from common words and from names whose value was redacted.
     ///
     /// In binary data, short words appear by chance.
     private static func namesSecret(inText text: some Collection<UInt8>, isBinary: Bool) -> Bool {
@@ -141,7 +142,7 @@ extension Redaction {
         }
     }
 
-    /// A secret of JSON without its texts and numbers; it keeps its kind, so that it is still decoded.
+    /// Hides the strings and numbers of a secret; each keeps its kind, so that it is still decoded.
     private static func hidden(_ value: JSONValue, _ name: SecretName, _ depth: Int) -> JSONValue {
         switch value {
         case .null, .bool: value
@@ -175,7 +176,7 @@ extension Redaction {
         return lines
     }
 
-    /// JSON in a text, without secrets; `nil` if the text is something else.
+    /// JSON without secrets; `nil` if the string is something else.
     static func json(_ text: String, depth: Int) -> String? {
         jsonLines(text, isJSON: false).map { json($0, depth) }
     }
@@ -192,8 +193,8 @@ extension Redaction {
 
     // MARK: Events
 
-    /// Server-sent events without secrets in their data; `nil` if these can't be parsed and name a secret, or if the
-    /// lines end in a way that isn't read here.
+    /// Server-sent events without secrets in their data; `nil` if the data names one and can't be parsed, or if lines
+    /// end with CR alone.
     private static func events(_ text: String, _ depth: Int) -> String? {
         var (result, data): ([String], [(index: Int, value: Substring)]) = ([], [])
         func finish() -> Bool {
@@ -256,7 +257,7 @@ extension Redaction {
 }
 
 extension SecretName {
-    /// Whether a value of the name is hidden: it has a text, which is no count and, for some names, no ordinary word.
+    /// Whether a value of the name is hidden: it isn't empty, no count and, for some names, no ordinary word.
     ///
     /// - Parameters:
     ///   - value: The value.
@@ -279,7 +280,7 @@ extension ASCIISet {
 }
 
 extension StringProtocol {
-    /// Whether the text is a word in letters, such as the name of an error, and no code in capitals.
+    /// Whether the string is a word in letters, such as the name of an error, and no code in capitals.
     fileprivate var isOrdinaryWord: Bool {
         ASCIISet.ordinary.containsAll(self)
             && utf8.contains { $0 == UInt8(ascii: "_") || $0 &- UInt8(ascii: "a") < 26 }

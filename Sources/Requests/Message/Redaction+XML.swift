@@ -37,7 +37,7 @@ private struct XMLRedactor {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Adds text between tags, in which there may be any other form.
+    /// Adds the characters between tags, which may have any other form.
     private mutating func addText(_ text: ArraySlice<UInt8>) {
         let value = String(decoding: text, as: UTF8.self)
         let shown = Redaction.text(value, depth: depth + 1)
@@ -66,8 +66,9 @@ private struct XMLRedactor {
         guard let found = find(end, from: index) else { return !PairScanner(bytes[index...]).namesSecret && addRest() }
         let markup = bytes[index..<found]
         guard !PairScanner(markup).namesSecret else { return false }
-        // A declaration may define a text by a name.
-        if hasPrefix("<!ENTITY"), Redaction.namesSecret(String(decoding: markup, as: UTF8.self)) { return false }
+        // A declaration may give a name to a value.
+        let declaration = String(decoding: markup, as: UTF8.self)
+        if declaration.contains("<!ENTITY"), Redaction.namesSecret(declaration) { return false }
         result += markup + Array(end.utf8)
         index = found + end.utf8.count
         return true
@@ -127,7 +128,7 @@ private struct XMLRedactor {
         guard let end = endOfElement(name) else { return false }
         let text = bytes[index..<end]
         let value = String(decoding: text, as: UTF8.self)
-        // A list of properties has the name in one element and the value in the next.
+        // A property list has the name in one element and the value in the next.
         if local.lowercased() == "key", Redaction.namesSecret(value) { return false }
         let isHidden = text.contains { $0 > UInt8(ascii: " ") } && secret.hides(value[...], isTyped: true)
         if isHidden {
