@@ -69,7 +69,7 @@ extension HTTPField.Name: Comparable {
 }
 
 extension HTTPField.Name {
-    /// Whether the value of the field is a secret, which no description shows and no other origin receives.
+    /// Whether the value of the field is a secret, which no description shows.
     ///
     /// It is if the name was made as a secret one, or if a word of a secret is anywhere in the name: `Cookie`,
     /// `X-Vault-Token`, `X-Token-V2`. The article *Observing requests* has the words. A name that ends with `Key` is one
