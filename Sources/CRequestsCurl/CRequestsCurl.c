@@ -230,6 +230,7 @@ static struct {
     const char *(*version)(void *);
     void *(*cipher)(void *);
     const char *(*cipher_name)(void *);
+    int (*socket)(const void *);
     void (*thread_stop)(void);
     int (*session_index)(long, void *, void *, void *, void *);
     int (*new_index)(int kind, long, void *, void *, void *, void *);
@@ -278,6 +279,7 @@ static void find_openssl(void *library) {
     openssl.version = (const char *(*)(void *))dlsym(library, "SSL_get_version");
     openssl.cipher = (void *(*)(void *))dlsym(library, "SSL_get_current_cipher");
     openssl.cipher_name = (const char *(*)(void *))dlsym(library, "SSL_CIPHER_standard_name");
+    openssl.socket = (int (*)(const void *))dlsym(library, "SSL_get_fd");
     openssl.thread_stop = (void (*)(void))dlsym(library, "OPENSSL_thread_stop");
     // A function in the libraries that descend from OpenSSL, and a macro there: theirs takes other arguments below it.
     openssl.session_index = (int (*)(long, void *, void *, void *, void *))dlsym(library, "SSL_get_ex_new_index");
@@ -796,6 +798,11 @@ static void *session_of(CCurlEasy *easy) {
     return session != NULL && session->backend == BACKEND_OPENSSL ? session->internals : NULL;
 }
 
+int ccurl_easy_session_socket(CCurlEasy *easy) {
+    void *session = session_of(easy);
+    return session != NULL && openssl.socket != NULL ? openssl.socket(session) : SOCKET_BAD;
+}
+
 CCurlSession ccurl_easy_session(CCurlEasy *easy) {
     void *session = session_of(easy);
     if (session == NULL || !openssl.version || !openssl.cipher || !openssl.cipher_name) return (CCurlSession){0};
@@ -1026,12 +1033,23 @@ static void drain(int socket) {
     for (int i = 0; i < MOST_READS && recv(socket, bytes, sizeof bytes, MSG_DONTWAIT) > 0; i++) {}
 }
 
-bool ccurl_is_over(int socket) {
+// Reads the next byte without taking it; returns 0 at the end of the connection, -1 if it is open and has none.
+static int peek(int socket, unsigned char *byte) {
+    ssize_t count = recv(socket, byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (count < 0) return errno == EAGAIN || errno == EINTR ? -1 : 0;
+    return (int)count;
+}
+
+bool ccurl_has_ended(int socket) {
+    unsigned char byte;
+    return peek(socket, &byte) == 0;
+}
+
+bool ccurl_is_unusable(int socket) {
     enum { TLS_FIRST = 0x14, TLS_LAST = 0x17 };
     unsigned char byte;
-    ssize_t count = recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    if (count < 0) return errno != EAGAIN && errno != EINTR;
-    return count == 0 || byte < TLS_FIRST || byte > TLS_LAST;
+    int count = peek(socket, &byte);
+    return count == 0 || (count > 0 && (byte < TLS_FIRST || byte > TLS_LAST));
 }
 
 bool ccurl_is_readable(int socket) {
@@ -1039,18 +1057,23 @@ bool ccurl_is_readable(int socket) {
     return recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0;
 }
 
-static int port_of(const struct sockaddr_storage *name) {
-    if (name->ss_family == AF_INET) return ntohs(((const struct sockaddr_in *)name)->sin_port);
-    if (name->ss_family == AF_INET6) return ntohs(((const struct sockaddr_in6 *)name)->sin6_port);
-    return 0;
+static bool is_named(const struct sockaddr_storage *name, const char *address, int port) {
+    const struct sockaddr_in *ipv4 = (const struct sockaddr_in *)name;
+    const struct sockaddr_in6 *ipv6 = (const struct sockaddr_in6 *)name;
+    bool is_ipv6 = name->ss_family == AF_INET6;
+    if (!is_ipv6 && name->ss_family != AF_INET) return false;
+    if (ntohs(is_ipv6 ? ipv6->sin6_port : ipv4->sin_port) != port) return false;
+    char text[INET6_ADDRSTRLEN];
+    const void *bytes = is_ipv6 ? (const void *)&ipv6->sin6_addr : &ipv4->sin_addr;
+    return inet_ntop(name->ss_family, bytes, text, sizeof text) != NULL && strcmp(text, address) == 0;
 }
 
-CCurlPorts ccurl_ports(int socket) {
-    struct sockaddr_storage local = {0}, remote = {0};
-    socklen_t local_size = sizeof local, remote_size = sizeof remote;
-    if (getsockname(socket, (struct sockaddr *)&local, &local_size) != 0) return (CCurlPorts){0};
-    if (getpeername(socket, (struct sockaddr *)&remote, &remote_size) != 0) return (CCurlPorts){0};
-    return (CCurlPorts){.local = port_of(&local), .remote = port_of(&remote)};
+bool ccurl_is_between(int socket, const char *local, int local_port, const char *remote, int remote_port) {
+    struct sockaddr_storage name = {0};
+    socklen_t size = sizeof name;
+    if (getsockname(socket, (struct sockaddr *)&name, &size) != 0 || !is_named(&name, local, local_port)) return false;
+    size = sizeof name;
+    return getpeername(socket, (struct sockaddr *)&name, &size) == 0 && is_named(&name, remote, remote_port);
 }
 
 uint64_t ccurl_round_trip(int socket) {

@@ -134,6 +134,8 @@ int ccurl_easy_set_headers(CCurlEasy *easy, CCurlLines *headers);
 int ccurl_easy_set_proxy_headers(CCurlEasy *easy, CCurlLines *headers);
 /// The socket of a transfer that has ended, while its multi handle has it; -1 if it is closed. O(connections).
 int ccurl_easy_socket(CCurlEasy *easy);
+/// The socket of a running transfer over TLS; -1 without OpenSSL, and from libcurl 7.87 on, whose sessions don't know it.
+int ccurl_easy_session_socket(CCurlEasy *easy);
 /// Sets the addresses of hosts as lines of `host:port:address,address`; they must live as long as the transfer.
 int ccurl_easy_set_addresses(CCurlEasy *easy, CCurlLines *addresses);
 int ccurl_easy_pause(CCurlEasy *easy, int bits);
@@ -377,20 +379,18 @@ bool ccurl_poll_set(int poll, int socket, int bits);
 void ccurl_poll_set_wake(int poll, int descriptor);
 void ccurl_poll_remove(int poll, int socket);
 
+/// Whether the peer has ended the connection, and everything before the end was read.
+bool ccurl_has_ended(int socket);
+
 /// Whether an idle connection is unusable: it has ended, or has unrequested data, which would be taken for the next
 /// response. TLS records, which may arrive at any time with HTTP/2, are left to libcurl.
-bool ccurl_is_over(int socket);
+bool ccurl_is_unusable(int socket);
 
 /// Whether something can be read, if only the end of the connection.
 bool ccurl_is_readable(int socket);
 
-/// The ports of a connection; 0 for one without, such as over a Unix socket.
-typedef struct {
-    int local;
-    int remote;
-} CCurlPorts;
-
-CCurlPorts ccurl_ports(int socket);
+/// Whether the connection of a socket has these two ends, as libcurl names them.
+bool ccurl_is_between(int socket, const char *local, int local_port, const char *remote, int remote_port);
 /// The round trip of a connection as the system has measured it, in nanoseconds; 0 if it hasn't.
 uint64_t ccurl_round_trip(int socket);
 /// The time for which this thread has used a processor, in nanoseconds.

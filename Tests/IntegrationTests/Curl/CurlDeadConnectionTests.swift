@@ -104,6 +104,46 @@ extension OverLoopback {
             #expect(server.connectionCount == (announcement.isReused ? 1 : 2))
             transport.close()
         }
+
+        /// A response that is there at once counts, too, although libcurl never waits for its socket.
+        @Test func postsKeepToTheAnnouncedNumberOfRequests() async throws {
+            let server = try MockServer { _ in .text("hi", headers: [.keepAlive: "timeout=60, max=5"]) }
+            let transport = CurlTransport()
+
+            for _ in 0..<120 { #expect(await transport.run(server.url, method: .post).text == "hi") }
+
+            let connections = Dictionary(grouping: server.requests, by: \.connection)
+            #expect(connections.values.allSatisfy { $0.count <= 6 }, "\(connections.mapValues(\.count))")
+            transport.close()
+        }
+
+        /// The connections of a burst stay unused, until the server closes them.
+        @Test func postsBesideConnectionsThatEndAreNotLost() async throws {
+            let opened = Recorder<Void>()
+            let server = try RawListener { connection in
+                opened.record(())
+                while connection.awaitInput(milliseconds: 2_000), connection.readHead() != nil {
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nKeep-Alive: timeout=2\r\n\r\nhi")
+                }
+            }
+            let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
+            let transport = CurlTransport()
+            // Its response comes when the next request is due.
+            let pace = try MockServer { _ in .text("now").delayed(by: .milliseconds(50)) }
+            let burst = (0..<3).map { _ in Transcript() }
+            for transcript in burst { transport.send(url, method: .post, to: transcript) }
+            for transcript in burst { try await transcript.ended.wait() }
+
+            var results = burst.map(\.result)
+            for _ in 0..<Scale.pick(5, whole: 200) {
+                #expect(await transport.run(pace.url).text == "now")
+                results.append(await transport.run(url, method: .post).result)
+            }
+
+            #expect(results.allSatisfy { $0 == "success" }, "\(results)")
+            #expect(opened.count <= 5)
+            transport.close()
+        }
     }
 }
 #endif

@@ -63,6 +63,47 @@ extension OverLoopback {
             #expect(jar.cookies.isEmpty && cache.responses(for: url).isEmpty && asked.count == 0)
             #expect(proxy.requests.map(\.target) == ["example.invalid:443"])
         }
+
+        private static func transport(over proxy: MockServer) -> CurlTransport {
+            .configured {
+                $0.proxy = "http://127.0.0.1:\(proxy.port)"
+                $0.addresses = ["host.test": ["127.0.0.1"], "other.test": ["127.0.0.1"]]
+            }
+        }
+
+        private let host = URL(string: "http://host.test/")!
+        private let other = URL(string: "http://other.test/")!
+
+        /// A dead connection to the proxy would cost the next request its whole timeout, whichever host it is for.
+        @Test func timeoutClosesIdleConnectionsToTheProxy() async throws {
+            let gate = Gate()
+            let proxy = try MockServer { $0.headers[.host] == "other.test" ? .never : .text("hi").held(by: gate) }
+            let transport = Self.transport(over: proxy)
+            let transcripts = (0..<8).map { _ in Transcript() }
+            for transcript in transcripts { transport.send(host, to: transcript) }
+            try await proxy.awaitRequest(count: 8)
+            gate.open()
+            for transcript in transcripts { try await transcript.ended.wait() }
+
+            let silent = await transport.run(other, timeout: .milliseconds(100))
+            try await proxy.awaitConnections(open: 0)
+
+            #expect(silent.result == "timedOut")
+            #expect(await transport.run(host).text == "hi")
+            transport.close()
+        }
+
+        @Test(arguments: [("timeout=1", 2), ("timeout=60", 1)])
+        func postAvoidsAConnectionThatTheProxyIsAboutToEnd(_ keepAlive: String, _ connections: Int) async throws {
+            let proxy = try MockServer { _ in .text("hi", headers: [.keepAlive: keepAlive]) }
+            let transport = Self.transport(over: proxy)
+
+            #expect(await transport.run(host).text == "hi")
+            #expect(await transport.run(other, method: .post).text == "hi")
+
+            #expect(proxy.connectionCount == connections)
+            transport.close()
+        }
     }
 }
 #endif

@@ -15,20 +15,26 @@ extension OverLoopback {
     )
     struct InteropDeadConnectionTests {
         private let servers: InteropServers
-        private let transport = CurlTransport()
+        /// The time for which the system seems to have been suspended, in nanoseconds.
+        private let suspended: Locked<UInt64>
+        private let transport: CurlTransport
 
         init() throws {
+            let suspended = Locked<UInt64>(0)
             servers = try #require(InteropServers.current)
+            transport = .configured { $0.suspendedTime = { suspended.withLock { $0 } } }
+            self.suspended = suspended
         }
 
         private func send(
             _ path: String,
+            method: HTTPMethod = .get,
             timeout: Duration = .seconds(10),
             trust: TrustPolicy? = nil
         ) throws -> Transcript {
             let transcript = Transcript()
             let url = try servers.url(.peer).appending(path: path)
-            var request = TransportRequest(HTTPRequest(url: url), timeout: timeout)
+            var request = TransportRequest(HTTPRequest(url: url, method: method), timeout: timeout)
             request.trust = try trust ?? servers.authority
             _ = transport.send(request) { transcript.receive($0) }
             return transcript
@@ -74,6 +80,42 @@ extension OverLoopback {
             try await waiting.ended.wait()
             #expect(waiting.result == "timedOut")
             transport.close()
+        }
+
+        /// libcurl would choose a connection in use for every new request.
+        @Test func suspendKeepsNewRequestsOffAConnectionInUse() async throws {
+            let first = try await connection()
+            let waiting = try send("silence", method: .post, timeout: .seconds(1))
+            #expect(try await connection() == first)
+
+            suspended.withLock { $0 = 60_000_000_000 }
+            let second = try await connection()
+
+            #expect(first != second && Int(second) != nil)
+            #expect(try await connection() == second)
+            try await waiting.ended.wait()
+            // With an old libcurl, or without OpenSSL, the connection can't be left to that request.
+            #expect(["timedOut", "connectionLost"].contains(waiting.result))
+            transport.close()
+        }
+
+        /// Recent releases of libcurl choose a connection that was checked within the last second.
+        @Test func postOverTLSAvoidsAConnectionThatIsAboutToEnd() async throws {
+            let transport = CurlTransport.configured { $0.usesHTTP2 = false }
+            var connections: [String] = []
+            for (method, path) in [(HTTPMethod.get, "kept"), (.post, "ending"), (.post, "ending"), (.get, "kept")] {
+                let transcript = Transcript()
+                let url = try servers.url(.peer).appending(path: path)
+                var request = TransportRequest(HTTPRequest(url: url, method: method))
+                request.trust = try servers.authority
+                _ = transport.send(request) { transcript.receive($0) }
+                try await transcript.ended.wait()
+                connections.append(transcript.text)
+            }
+            transport.close()
+
+            #expect(connections[0] == connections[1] && connections[1] != connections[2], "\(connections)")
+            #expect(connections[2] == connections[3] && connections.allSatisfy { Int($0) != nil }, "\(connections)")
         }
 
         @Test func timeoutBesideOtherResponsesKeepsTheConnection() async throws {

@@ -32,9 +32,9 @@ final class CurlConnections {
     private var isTight = false
     /// The addresses that libcurl has, with the time at which it got them.
     private var given: [CurlAddresses.Place: (addresses: CurlAddresses, time: UInt64)] = [:]
-    /// The origins whose connections have reached their lifetime, but are never idle, with the numbers of the
-    /// connections that replace them.
-    private var replacements: [Origin: Int] = [:]
+    /// The routes whose connections take no further transfers, but are never idle, with the numbers of the connections
+    /// that replace them.
+    private var replacements: [CurlRoute: Int] = [:]
     private var lastReplacement = 0
     private let suspendedTime: @Sendable () -> UInt64
     private var lastSuspendedTime: UInt64
@@ -76,15 +76,11 @@ final class CurlConnections {
     func prepare(_ transfer: CurlTransfer, now: UInt64, isFree: (CurlSocket) -> Bool) {
         if transfer.destination.isSecure {
             if let sessions { ccurl_easy_set_sessions(transfer.easy, sessions) }
-            if !replacements.isEmpty, let number = replacements[transfer.destination.origin] {
+            if !replacements.isEmpty, let number = replacements[transfer.route] {
                 transfer.options.avoidConnections(before: number, transfer.handle)
             }
         }
-        if !transfer.isIdempotent,
-            sockets.retireEnding(to: transfer.destination.origin, now: now, isFree: isFree)
-        {
-            transfer.options.avoidConnections(transfer.handle)
-        }
+        if !transfer.isIdempotent { sockets.retireEnding(on: transfer.route, now: now, isFree: isFree) }
         let missing = transfer.addresses.filter { !hasAddresses($0, now: now) }
         if !missing.isEmpty { transfer.options.connect(to: missing, transfer.handle) }
     }
@@ -114,7 +110,7 @@ final class CurlConnections {
     /// Records that a transfer has asked for a socket; `nil` if it has lost its own.
     func enter(_ socket: CurlSocket?, _ transfer: CurlTransfer) {
         guard transfer.socket != socket else { return }
-        sockets.enter(socket, from: transfer.socket, to: transfer.destination.origin)
+        sockets.enter(socket, from: transfer.socket, to: transfer.route)
         transfer.socket = socket
     }
 
@@ -166,10 +162,11 @@ final class CurlConnections {
 
     /// The socket of a transfer that has ended, while its multi handle has it.
     ///
-    /// libcurl doesn't report the socket of a transfer that never had to wait, and the search for it is slow; so it is
-    /// done only if connections have a limited age or use.
+    /// libcurl doesn't report the socket of a transfer that never had to wait, and searching for it is slow. So it is
+    /// found only if the client or the server limits the age or the use of connections.
     func socket(of transfer: CurlTransfer) -> CurlSocket? {
-        guard transfer.socket == nil, transfer.wasSent, sockets.lifetime.isLimited else { return transfer.socket }
+        let isLimited = sockets.lifetime.isLimited || transfer.state.keepAlive != nil
+        guard transfer.socket == nil, transfer.wasSent, isLimited else { return transfer.socket }
         return sockets.socket(ccurl_easy_socket(transfer.easy))
     }
 
@@ -186,16 +183,20 @@ final class CurlConnections {
                 now: now,
                 isFree: isFree
             )
-            if needsOther { replace(transfer.destination.origin) }
+            if needsOther { replace(transfer.route) }
         }
         sweep.expect(in: sockets.lifetime.idle, now: now)
     }
 
     // MARK: Connections that are no use any more
 
-    /// The socket of a transfer that libcurl has: of several on one connection, only the first asks for it.
+    /// The socket of a running transfer: of several on one connection, only the first asks for it.
+    ///
+    /// libcurl before 7.80 doesn't tell the ends of a connection; its TLS session knows the socket.
     private func sharedSocket(of transfer: CurlTransfer) -> CurlSocket? {
-        transfer.socket ?? transfer.connection.flatMap { sockets.socket(of: $0) }
+        if let socket = transfer.socket { return socket }
+        if let connection = transfer.connection { return sockets.socket(of: connection, on: transfer.route) }
+        return sockets.socket(ccurl_easy_session_socket(transfer.easy))
     }
 
     /// Ends the connection of a transfer while libcurl reads from it.
@@ -210,28 +211,35 @@ final class CurlConnections {
     func timedOut(_ transfer: CurlTransfer, isFree: (CurlSocket) -> Bool) {
         guard let sent = transfer.sentAt, let socket = sharedSocket(of: transfer), sockets.isSilent(socket, since: sent)
         else { return }
-        let origin = transfer.destination.origin
-        sockets.retireSilent(to: origin, since: sent, isFree: isFree)
+        sockets.retireSilent(on: transfer.route, since: sent, isFree: isFree)
         guard transfer.stream != nil else { return }
         sockets.replace(socket)
-        if transfer.options.canAvoidConnections { replace(origin) } else { sockets.cut(socket) }
+        if transfer.options.canAvoidConnections { replace(transfer.route) } else { sockets.cut(socket) }
     }
 
-    /// Closes all unused connections if the system was suspended, and keeps the next transfers from those in use.
+    /// Closes all unused connections if the system was suspended, and keeps new transfers from those in use.
     ///
-    /// Their peers have ended most of them without being heard.
-    func awake(isFree: (CurlSocket) -> Bool) {
+    /// The peers have closed most of them, and the system didn't hear it. An HTTP/2 connection that new transfers can't
+    /// avoid is cut.
+    ///
+    /// - Parameters:
+    ///   - transfers: The transfers that libcurl has.
+    ///   - isFree: Whether no transfer can have a socket without having asked for it.
+    func awake(_ transfers: some Sequence<CurlTransfer>, isFree: (CurlSocket) -> Bool) {
         let time = suspendedTime()
         guard time > lastSuspendedTime &+ Self.shortestSuspend else { return }
         lastSuspendedTime = time
-        for origin in sockets.retireAll(isFree: isFree) { replace(origin) }
+        for route in sockets.retireAll(isFree: isFree) { replace(route) }
+        for transfer in transfers where transfer.stream != nil && !transfer.options.canAvoidConnections {
+            cut(transfer)
+        }
     }
 
-    /// Makes the next transfers to an origin use other connections.
-    private func replace(_ origin: Origin) {
+    /// Makes the next transfers on a route use other connections.
+    private func replace(_ route: CurlRoute) {
         if replacements.count >= Self.mostHosts { replacements = [:] }
         lastReplacement += 1
-        replacements[origin] = lastReplacement
+        replacements[route] = lastReplacement
     }
 
     /// The time at which one may end; `nil` if none is expected to.

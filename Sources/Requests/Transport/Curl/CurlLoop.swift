@@ -189,7 +189,7 @@ final class CurlLoop: @unchecked Sendable {
         }
         now = DispatchTime.now().uptimeNanoseconds
         inbox.awake()
-        connections.awake { isFree($0) }
+        connections.awake(active.values) { isFree($0) }
         if delivery.needsAttention { delivery.schedule(now: now) }
         if endings.needsAttention { endings.schedule(now: now) }
         actOnSockets()

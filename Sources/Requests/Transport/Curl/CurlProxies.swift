@@ -31,6 +31,9 @@ struct CurlProxies: Sendable {
 
         /// Whether the connection to the proxy uses TLS.
         var isSecure: Bool { scheme == "https" }
+        /// Whether it forwards plain requests to their hosts, all of them over the same connection.
+        var forwardsRequests: Bool { scheme == "http" || scheme == "https" }
+        var origin: Origin { Origin(scheme: scheme, host: destination.host, port: destination.port) }
         /// Whether libcurl gives it addresses of hosts, rather than their names.
         var takesAddresses: Bool { scheme == "socks4" || scheme == "socks5" }
 

@@ -49,8 +49,8 @@ struct CurlSockets {
         var isReplaced = false
         /// The name of its host, if that was looked up.
         var host: String?
-        /// The origin of the last transfer that asked for it.
-        var origin: Origin?
+        /// The route of the transfers that asked for it.
+        var route: CurlRoute?
         /// The time at which something was last received.
         var heard: UInt64 = 0
         /// What its server has said of its end.
@@ -115,26 +115,25 @@ struct CurlSockets {
     /// Applies libcurl's request: 1 is for reading, 2 for writing, 3 for both, 4 to forget the socket.
     mutating func watch(_ socket: Int32, _ what: Int32, for easy: CurlEasy?, now: UInt64 = 0) {
         let bits = what == 4 ? 0 : what
-        guard var interest = known[socket] else {
+        guard let index = known.index(forKey: socket) else {
             if bits == 0 { ccurl_poll_remove(poll, socket) } else { _ = ccurl_poll_set(poll, socket, bits) }
             return
         }
-        interest.wanted = bits
-        if bits == 0 { interest.unwantedSince = now } else { interest.owner = easy }
-        if bits != 0, interest.registered != bits {
-            interest.registered = bits
-            _ = ccurl_poll_set(poll, socket, bits)
-        }
-        known[socket] = interest
+        known.values[index].wanted = bits
+        guard bits != 0 else { return known.values[index].unwantedSince = now }
+        known.values[index].owner = easy
+        guard known.values[index].registered != bits else { return }
+        known.values[index].registered = bits
+        _ = ccurl_poll_set(poll, socket, bits)
     }
 
-    /// Records that a transfer to an origin has a socket, and no longer a former one.
-    mutating func enter(_ socket: CurlSocket?, from former: CurlSocket?, to origin: Origin? = nil) {
+    /// Records that a transfer on a route has a socket, and no longer its previous one.
+    mutating func enter(_ socket: CurlSocket?, from previous: CurlSocket?, to route: CurlRoute? = nil) {
         if let index = socket.flatMap(index) {
             known.values[index].users += 1
-            known.values[index].origin = origin
+            known.values[index].route = route
         }
-        if let index = former.flatMap(index) { known.values[index].users -= 1 }
+        if let index = previous.flatMap(index) { known.values[index].users -= 1 }
     }
 
     /// Where a socket is known, if it is still open: a change by the key would allocate three times.
@@ -170,24 +169,25 @@ struct CurlSockets {
         now: UInt64 = 0,
         isFree: (CurlSocket) -> Bool = { _ in true }
     ) -> Bool {
-        guard var interest = known[socket.descriptor], interest.serial == socket.serial else { return false }
-        interest.uses += 1
-        if hasAsked { interest.users -= 1 }
-        if interest.host != host, host != nil {
-            setHost(host, of: interest)
-            interest.host = host
+        guard let index = index(of: socket) else { return false }
+        known.values[index].uses += 1
+        if hasAsked { known.values[index].users -= 1 }
+        if host != nil, known.values[index].host != host {
+            setHost(host, of: known.values[index])
+            known.values[index].host = host
         }
-        interest.isExclusive = isExclusive
+        known.values[index].isExclusive = isExclusive
         if let keepAlive {
-            interest.keepAlive = keepAlive.following(interest.keepAlive)
+            known.values[index].keepAlive = keepAlive.following(known.values[index].keepAlive)
             announced.insert(socket.descriptor)
         }
-        let isWornOut = isWornOut(interest, now: now)
-        let needsOther = isWornOut && interest.users > 0 && !interest.isReplaced
-        if needsOther { interest.isReplaced = true }
-        known[socket.descriptor] = interest
-        if isWornOut, interest.users == 0, interest.wanted == 0, isFree(socket) { retire(socket.descriptor) }
-        return needsOther
+        guard isWornOut(known.values[index], now: now) else { return false }
+        guard known.values[index].users == 0 else {
+            defer { known.values[index].isReplaced = true }
+            return !known.values[index].isReplaced
+        }
+        if known.values[index].wanted == 0, isFree(socket) { retire(socket.descriptor) }
+        return false
     }
 
     private func isWornOut(_ interest: Interest, now: UInt64) -> Bool {
@@ -214,8 +214,9 @@ struct CurlSockets {
         ready.removeAll(keepingCapacity: true)
         if !ended.isEmpty { ended = [] }
         for event in events.prefix(Int(count)) where event.socket != wakeUp {
-            if let interest = known[event.socket], interest.wanted == 0 {
-                known[event.socket]?.registered = 0
+            if let index = known.index(forKey: event.socket), known.values[index].wanted == 0 {
+                known.values[index].registered = 0
+                let interest = known.values[index]
                 let socket = CurlSocket(descriptor: event.socket, serial: interest.serial)
                 take(event, isIdle: interest.users == 0 && isFree(socket), isExclusive: interest.isExclusive)
             } else {
@@ -237,9 +238,11 @@ struct CurlSockets {
 
     /// Handles an event of a socket that libcurl doesn't wait for.
     private mutating func take(_ event: CCurlReady, isIdle: Bool, isExclusive: Bool) {
-        let hasEnded = event.bits & 4 != 0 || ccurl_is_over(event.socket)
-        guard isIdle else { return takeInUse(event.socket, hasEnded: hasEnded) }
-        if hasEnded || isExclusive && event.bits & 1 != 0 { return retire(event.socket, isOver: true) }
+        let hasHungUp = event.bits & 4 != 0
+        guard isIdle else { return takeInUse(event.socket, hasEnded: hasHungUp || ccurl_has_ended(event.socket)) }
+        if hasHungUp || isExclusive && event.bits & 1 != 0 || ccurl_is_unusable(event.socket) {
+            return retire(event.socket, isOver: true)
+        }
         // From now on, its end is watched, and whatever comes over HTTP/1.x: it may have been watched for writing
         // alone.
         let bits: Int32 = isExclusive ? 1 : 0
@@ -258,11 +261,15 @@ struct CurlSockets {
 // MARK: - The end of connections
 
 extension CurlSockets {
-    /// Makes a connection look ended to libcurl, which closes it with the next sweep, and doesn't use it before.
+    /// Makes a connection look ended to libcurl, which closes it with the next sweep.
+    ///
+    /// Until then, old and recent releases may choose it for a request: they check a connection at most once a second. If
+    /// it is over, nothing can be sent, so the request gets another connection.
     ///
     /// - Parameters:
     ///   - socket: The socket.
-    ///   - isOver: Whether it is no use any more, as the peer has ended it, or sent what belongs to no response.
+    ///   - isOver: Whether no request may be sent over it, because the peer has ended it, may be about to, may not receive
+    ///     anything, or has sent what belongs to no response.
     private mutating func retire(_ socket: Int32, isOver: Bool = false) {
         ccurl_poll_remove(poll, socket)
         ccurl_retire(socket, isOver)
@@ -271,11 +278,17 @@ extension CurlSockets {
         hasRetired = true
     }
 
-    /// The socket of a connection, by its ports.
-    func socket(of connection: CurlTransfer.Connection) -> CurlSocket? {
-        let found = known.first { descriptor, _ in
-            let ports = ccurl_ports(descriptor)
-            return ports.local == connection.localPort && ports.remote == connection.remotePort
+    /// The socket of a connection, by its two ends: asks the system about the sockets of the route.
+    func socket(of connection: CurlTransfer.Connection, on route: CurlRoute) -> CurlSocket? {
+        let found = known.first { descriptor, interest in
+            interest.route == route
+                && ccurl_is_between(
+                    descriptor,
+                    connection.local,
+                    connection.localPort,
+                    connection.remote,
+                    connection.remotePort
+                )
         }
         return found.map { CurlSocket(descriptor: $0.key, serial: $0.value.serial) }
     }
@@ -295,46 +308,41 @@ extension CurlSockets {
         index(of: socket).map { known.values[$0].heard <= time } ?? false
     }
 
-    /// Retires the unused connections to an origin over which nothing has arrived since a time.
-    mutating func retireSilent(to origin: Origin, since time: UInt64, isFree: (CurlSocket) -> Bool) {
-        retireUnused(isFree) { $0.origin == origin && $0.heard < time }
+    /// Retires the unused connections of a route over which nothing has arrived since a time.
+    mutating func retireSilent(on route: CurlRoute, since time: UInt64, isFree: (CurlSocket) -> Bool) {
+        retireUnused(isFree) { $0.route == route && $0.heard < time }
     }
 
-    /// Retires the unused connections to an origin that their server may be about to end; returns whether any that was
-    /// retired isn't closed yet.
-    ///
-    /// libcurl could choose it: recent releases trust a connection for a second.
-    mutating func retireEnding(to origin: Origin, now: UInt64, isFree: (CurlSocket) -> Bool) -> Bool {
-        if !announced.isEmpty {
-            for (descriptor, interest) in known where interest.origin == origin && !interest.isRetired {
-                guard let keepAlive = interest.keepAlive, interest.wanted == 0, interest.users == 0 else { continue }
-                let idle = now &- interest.unwantedSince
-                guard
-                    keepAlive.isEnding(after: idle, roundTrip: 0)
-                        || keepAlive.isEnding(after: idle, roundTrip: ccurl_round_trip(descriptor)),
-                    isFree(CurlSocket(descriptor: descriptor, serial: interest.serial))
-                else { continue }
-                retire(descriptor)
-            }
+    /// Retires the unused connections of a route that their server may be about to end.
+    mutating func retireEnding(on route: CurlRoute, now: UInt64, isFree: (CurlSocket) -> Bool) {
+        guard !announced.isEmpty else { return }
+        for (descriptor, interest) in known where interest.route == route && !interest.isRetired {
+            guard let keepAlive = interest.keepAlive, interest.wanted == 0, interest.users == 0 else { continue }
+            let idle = now &- interest.unwantedSince
+            guard
+                keepAlive.isEnding(after: idle, roundTrip: 0)
+                    || keepAlive.isEnding(after: idle, roundTrip: ccurl_round_trip(descriptor)),
+                isFree(CurlSocket(descriptor: descriptor, serial: interest.serial))
+            else { continue }
+            retire(descriptor, isOver: true)
         }
-        return hasRetired && known.values.contains { $0.origin == origin && $0.isRetired }
     }
 
-    /// Retires all unused connections, and makes the others end after their transfers; returns the origins of these.
-    mutating func retireAll(isFree: (CurlSocket) -> Bool) -> Set<Origin> {
+    /// Retires all unused connections, and makes the others end after their transfers; returns the routes of these.
+    mutating func retireAll(isFree: (CurlSocket) -> Bool) -> Set<CurlRoute> {
         retireUnused(isFree) { _ in true }
-        var origins: Set<Origin> = []
-        for (descriptor, interest) in known where !interest.isRetired {
-            known[descriptor]?.isReplaced = true
-            if let origin = interest.origin { origins.insert(origin) }
+        var routes: Set<CurlRoute> = []
+        for index in known.indices where !known.values[index].isRetired {
+            known.values[index].isReplaced = true
+            if let route = known.values[index].route { routes.insert(route) }
         }
-        return origins
+        return routes
     }
 
     private mutating func retireUnused(_ isFree: (CurlSocket) -> Bool, where isMeant: (Interest) -> Bool) {
         for (descriptor, interest) in known where interest.wanted == 0 && interest.users == 0 && isMeant(interest) {
             let socket = CurlSocket(descriptor: descriptor, serial: interest.serial)
-            if !interest.isRetired, isFree(socket) { retire(descriptor) }
+            if !interest.isRetired, isFree(socket) { retire(descriptor, isOver: true) }
         }
     }
 

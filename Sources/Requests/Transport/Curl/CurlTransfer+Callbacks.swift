@@ -103,7 +103,7 @@ extension CurlTransfer {
             (connection, stream) = (nil, nil)
             loop.lostConnection(self)
         case CCURL_NEWS_TUNNEL: state.receiveTunnelLine(text.isEmpty ? nil : text)
-        case CCURL_NEWS_SENT: loop.isConnected(self)
+        case CCURL_NEWS_SENT: headIsSent()
         case CCURL_NEWS_RECORD: loop.hasRecord(self)
         case CCURL_NEWS_CLOSE_NOTIFY: state.announceEnd()
         default:
@@ -131,6 +131,8 @@ extension CurlTransfer {
         guard state.beginAgain(wasSentInPart: wasSentInPart), restarts < Self.mostRefusals, body?.rewind() ?? true
         else { return false }
         restart()
+        // libcurl keeps a connection over which nothing could be sent, and would choose it again.
+        if !wasSentInPart { options.avoidConnections(handle) }
         (connection, stream) = (nil, nil)
         return true
     }

@@ -22,6 +22,8 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     let destination: CurlDestination
     /// The proxy that it goes to; `nil` if it goes to the host.
     let proxy: CurlProxies.Proxy?
+    /// The route that its connection must have.
+    let route: CurlRoute
     /// The place whose name is being looked up for it; `nil` if none is.
     var awaited: CurlDestination?
     /// The addresses that it connects to, if they were looked up or are the caller's.
@@ -108,6 +110,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         )
         self.destination = destination
         proxy = loop.proxies.proxy(for: destination)
+        route = CurlRoute(to: destination, over: proxy, needsTunnel: request.upgrade != nil)
         options = try CurlOptions(
             request,
             to: destination,
@@ -387,7 +390,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         if body?.upgrade != nil {
             // The user of the connection may have an answer to what has just arrived.
             change { $0.isUnwatched = true }
-        } else if isOver || !state.hasHead || socket.map({ ccurl_is_over($0.descriptor) }) == true {
+        } else if isOver || !state.hasHead || socket.map({ ccurl_has_ended($0.descriptor) }) == true {
             loop.submit(.stop(self, .peerEnded))
         } else if !destination.isSecure {
             state.endResponse()
@@ -451,6 +454,12 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         }
         let wentOut = ccurl_easy_long(easy, CCURL_INFO_REQUEST_SIZE) > 0
         return state.send(isIdempotent: isIdempotent, wentOut: wentOut)
+    }
+
+    /// Records that the head of the request is being sent, which libcurl shows only over TLS.
+    func headIsSent() {
+        sentAt = loop.now
+        loop.isConnected(self)
     }
 
     /// Reports that content in one piece was sent, which a response proves.

@@ -122,6 +122,12 @@ struct RawConnection: Sendable {
         return nil
     }
 
+    /// Waits for bytes, or for the end of the connection, within a time; returns whether there is either.
+    func awaitInput(milliseconds: Int32) -> Bool {
+        var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return Glibc.poll(&poll, 1, milliseconds) > 0
+    }
+
     /// Reads `count` bytes; returns `false` if the client disconnects before.
     func skip(_ count: Int) -> Bool {
         var left = count

@@ -260,6 +260,8 @@ def serve_older(peer):
         word = head.split(b" ")[1].decode().split("/")[1:]
         if word[0] == "kept":  # the number of the connection
             peer.sendall(answer(number))
+        elif word[0] == "ending":  # the same, and that the connection is about to end
+            peer.sendall(answer(number, "Keep-Alive: timeout=1\r\n"))
         elif word[0] == "junk":  # an answer, and another that nobody has asked for: at once, in a record of its own, or later
             if word[1] == "one":
                 peer.sendall(answer("first") + answer("poison"))

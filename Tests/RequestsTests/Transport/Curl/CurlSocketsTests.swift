@@ -142,6 +142,19 @@ import Testing
         #expect(pair.pending == 1)
     }
 
+    /// The response to an upload may be complete before the upload is: what follows it isn't the end of the connection.
+    @Test func bytesForAWaitingUploadAreNoEnd() {
+        let pair = Pair()
+        pair.enter(one)
+        pair.sockets.watch(pair.own, 4, for: one)
+        pair.send("HTTP/1.1 200 OK\r\n\r\n")
+
+        #expect(pair.events == [] && pair.sockets.ended == [])
+        #expect(pair.pending != nil)
+        shutdown(pair.peer, Int32(SHUT_WR))
+        #expect(pair.events == [] && pair.sockets.ended == [pair.own])
+    }
+
     /// A transfer may take a kept connection, send its whole request, and be paused before it asks to read.
     @Test func bytesStayWhereAPausedTransferMayHaveTheConnection() {
         let pair = Pair()
@@ -297,14 +310,14 @@ import Testing
 
     // MARK: Connections that are no use any more
 
-    private static let origin = Origin(scheme: "https", host: "a.test", port: 443)
-    private static let otherOrigin = Origin(scheme: "https", host: "b.test", port: 443)
+    private static let route = CurlRoute(to: CurlDestination("https://a.test"), over: nil)
+    private static let otherRoute = CurlRoute(to: CurlDestination("https://b.test"), over: nil)
 
-    /// Returns a connection to the origin whose transfer has ended, and over which something was received at 100.
+    /// Returns a connection on the route whose transfer has ended, and over which something was received at 100.
     private func heardPair() -> Pair {
         let pair = Pair()
         pair.sockets.watch(pair.own, 1, for: one)
-        pair.sockets.enter(pair.socket, from: nil, to: Self.origin)
+        pair.sockets.enter(pair.socket, from: nil, to: Self.route)
         pair.sockets.hears(CCurlReady(socket: pair.own, bits: 1), now: 100)
         return pair
     }
@@ -322,16 +335,35 @@ import Testing
     @Test func silentConnectionIsRetiredUnlessItIsUsed() {
         let pair = heardPair()
 
-        pair.sockets.retireSilent(to: Self.origin, since: 101) { _ in true }
+        pair.sockets.retireSilent(on: Self.route, since: 101) { _ in true }
         #expect(!pair.sockets.hasRetired, "a transfer waits for it")
         pair.sockets.watch(pair.own, 4, for: one)
         pair.end()
-        pair.sockets.retireSilent(to: Self.otherOrigin, since: 101) { _ in true }
-        pair.sockets.retireSilent(to: Self.origin, since: 100) { _ in true }
-        pair.sockets.retireSilent(to: Self.origin, since: 101) { _ in false }
+        pair.sockets.retireSilent(on: Self.otherRoute, since: 101) { _ in true }
+        pair.sockets.retireSilent(on: Self.route, since: 100) { _ in true }
+        pair.sockets.retireSilent(on: Self.route, since: 101) { _ in false }
         #expect(!pair.sockets.hasRetired, "it isn't meant, or a paused transfer may have it")
-        pair.sockets.retireSilent(to: Self.origin, since: 101) { _ in true }
+        pair.sockets.retireSilent(on: Self.route, since: 101) { _ in true }
         #expect(pair.sockets.hasRetired)
+    }
+
+    /// The system gives a port to several connections if they lead to different addresses.
+    @Test func connectionIsFoundByItsAddressesAndPorts() throws {
+        let listener = try #require(TCPSocket.listening())
+        let one = try #require(TCPSocket.connected(to: "127.0.0.1", port: listener.port))
+        let other = try #require(TCPSocket.connected(to: "127.0.0.2", port: listener.port, from: one.port))
+        var sockets = CurlSockets()
+        for socket in [one, other] {
+            sockets.opened(socket.descriptor)
+            sockets.enter(sockets.socket(socket.descriptor), from: nil, to: Self.route)
+        }
+
+        for (socket, host) in [(one, "127.0.0.1"), (other, "127.0.0.2")] {
+            let connection = CurlTransfer.Connection(host, Int32(listener.port), "127.0.0.1", Int32(one.port))
+            let found = sockets.socket(of: try #require(connection), on: Self.route)
+            #expect(found?.descriptor == socket.descriptor)
+            #expect(sockets.socket(of: try #require(connection), on: Self.otherRoute) == nil)
+        }
     }
 
     @Test func replacedConnectionIsRetiredAfterItsTransfers() {
@@ -348,8 +380,8 @@ import Testing
     @Test func suspendLeavesConnectionsToTheirTransfers() {
         let pair = heardPair()
 
-        let origins = pair.sockets.retireAll { _ in true }
-        #expect(origins == [Self.origin] && !pair.sockets.hasRetired)
+        let routes = pair.sockets.retireAll { _ in true }
+        #expect(routes == [Self.route] && !pair.sockets.hasRetired)
         pair.sockets.watch(pair.own, 4, for: one)
         pair.end()
         #expect(pair.sockets.hasRetired)
@@ -381,6 +413,49 @@ import Testing
         #expect(pair.pending == 8)
         _ = pair.sockets.retireIdle(now: 0) { _ in true }
         #expect(pair.sockets.hasRetired, "when the transfer has gone")
+    }
+}
+
+/// A socket of IPv4 at 127.0.0.1, closed with the last reference.
+private final class TCPSocket {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+
+    deinit { close(descriptor) }
+
+    static func listening() -> TCPSocket? {
+        let socket = TCPSocket()
+        guard socket.named("0.0.0.0", 0, bind), listen(socket.descriptor, 8) == 0 else { return nil }
+        return socket
+    }
+
+    static func connected(to address: String, port: UInt16, from own: UInt16 = 0) -> TCPSocket? {
+        let socket = TCPSocket()
+        var yes: Int32 = 1
+        setsockopt(socket.descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        return socket.named("127.0.0.1", own, bind) && socket.named(address, port, connect) ? socket : nil
+    }
+
+    var port: UInt16 {
+        var name = sockaddr_in()
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        withUnsafeMutablePointer(to: &name) {
+            _ = $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
+        }
+        return UInt16(bigEndian: name.sin_port)
+    }
+
+    private typealias Call = (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32
+
+    private func named(_ address: String, _ port: UInt16, _ call: Call) -> Bool {
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_port = port.bigEndian
+        inet_pton(AF_INET, address, &name.sin_addr)
+        return withUnsafePointer(to: name) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                call(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
     }
 }
 #endif
