@@ -2,19 +2,19 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-/// The work that a peer may cause inside one call of libcurl without delivering anything.
+/// Limits what a peer can make one call of libcurl do without delivering anything.
 ///
-/// A call reads HTTP/2 frames until the socket is empty or content comes: a peer that sends other frames as fast as
-/// they are read would keep the thread of all transfers. Processor time is what counts, because a peer that delivers
-/// content isn't to suffer from a busy machine.
+/// A call reads HTTP/2 frames until the socket is empty or content arrives. A peer that sends other frames as fast as
+/// they are read would occupy the thread of all transfers. The budget is processor time, so a busy machine doesn't
+/// spend it.
 struct CurlBudget {
-    /// The processor time without content, in nanoseconds.
+    /// The maximum processor time without content, in nanoseconds.
     private static let most: UInt64 = 50_000_000
-    /// The number of records between two looks at the clock, which is a system call.
+    /// The number of records between two reads of the clock, each of which is a system call.
     private static let stride = 64
 
     private let clock: @Sendable () -> UInt64
-    /// The transfer that the last record came for: each of those in a call has the whole budget.
+    /// The transfer that received the last record: each transfer has a whole budget in each call.
     private var spender: CurlEasy?
     private var records = 0
     private var start: UInt64 = 0
@@ -24,10 +24,10 @@ struct CurlBudget {
         self.clock = clock
     }
 
-    /// Begins again: a call of libcurl begins, or content has come.
+    /// Starts a new budget, because a call of libcurl begins or content has arrived.
     mutating func renew() { spender = nil }
 
-    /// Records that a part of a TLS record has come for a transfer; returns whether the budget is spent.
+    /// Records a part of a TLS record that arrived for a transfer; returns whether the budget is spent.
     mutating func takeRecord(for easy: CurlEasy) -> Bool {
         if spender != easy { (spender, records) = (easy, 0) }
         records += 1

@@ -188,6 +188,7 @@ final class CurlLoop: @unchecked Sendable {
             return false
         }
         now = DispatchTime.now().uptimeNanoseconds
+        budget.renew()
         inbox.awake()
         connections.awake(active.values) { isFree($0) }
         if delivery.needsAttention { delivery.schedule(now: now) }
@@ -292,6 +293,7 @@ final class CurlLoop: @unchecked Sendable {
     private func update(_ transfer: CurlTransfer) {
         guard isActive(transfer) else { return }
         let wasHeld = transfer.holdsPeer
+        budget.renew()
         // Content that libcurl had kept arrives while it resumes; if that fails, the error is reported only here.
         let code = transfer.update()
         guard code == 0 || code == CurlResult.noConnection else { return end(transfer, code: code) }
@@ -406,6 +408,7 @@ final class CurlLoop: @unchecked Sendable {
     /// Takes the handle of a transfer from libcurl, which closes the connection if the transfer isn't complete.
     private func release(_ transfer: CurlTransfer) {
         let socket = connections.socket(of: transfer)
+        budget.renew()
         transfer.dropKeptContent()
         if let multi { _ = ccurl_multi_remove(multi, transfer.easy) }
         connections.transferEnded(transfer, on: socket, now: now) { isFree($0) }
