@@ -40,8 +40,8 @@ struct CurlFeatures: Sendable, Hashable {
         tlsLibrary.hasPrefix("OpenSSL/") && ccurl_finds_stores() && CurlStore.SystemPaths.current != nil
     }
 
-    /// Whether libcurl reports that a peer announces the end of its data.
-    var reportsAnnouncedEnds: Bool { tlsLibrary.hasPrefix("OpenSSL/") }
+    /// Whether libcurl reports that a host announces the end of its data, rather than a proxy.
+    var reportsAnnouncedEnds: Bool { tlsLibrary.hasPrefix("OpenSSL/") && ccurl_finds_stores() }
 
     /// Whether libcurl sends client certificates from memory; over other TLS libraries, it accepts the option, and
     /// sends none.

@@ -253,13 +253,18 @@ struct CurlTransferState: Sendable {
     /// Records that libcurl has read the end of the response, while the content of the request goes on.
     mutating func endResponse() { hasResponse = true }
 
+    /// Whether content that ends with the connection is complete.
+    ///
+    /// Anyone who can end the TCP connection could cut the content, unless TLS announces the end (RFC 9112, 9.8).
+    private var mayEndWithConnection: Bool { isEndAnnounced || !isHTTP1 || !framing.endsWithConnection }
+
     /// Whether the response is complete, now that the connection has ended.
     ///
     /// Only libcurl knows the last chunk, and it can't be asked.
     private var isWholeWithConnection: Bool {
         guard phase == .body, !hasResponse else { return hasResponse }
         if let length = framing.length { return length == arrived }
-        return isHTTP1 && !framing.isChunked && (isEndAnnounced || !framing.endsWithConnection)
+        return isHTTP1 && !framing.isChunked && mayEndWithConnection
     }
 
     /// Whether nothing of a response has been received, and the transfer isn't stopped.
@@ -322,8 +327,7 @@ struct CurlTransferState: Sendable {
         }
         if !wasComplete, let error = result.error(phase: errorPhase) { return .end(error) }
         guard phase == .body else { return .end(cutHead) }
-        guard isEndAnnounced || !isHTTP1 || !framing.endsWithConnection else {
-            // Whoever can end the TCP connection could cut the content (RFC 9112, 9.8).
+        guard mayEndWithConnection else {
             let reason = "the connection ended without a close_notify, which alone tells that the content is complete"
             return .end(error(.connectionLost, .receiving, .networkConnectionLost, reason))
         }
