@@ -68,6 +68,10 @@ import Testing
         }
 
         #expect(answers == ["v=1; _ga=a", "v=1; _ga=a", "v=2; _ga=b"])
+
+        let signing = client.inheriting { $0.cache = signed }
+        for date in ["1", "2"] { _ = try await signing.fetch(Get<String>("me", decoding: .text).header("Date", date)) }
+        #expect(transport.requests.count == 3)
     }
 
     @Test func namedCookiesIdentifyUsers() async throws {

@@ -22,6 +22,7 @@ extension ModifiableRequest {
                 options.timeout = .seconds(3)
                 options.usesCookies = false
                 options.sensitiveHeaders = ["X-M"]
+                options.crossOriginHeaders = ["X-M"]
             }
     }
 }

@@ -144,7 +144,7 @@ import Testing
     }
 
     private static let others: [HTTPRequest] =
-        [HTTPMethod.head, .post, .put, .patch, .delete, .options, .query, .trace, "PURGE", "get"].map {
+        [HTTPMethod.head, .post, .put, .patch, .delete, .options, .query, .trace, "PURGE", "GETS"].map {
             HTTPRequest(url: CacheSample.url, method: $0)
         } + [HTTPRequest(url: CacheSample.url, body: .data(Data("question".utf8)))]
 

@@ -95,11 +95,12 @@ import Testing
     }
 
     /// Some servers end every response with a line break.
-    @Test(arguments: ["", " ", "\n", " \r\n\t"]) func blankContentIsNoValue(_ text: String) throws {
-        let response = HTTPResponse(head: HTTPResponseHead(status: .ok), body: Data(text.utf8))
+    @Test(arguments: ["", " ", "\n", " \r\n\t"]) func blankContentIsNoValue(_ text: String) async throws {
+        let client = HTTPClient(baseURL: home, transport: InMemoryTransport { _ in .json(text) })
 
-        #expect(try response.decodeJSON([Int]?.self) == nil)
-        #expect(throws: RequestError.self) { try response.decodeJSON([Int].self) }
+        #expect(try await client.fetch(Get<[Int]?>("a")) == nil)
+        let error = await #expect(throws: RequestError.self) { try await client.fetch(Get<[Int]>("a")) }
+        #expect(error?.code == .emptyResponse)
     }
 
     @Test(arguments: [("{", RequestError.Code.decoding), ("[]", .decoding), ("", .emptyResponse)])

@@ -124,7 +124,7 @@ struct InteropFormTests {
 
     private static let plain = [
         ["text", "a & b=ü+"], ["tags[]", "x y"], ["tags[]", "z"], ["page[number]", "2"], ["page[itemCount]", "50"],
-        ["isNew", "true"], ["date", "2026-07-11T08:30:00Z"], ["data", "+/8+"], ["price", "2.5"],
+        ["isNew", "true"], ["date", "2026-07-11T08:30:00.500Z"], ["data", "+/8+"], ["price", "2.5"],
     ]
 
     /// The effect of each option on the plain fields: those of a prefix are replaced by others.
@@ -141,8 +141,8 @@ struct InteropFormTests {
         ({ $0.data = .custom { "\($0.count) bytes" } }, "data", [["data", "3 bytes"]]),
         ({ $0.keyPaths = .dots }, "page", [["page.number", "2"], ["page.itemCount", "50"]]),
         ({ $0.keyPaths = .custom { "\($0) \($1)" } }, "page", [["page number", "2"], ["page itemCount", "50"]]),
-        ({ $0.nils = .empty }, "date", [["until", ""], ["date", "2026-07-11T08:30:00Z"]]),
-        ({ $0.nils = .null }, "date", [["until", "null"], ["date", "2026-07-11T08:30:00Z"]]),
+        ({ $0.nils = .empty }, "date", [["until", ""], ["date", "2026-07-11T08:30:00.500Z"]]),
+        ({ $0.nils = .null }, "date", [["until", "null"], ["date", "2026-07-11T08:30:00.500Z"]]),
     ]
 
     @Test(arguments: options.indices)

@@ -110,7 +110,7 @@ extension CacheControl: HTTPField.Value {
 
     /// The directives after the first quote of a line that forbid something, wherever they stand.
     private static func restrictions(in line: String) -> [Directive] {
-        let words = line.utf8.drop { $0 != UInt8(ascii: "\"") }.split { !ASCIISet.word.contains($0) }
+        let words = line.utf8.drop { $0 != UInt8(ascii: "\"") }.split { !ASCIISet.directiveName.contains($0) }
         return words.compactMap { word in
             switch String(Substring(word)).lowercasedASCII {
             case "max-age": .maxAge(.zero)
@@ -200,5 +200,5 @@ extension CacheControl {
 
 extension ASCIISet {
     /// The characters of the names of the registered directives.
-    fileprivate static let word = ASCIISet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-")
+    fileprivate static let directiveName = ASCIISet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-")
 }
