@@ -86,7 +86,9 @@ extension OverLoopback {
             let transcripts = (0..<Scale.pick(4, whole: 64)).map { _ in Transcript(keepsContent: false) }
 
             for transcript in transcripts { _ = transport.send(request) { transcript.receive($0) } }
-            for transcript in transcripts { try await transcript.ended.wait() }
+            // 4 GiB take their time beside other work; silence would end a transfer after a minute.
+            let limit = Duration.seconds(Scale.pick(30, whole: 600))
+            for transcript in transcripts { try await transcript.ended.wait(timeout: limit) }
             paused.cancel()
             transport.close()
 
