@@ -11,10 +11,10 @@ import Testing
 enum SecretDoor: String, CaseIterable, Sendable {
     case console, archive, command, description
 
-    /// Sends a request to a server that responds with the same fields and content, and returns what the place shows.
+    /// Sends a request to a server that responds with the same fields and content, and returns what each place shows.
     ///
     /// An archive is shown with its content decoded, since base64 hides nothing.
-    func texts(of request: HTTPRequest, status: HTTPStatus = .ok) async throws -> [String] {
+    static func texts(of request: HTTPRequest, status: HTTPStatus = .ok) async throws -> [SecretDoor: [String]] {
         let lines = Recorder<String>()
         let timeline = RecordingMonitor()
         let transport = InMemoryTransport { request in
@@ -26,22 +26,20 @@ enum SecretDoor: String, CaseIterable, Sendable {
         }
         var descriptions: [Any] = [request, request.headers, request.body]
         do { descriptions.append(try await client.send(request)) } catch { descriptions += [error, error.body as Any] }
-        switch self {
-        case .console: return lines.elements
-        case .archive:
-            let archive = recorder.archive.data()
-            let contents = try HTTPArchive(data: archive).exchanges.flatMap { exchange in
-                [exchange.request.body, exchange.response?.body ?? Data()].map { String(decoding: $0, as: UTF8.self) }
-            }
-            return [archive, timeline.timeline.har()].map { String(decoding: $0, as: UTF8.self) } + contents
-        case .command: return [try request.cURL()]
-        case .description:
-            return descriptions.flatMap { value in
+        let archive = recorder.archive.data()
+        let contents = try HTTPArchive(data: archive).exchanges.flatMap { exchange in
+            [exchange.request.body, exchange.response?.body ?? Data()].map { String(decoding: $0, as: UTF8.self) }
+        }
+        return [
+            .console: lines.elements,
+            .archive: [archive, timeline.timeline.har()].map { String(decoding: $0, as: UTF8.self) } + contents,
+            .command: [try request.cURL()],
+            .description: descriptions.flatMap { value in
                 var dumped = ""
                 dump(value, to: &dumped)
                 return ["\(value)", String(reflecting: value), dumped]
-            }
-        }
+            },
+        ]
     }
 }
 

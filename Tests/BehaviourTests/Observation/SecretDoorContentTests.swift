@@ -99,16 +99,18 @@ import Testing
         return form.type?.contains("utf-16") == true ? text.data(using: .utf16) ?? Data() : Data(text.utf8)
     }
 
-    @Test(arguments: forms, SecretDoor.allCases)
-    func noDoorShowsSecretInAnyForm(_ form: Form, _ door: SecretDoor) async throws {
+    @Test(arguments: forms)
+    func noDoorShowsSecretInAnyForm(_ form: Form) async throws {
         let isXML = form.text.hasPrefix("<")
         for name in Self.names where !isXML || !name.contains("[") {
             let type = form.type.flatMap { try? MediaType(parsing: $0) }
             let body = HTTPBody.data(Self.data(form, name), type: type)
             for status in [HTTPStatus.ok, .badRequest] {
-                let texts = try await door.texts(of: HTTPRequest(url: home, method: .post, body: body), status: status)
-
-                #expect(!texts.contains { $0.replacing("\0", with: "").contains(Self.marker) }, "\(name), \(status)")
+                let request = HTTPRequest(url: home, method: .post, body: body)
+                for (door, texts) in try await SecretDoor.texts(of: request, status: status) {
+                    let isShown = texts.contains { $0.replacing("\0", with: "").contains(Self.marker) }
+                    #expect(!isShown, "\(door), \(name), \(status)")
+                }
             }
         }
     }
@@ -138,9 +140,9 @@ import Testing
         let type = form.type.flatMap { try? MediaType(parsing: $0) }
         let request = HTTPRequest(url: home, method: .post, body: .data(Data(form.text.utf8), type: type))
 
-        let texts = try await SecretDoor.archive.texts(of: request)
+        let texts = try await SecretDoor.texts(of: request)[.archive]
 
-        #expect(texts.filter { $0 == form.text }.count == 2)
+        #expect(texts?.filter { $0 == form.text }.count == 2)
     }
 
     /// Values that aren't secret stay, and the rest keeps its kind.
@@ -159,7 +161,7 @@ import Testing
         let type = type.flatMap { try? MediaType(parsing: $0) }
         let request = HTTPRequest(url: home, method: .post, body: .data(Data(text.utf8), type: type))
 
-        #expect(try await SecretDoor.archive.texts(of: request).filter { $0 == expected }.count == 2)
+        #expect(try await SecretDoor.texts(of: request)[.archive]?.filter { $0 == expected }.count == 2)
         #expect(try request.cURL().contains(expected.replacing("'", with: "'\\''")))
     }
 }

@@ -30,9 +30,7 @@ import Testing
     func noDoorShowsCredentialOfField(_ sample: FieldSample) async throws {
         let request = HTTPRequest(url: home, headers: [HTTPField.Name(sample.name): Self.marker])
 
-        for door in SecretDoor.allCases {
-            let texts = try await door.texts(of: request, status: .badRequest)
-
+        for (door, texts) in try await SecretDoor.texts(of: request, status: .badRequest) {
             #expect(texts.contains { $0.contains(Self.marker) } != Self.isHidden(sample), "\(door)")
         }
     }
@@ -46,9 +44,8 @@ import Testing
             HTTPRequest("https://example.com/?\(raw: sample.name)=\(raw: value)"),
         ]
         for (index, request) in requests.enumerated() {
-            for door in SecretDoor.allCases where door != .description {
-                let texts = try await door.texts(of: request, status: .badRequest)
-
+            for (door, texts) in try await SecretDoor.texts(of: request, status: .badRequest)
+            where door != .description {
                 #expect(
                     texts.contains { $0.contains(value) } != Self.isHidden(sample),
                     "\(door), \(["form", "JSON", "address"][index])"
