@@ -185,7 +185,7 @@ struct CacheFiles: Sendable {
     }
 
     private static let suffix = ".response"
-    /// The second one is that of names before version 0.1.0, whose files are only removed.
+    /// 64 is the length of names in older versions, whose files are never read, only removed.
     private static let nameLengths = [CacheKey.nameLength, 64]
 }
 

@@ -18,7 +18,8 @@ extension ResponseCache {
     /// of load balancers and statistics. Name the cookies that identify the user, with ``cookies(named:)``, if the
     /// server changes that of its session with every response. If a program acts for many users at once, name the field
     /// that identifies them with ``identifyingUsers(byHeaders:)``. Use ``custom(_:)`` if something else identifies a
-    /// user, such as a part of the path or a client certificate.
+    /// user, such as a part of the path or a client certificate, and if the signature in `Authorization` itself differs
+    /// in every request.
     ///
     /// For one address and one user, a cache keeps the responses to at most eight different sets of the other fields;
     /// the oldest is removed for a new one. Users are told apart by `Authorization`, cookies, and the fields that you
@@ -28,7 +29,7 @@ extension ResponseCache {
         struct Parts: Sendable {
             /// Those that identify its user; empty if it has no user.
             var user: [String] = []
-            /// The other fields that don't say nothing about the user.
+            /// The other fields that may tell requests of one user apart.
             var variant: [String] = []
             /// Whether something in the request may identify a user.
             var hasUser = false
@@ -118,7 +119,7 @@ extension ResponseCache {
 extension ResponseCache.Identity {
     /// Returns the parts of a request that count.
     ///
-    /// - Complexity: O(n log n) in the number of its fields.
+    /// - Complexity: O(n²) in the number of its fields, which is small.
     func parts(of request: HTTPRequest) -> Parts {
         switch rule {
         case .custom(let identify):

@@ -42,11 +42,21 @@ struct PairScanner {
             }
             let start = index
             while index < bytes.count, ASCIISet.word.contains(bytes[index]) { index += 1 }
-            guard let (value, isTyped) = value(ofTag: start..<index) ?? value(after: index) else { continue }
+            guard isNameOfPair(start..<index) else { continue }
             let name = SecretName(String(decoding: bytes[start..<index], as: UTF8.self))
+            // Values are read only for secrets: each may be as long as the rest.
+            guard name.isSecret, let (value, isTyped) = value(ofTag: start..<index) ?? value(after: index) else {
+                continue
+            }
             if name.hides(Substring(decoding: bytes[value], as: UTF8.self), isTyped: isTyped) { return true }
         }
         return false
+    }
+
+    /// Whether a separator, or the end of a tag, comes after a name.
+    private func isNameOfPair(_ name: Range<Int>) -> Bool {
+        let next = skip(Self.closing, from: name.upperBound)
+        return next < bytes.count && "=:>".utf8.contains(bytes[next])
     }
 
     /// The value of a pair whose name ends at an index, and whether it is one of JSON and the like; `nil` if the name
@@ -64,7 +74,8 @@ struct PairScanner {
             return nil
         }
         var stop = start
-        while stop < bytes.count, !Self.delimiters.contains(bytes[stop]) { stop += 1 }
+        let limit = min(bytes.count, start + Self.longestValue)
+        while stop < limit, !Self.delimiters.contains(bytes[stop]) { stop += 1 }
         let value = start..<stop
         if ["null", "true", "false", "~"].contains(where: { bytes[value].elementsEqual($0.utf8) }) { return nil }
         return (value, bytes[separator] == UInt8(ascii: ":"))
@@ -76,7 +87,7 @@ struct PairScanner {
             bytes[name.upperBound] == UInt8(ascii: ">")
         else { return nil }
         let start = name.upperBound + 1
-        let value = bytes[start...].prefix { $0 != UInt8(ascii: "<") }
+        let value = bytes[start...].prefix(Self.longestValue).prefix { $0 != UInt8(ascii: "<") }
         return value.elementsEqual("REDACTED".utf8) ? nil : (start..<value.endIndex, true)
     }
 
@@ -90,6 +101,8 @@ struct PairScanner {
     private static let closing = ASCIISet(" \t\"'\\])`")
     /// The characters between a separator and a value.
     private static let opening = ASCIISet(" \t\r\n\"'\\`[({|>-")
+    /// The part of a value that shows what it is, in bytes.
+    private static let longestValue = 4096
     private static let delimiters = ASCIISet(" \t\r\n\"'\\`,;&<>)]}")
 
     // MARK: Tables

@@ -196,16 +196,16 @@ extension Redaction {
     /// Server-sent events without secrets in their data; `nil` if the data names one and can't be parsed, or if lines
     /// end with CR alone.
     private static func events(_ text: String, _ depth: Int) -> String? {
-        var (result, data): ([String], [(index: Int, value: Substring)]) = ([], [])
+        var (result, data): ([String?], [(index: Int, value: Substring)]) = ([], [])
         func finish() -> Bool {
             defer { data = [] }
             guard let first = data.first else { return true }
             let content = data.map { String($0.value) }.joined(separator: "\n")
             guard let shown = document(content, nil, depth + 1) else { return false }
             guard shown != content else { return true }
-            let end = result[first.index].utf8.last == UInt8(ascii: "\r") ? "\r" : ""
+            let end = result[first.index]?.utf8.last == UInt8(ascii: "\r") ? "\r" : ""
             // The lines of one event: it has as many as its new data.
-            for line in data.dropFirst().reversed() { result.remove(at: line.index) }
+            for line in data.dropFirst() { result[line.index] = nil }
             result[first.index] = shown.split(separator: "\n", omittingEmptySubsequences: false)
                 .map { "data: \($0)\(end)" }.joined(separator: "\n")
             return true
@@ -223,7 +223,7 @@ extension Redaction {
             }
             result.append(String(Substring(bytes)))
         }
-        return finish() ? result.joined(separator: "\n") : nil
+        return finish() ? result.compactMap(\.self).joined(separator: "\n") : nil
     }
 
     // MARK: Multipart

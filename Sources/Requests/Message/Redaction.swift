@@ -10,6 +10,9 @@ package enum Redaction {
         switch field.name {
         case .authorization, .proxyAuthorization: Authorization(field.value).description
         case _ where field.name.isSensitive: "<redacted>"
+        case "Sec-WebSocket-Protocol" where field.value.split(separator: ",").contains { $0.utf8.count > 32 }:
+            // Some APIs take a token for a protocol.
+            "<redacted>"
         default: text(field.value)
         }
     }

@@ -127,11 +127,24 @@ extension SecretName {
         private func split(_ letters: UnsafeBufferPointer<UInt8>, from start: Int) -> Reader? {
             // The words of longer runs would take too many ways to split them.
             guard letters.count <= 40 else { return nil }
-            return Words.first(in: letters, from: start) { end, meaning, isPlural in
+            var failures: UInt64 = 0
+            return split(letters, from: start, &failures)
+        }
+
+        /// Splits the letters from an index on, unless that has failed before: several words may end at one index.
+        private func split(
+            _ letters: UnsafeBufferPointer<UInt8>,
+            from start: Int,
+            _ failures: inout UInt64
+        ) -> Reader? {
+            guard failures & 1 << UInt64(start) == 0 else { return nil }
+            let words = Words.first(in: letters, from: start) { end, meaning, isPlural in
                 var reader = self
                 reader.add(meaning, isPlural: isPlural)
-                return end == letters.count ? reader : reader.split(letters, from: end)
+                return end == letters.count ? reader : reader.split(letters, from: end, &failures)
             }
+            if words == nil { failures |= 1 << UInt64(start) }
+            return words
         }
 
         private mutating func add(_ word: Words.Meaning, isPlural: Bool) {

@@ -50,8 +50,8 @@ extension RequestQueue {
     ///
     /// Nothing is sent before the first page is asked for. Each page is an operation of this queue. What a response
     /// names is never trusted with credentials: if a page leads to another origin, that page and all behind it are
-    /// asked for without them, and without the query and the secret fields that the request would inherit from a
-    /// client.
+    /// asked for without them, without the query of the client, and with only those header fields that are harmless
+    /// there: <doc:SecuringConnections>.
     ///
     /// - Parameters:
     ///   - request: The request for the first page. Later ones are the same request at another address.

@@ -61,10 +61,8 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
         guard protocols.allSatisfy(\.isToken) else {
             throw InvalidValue(.headerValue, "of \(WebSocketHandshake.protocolName) isn't a list of tokens")
         }
-        if !protocols.isEmpty {
-            let field = HTTPField(WebSocketHandshake.protocolName, protocols.joined(separator: ", "))
-            request.headers.set(field.setByLibrary())
-        }
+        // The caller's field: some APIs take a token for a protocol, which must not follow to another origin.
+        if !protocols.isEmpty { request.headers[WebSocketHandshake.protocolName] = protocols.joined(separator: ", ") }
         return request
     }
 

@@ -261,6 +261,20 @@ import Testing
         let copied = try #require(server.requests.first { $0.url.path() == "/v1/copy" })
         #expect(copied.headers["X-Client"] == "a" && copied.headers[.authorization] == "Bearer t")
 
+        // Its fields in a request of their own, as a refresh of a token may have them.
+        let copying = ClosureInterceptor(adapt: { request, context in
+            let url = URL(string: "https://mirror.example/refresh")!
+            if request.headers["X-Mirror"] == nil {
+                var headers = request.headers
+                headers["X-Mirror"] = "c"
+                _ = try await context.send(HTTPRequest(url: url, headers: headers))
+            }
+        })
+        let other = client.inheriting { $0.interceptors[1] = copying }
+        _ = try await other.send(HTTPRequest("file").headers(["X-Own": "o"]))
+        let refreshed = try #require(server.requests.first { $0.url.path() == "/refresh" })
+        #expect(refreshed.headers == [.accept: "*/*", "X-Own": "o", "X-Mirror": "c"])
+
         // The request of a response, sent again by another client.
         let sent = try #require(response.attempts.last).request
         _ = try await HTTPClient(transport: server).send(sent)
@@ -280,6 +294,34 @@ import Testing
 
         #expect(server.requests.first?.headers[name] == "value" && server.requests.last?.headers[name] == nil)
         #expect(response.attempts.last?.withheldHeaders == [name])
+    }
+
+    /// The subprotocol of a socket may be a token, since a browser can't set `Authorization` there.
+    @Test func theProtocolsOfASocketStayBehind() async throws {
+        let socket = InMemoryTransport { request in
+            request.url.host() == "api.example.com" ? .redirect(to: "https://edge.example/") : .status(.forbidden)
+        }
+        let client = HTTPClient(baseURL: Self.api, transport: UpgradingTransport(base: socket))
+        let token = "bearer." + String(repeating: "t", count: 40)
+
+        let error = await #expect(throws: RequestError.self) {
+            _ = try await client.webSocket("socket", protocols: ["v1", token])
+        }
+
+        #expect(socket.requests.map { $0.headers["Sec-WebSocket-Protocol"] } == ["v1, \(token)", nil])
+        #expect(socket.requests.allSatisfy { $0.headers[.upgrade] == "websocket" })
+        #expect(error?.attempts.last?.withheldHeaders == ["Sec-WebSocket-Protocol"])
+        let first = try #require(error?.attempts.first)
+        let command = try first.request.cURL()
+        #expect(!"\(first.request.headers)".contains(token) && !command.contains(token))
+    }
+
+    @Test func anInterceptorThatLeadsElsewhereLeavesTheHostBehind() async throws {
+        let client = client { $0.interceptors = [.adapting { $0.host = "mirror.example" }] }
+
+        _ = try await client.send(HTTPRequest("file").headers([.host: "virtual.example", "X-Own": "o"]))
+
+        #expect(try received() == ["X-Own": "o"])
     }
 
     // MARK: What people read
@@ -319,5 +361,18 @@ import Testing
         let sent = try #require(events.requests.last).headers
         #expect(sent[.lastEventID] == "7" && sent[.accept] == "text/event-stream")
         #expect(sent["X-Own"] == nil && sent["X-Tenant"] == nil)
+    }
+}
+
+/// A transport that says that it can open sockets, and is asked for none.
+private final class UpgradingTransport: HTTPTransport {
+    let base: InMemoryTransport
+
+    init(base: InMemoryTransport) { self.base = base }
+
+    var capabilities: TransportCapabilities { base.capabilities.union(.upgrades) }
+
+    func send(_ request: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any TransferHandle {
+        base.send(request, receive: receive)
     }
 }

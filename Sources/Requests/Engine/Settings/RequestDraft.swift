@@ -63,7 +63,7 @@ struct RequestDraft {
         // Code that doesn't know the address may have added fields after those of the environment were left out: an
         // interceptor, or the class of the operation.
         request.stayAway(by: originChange)
-        request.settle()
+        request.noteHome()
         do { try request.resolveBody(implied: implied, using: turn.environment.makeEncoder) } catch {
             throw RequestError(encoding: error)
         }
@@ -86,18 +86,18 @@ extension HTTPRequest {
             throw InvalidValue(.url, reason, excerpt: url.redactedDescription)
         }
         let marks = environment.marks(options)
-        // A copy of a request that was sent before, or that an interceptor has got.
-        if let home = fields.home {
-            let way = OriginChange(from: Origin(home), to: origin(in: environment.baseURL))
-            leaveOrigin(way, except: [.unattributed, .caller, .body])
-        }
         let change = originChange(from: environment.baseURL)
+        // A copy of a request that was sent before, or that an interceptor has got, or its fields in another request.
+        if fields.home != nil { fields.withheldHeaders = [] }
+        let way = fields.home.map { OriginChange(from: Origin($0), to: origin(in: environment.baseURL)) } ?? change
+        leaveOrigin(way, except: [.unattributed, .caller, .body, .library])
         // A caller that sends the target of a redirect again has chosen the address.
         if case .link(let way) = fields.addressSource { fields.originChange = way } else { fields.originChange = .none }
         var inherited = environment.headers
         if change != .none {
             marks.mark(&inherited)
-            fields.withheldHeaders += inherited.removeFields(leftBehindBy: change, withContent: !body.isEmpty)
+            let names = inherited.removeFields(leftBehindBy: change, withContent: !body.isEmpty)
+            fields.withheldHeaders += names.filter { !fields.withheldHeaders.contains($0) }
         }
         if options.isUnauthenticated { inherited[.authorization] = nil }
         do { try encodeQueries(with: environment.queryEncoder) } catch { throw RequestError(encoding: error) }
@@ -110,12 +110,12 @@ extension HTTPRequest {
         if case .parameter(let item) = fields.addressSource { replaceParameter(item, style: own) }
         let implied = applyHeaders(of: inherited)
         marks.mark(&headers)
-        settle()
+        noteHome()
         return implied
     }
 
     /// Notes the address that fields have been added for.
-    mutating func settle() {
+    mutating func noteHome() {
         if case .url(let url) = fields.address { fields.home = url }
     }
 
@@ -157,7 +157,7 @@ extension HTTPRequest {
         if case .url(let url) = fields.address, case .url(let other) = previous.address, url == other { return }
         let change = OriginChange(from: previous.address.origin(in: baseURL), to: origin(in: baseURL))
         guard change != .none else { return }
-        settle()
+        noteHome()
         let generations = fields.credentialGenerations
         leaveOrigin(change, except: [.unattributed, .caller, .body])
         // The new server hasn't seen the earlier credentials, and its refusal doesn't concern them.

@@ -72,7 +72,7 @@ public struct RequestEnvironment: Sendable {
         /// A redirect, a link to the next page, an interceptor or an absolute address may lead to an origin for which
         /// the fields weren't set. By default only fields that say nothing about the user follow:
         /// <doc:SecuringConnections> lists them. Name a field here if another server needs it, such as a vendor's field
-        /// for a CDN. `Authorization`, `Proxy-Authorization`, `Cookie` and `Host` never follow.
+        /// for a CDN. `Authorization`, `Proxy-Authorization`, `Cookie` and `Host` can't be released.
         public var crossOriginHeaders: Set<HTTPField.Name> = []
 
         /// The maximum time without data; `nil`, the default, lets the transport decide: the configuration of a

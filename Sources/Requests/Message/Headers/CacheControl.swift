@@ -72,7 +72,8 @@ extension CacheControl: HTTPField.Value {
         self.init()
         var restrictions: [Directive] = []
         for line in lines where !read(line) { restrictions += Self.restrictions(in: line) }
-        for restriction in restrictions {
+        var names: Set<String> = []
+        for restriction in restrictions where names.insert(restriction.name).inserted {
             // Of several lifetimes the first counts, which may be longer.
             if restriction.argument != nil { directives.removeAll { $0.name == restriction.name } }
             // It would allow what the other one forbids.

@@ -6,7 +6,7 @@ extension HTTPField {
     struct Provenance: Sendable {
         /// The code that set the field.
         enum Source: Sendable {
-            /// Whoever has the request now; the engine attributes the field when it gets the request back.
+            /// Not known yet: set since the engine handed the request over.
             case unattributed
             /// The caller, on the request itself: it stays if an interceptor changes the address.
             case caller
@@ -42,7 +42,7 @@ extension HTTPField {
     fileprivate func follows(_ change: OriginChange, withContent: Bool) -> Bool {
         guard change != .none else { return true }
         guard !Name.boundToOrigin.contains(name) else { return false }
-        guard !isAboutContent || withContent else { return false }
+        guard !isAboutContent || withContent || change == .upgrade && provenance.source != .body else { return false }
         switch provenance.source {
         case _ where provenance.isReleased: return true
         case .library: return true
@@ -55,7 +55,7 @@ extension HTTPField {
 }
 
 extension HTTPField.Name {
-    /// Fields that no other origin receives, whoever has set or released them.
+    /// Fields that don't follow to another origin, even if they are released.
     fileprivate static let boundToOrigin: Set<Self> = [
         .authorization, .proxyAuthorization, .cookie, "Cookie2", .host,
     ]
@@ -74,7 +74,7 @@ extension HTTPField.Name {
 
     private static let harmlessElsewhere: Set<Self> = [
         .userAgent, .range, .cacheControl, .pragma, "Prefer", .expect, .te, .priority, .traceParent, "tracestate",
-        .idempotencyKey,
+        .idempotencyKey, .upgrade,
     ]
     private static let digests: Set<Self> = ["Digest", "Repr-Digest"]
 }
@@ -98,9 +98,11 @@ extension HTTPHeaders {
         markSecrets(markedSecrets)
         var removed: HTTPHeaders = []
         removeAll { field in
-            guard !sources.contains(field.provenance.source), !field.follows(change, withContent: withContent) else {
-                return false
-            }
+            // A `Host` is that of an address, whoever has set it.
+            let stays =
+                sources.contains(field.provenance.source)
+                && (field.name != .host || field.provenance.source == .unattributed)
+            guard !stays, !field.follows(change, withContent: withContent) else { return false }
             removed.add(field)
             return true
         }

@@ -81,6 +81,17 @@ import Testing
         #expect(Redaction.shownAddress(address).contains("456") == shown.contains("456"))
     }
 
+    /// Words that can be split in many ways, and text whose pairs are as long as the rest.
+    @Test func hostileNamesAndTextsTakeLittleTime() {
+        let names = ["jsjs", "aspx", "apikey", "asp"].map { String(repeating: $0, count: 30).prefix(38) + "qq" }
+        for name in names { #expect(!HTTPField.Name(String(name)).isSensitive) }
+
+        let texts = ["a=", "a:", "code=", "data:x\n:\n"].map { String(repeating: $0, count: 100_000) }
+        for text in texts { _ = Redaction.value(of: HTTPField("X-Any", text)) }
+        let control = String(repeating: "a,", count: 50_000) + "x=\"" + String(repeating: "max-age ", count: 50_000)
+        #expect(CacheControl(parsing: control)["max-age"]?.duration == .zero)
+    }
+
     private static let many: HTTPHeaders = [
         "A": "", "B": "", "C": "", "D": "", "E": "", "F": "", "G": "", "H": "", "X-Mine": "new",
     ]
