@@ -83,6 +83,7 @@ extension OverLoopback {
             "heuristic-501-cached": "the method is to work as soon as the server has learned it",
             "heuristic-599-cached": "nothing is guessed about unknown statuses",
             "method-POST": "a POST is always sent",
+            "vary-cache-key": "a field that may identify a user counts, whether or not `Vary` names it",
             "vary-normalise-lang-order": "servers may prefer the language that comes first",
             "vary-normalise-lang-select": "the server selects the language",
             "partial-store-partial-reuse-partial": "parts aren't stored",
