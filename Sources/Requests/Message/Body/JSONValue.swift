@@ -73,13 +73,11 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     }
 }
 
-extension JSONValue: DescribedMirror {
+extension JSONValue: CustomStringConvertible {
     /// The value as JSON, with members in the order of their names.
     ///
-    /// The values of members whose names sound like secrets, such as `password`, are replaced.
-    ///
-    /// For the exact text, encode the value.
-    public var description: String { String(decoding: Redaction.json(self).serialized, as: UTF8.self) }
+    /// Nothing is left out: the library logs no value, and replaces the secrets of content where it logs that.
+    public var description: String { String(decoding: serialized, as: UTF8.self) }
 }
 
 // MARK: - Codable

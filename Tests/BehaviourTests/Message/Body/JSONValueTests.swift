@@ -82,3 +82,25 @@ import Testing
         #expect(throws: EncodingError.self) { try encoded(object) }
     }
 }
+
+/// A JSON value in a string.
+@Suite(.bounded) struct JSONTextTests {
+    @Test(
+        arguments: [
+            (
+                ["next_page_token": "abc", "monkey": "see", "first_key": 1],
+                #"{"first_key":1,"monkey":"see","next_page_token":"abc"}"#
+            ),
+            (
+                ["password": "hush", "urls": ["https://a.example/?token=x"]],
+                #"{"password":"hush","urls":["https://a.example/?token=x"]}"#
+            ),
+            ("text", #""text""#), (["a", nil, 1.5, true], #"["a",null,1.5,true]"#), ([:], "{}"), (nil, "null"),
+        ] as [(JSONValue, String)]
+    )
+    func textOfAValueIsTheValue(_ value: JSONValue, _ text: String) throws {
+        #expect("\(value)" == text && String(describing: value) == text && String(reflecting: value) == text)
+        #expect("\([value])" == "[\(text)]" && "\([1: value])" == "[1: \(text)]")
+        #expect(try JSONDecoder().decode(JSONValue.self, from: Data("\(value)".utf8)) == value)
+    }
+}
