@@ -4,12 +4,29 @@
 import Foundation
 
 extension HTTPRequest {
-    /// The address: absolute, or relative to the base URL of the service that runs the request.
+    /// The whole address, with the query: absolute, or relative to the base URL of the client that runs the request.
     ///
-    /// Once the request is built, it is absolute, with the whole query.
+    /// Values of ``ModifiableRequest/query(_:encoder:)`` are written as a plain ``QueryEncoder`` writes them; when the
+    /// request is sent, the encoder of the client does.
+    ///
+    /// Setting it replaces the whole address, and so removes all parameters of the ``query``.
     public var url: URL {
-        get { fields.address.url }
-        set { fields.address = Address(newValue) }
+        get {
+            let address = fields.address.url
+            return query.isEmpty && fields.encodableQueries.isEmpty ? address : address.adding(wholeQuery)
+        }
+        set {
+            fields.address = Address(newValue)
+            if !query.isEmpty { query = [] }
+            if !fields.encodableQueries.isEmpty { fields.encodableQueries = [] }
+        }
+    }
+
+    /// The parameters that aren't in the address yet; without those of a value that can't be encoded.
+    private var wholeQuery: Query {
+        var copy = self
+        try? copy.encodeQueries(with: QueryEncoder())
+        return copy.query
     }
 
     /// Makes a request for a path, or for an absolute address.
@@ -116,7 +133,7 @@ extension HTTPRequest {
     /// A path that leaves the base URL with `..`, or that names a host, is an error when the request is built. To set a
     /// host, set ``url``. Setting the path doesn't repair an address that a setter has refused before.
     public var path: RequestPath {
-        get { RequestPath(url.path(percentEncoded: true)) }
+        get { RequestPath(fields.address.url.path(percentEncoded: true)) }
         set { setPath(newValue) }
     }
 
@@ -147,7 +164,7 @@ extension HTTPRequest {
 
     /// The scheme of an absolute address, `http` or `https`; setting it makes an address with a host absolute.
     public var scheme: String? {
-        get { url.scheme }
+        get { fields.address.url.scheme }
         set {
             // Foundation ends the process over an invalid scheme, and over a port below zero.
             if let newValue, !newValue.isScheme {
@@ -160,7 +177,7 @@ extension HTTPRequest {
     /// The host of an absolute address; setting it makes the address absolute, with the scheme `https` if it has no
     /// other.
     public var host: String? {
-        get { url.host(percentEncoded: false) }
+        get { fields.address.url.host(percentEncoded: false) }
         set {
             changeComponents { components in
                 components.host = newValue
@@ -174,7 +191,7 @@ extension HTTPRequest {
 
     /// The port of an absolute address; `nil` for the default port of its scheme.
     public var port: Int? {
-        get { url.port }
+        get { fields.address.url.port }
         set {
             if let newValue, newValue < 0 { return refuse("has a port out of range (0–65535)", excerpt: "\(newValue)") }
             changeComponents { $0.port = newValue }
@@ -188,10 +205,11 @@ extension HTTPRequest {
 
     private mutating func changeComponents(_ change: (inout URLComponents) -> Void) {
         if case .invalid = fields.address { return }
-        var components = URLComponents(url: url, resolvingAgainstBaseURL: true) ?? URLComponents()
+        let address = fields.address.url
+        var components = URLComponents(url: address, resolvingAgainstBaseURL: true) ?? URLComponents()
         change(&components)
         guard let url = components.url else {
-            return fields.address = .invalid(InvalidValue(.url, "isn't an address", excerpt: url.redactedDescription))
+            return refuse("isn't an address", excerpt: address.redactedDescription)
         }
         fields.address = Address(url)
     }

@@ -54,7 +54,7 @@ extension HTTPRequest {
 
     /// Makes an `Authorization` field of a user and a password in the address, unless there is such a field.
     mutating func moveCredentialsToHeader() throws(InvalidValue) {
-        let url = url
+        let url = fields.address.url
         guard url.user(percentEncoded: true) != nil || url.password(percentEncoded: true) != nil else { return }
         let user = url.user(percentEncoded: false) ?? ""
         let password = url.password(percentEncoded: false) ?? ""
@@ -62,7 +62,7 @@ extension HTTPRequest {
         components?.user = nil
         components?.password = nil
         guard let bare = components?.url else { throw InvalidValue(.url, "has credentials that can't be taken out") }
-        self.url = bare
+        fields.address = .url(bare)
         guard !headers.contains(.authorization) else { return }
         headers.set(.authorization(try Authorization.basic(username: user, password: password).validated()))
     }

@@ -107,7 +107,7 @@ public struct HTTPRequest: Sendable {
 }
 
 extension HTTPRequest {
-    /// The query parameters, which are appended to those of the address, and encoded once.
+    /// The query parameters that are appended to those of the address, and encoded once; the ``url`` has both.
     public var query: Query {
         _read { yield fields.query }
         _modify { yield &fields.query }
@@ -285,7 +285,7 @@ extension HTTPRequest {
     ///
     /// - Complexity: O(n) in the size of the request, including a body in memory.
     var identity: String {
-        var pieces = [method.rawValue, url.absoluteString, queryIdentity, decodesContent ? "" : "raw"]
+        var pieces = [method.rawValue, fields.address.url.absoluteString, queryIdentity, decodesContent ? "" : "raw"]
         func add(_ headers: HTTPHeaders) {
             for field in headers { pieces += [field.name.rawValue.lowercased(), field.value] }
         }

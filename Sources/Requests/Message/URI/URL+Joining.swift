@@ -45,6 +45,13 @@ extension URL {
 }
 
 extension URL {
+    /// Returns the address, absolute or relative, with more query parameters; without its fragment, which is never sent.
+    func adding(_ query: Query) -> URL {
+        let (path, present) = absoluteString.splitAtQuery
+        let parameters = [present ?? "", query.percentEncoded].filter { !$0.isEmpty }.joined(separator: "&")
+        return parameters.isEmpty ? self : URL(string: "\(path)?\(parameters)") ?? self
+    }
+
     /// Reads the web address that a server names: absolute, or relative to another one (RFC 3986, 5).
     ///
     /// It is `nil` if the address isn't one of `http` or `https` with a host, or has a control character. A user and a password are removed: they come from the server and aren't the caller's

@@ -1,0 +1,78 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTestSupport
+import RequestsTesting
+import Testing
+
+/// The address of a request value, with its query.
+@Suite(.bounded) struct WholeAddressTests {
+    private struct Filter: Encodable, Sendable { var tags: String }
+
+    private static let login = URL(string: "https://login.example/authorize?v=1")!
+    private let login = Self.login
+
+    @Test(arguments: [
+        (HTTPRequest(url: login).query(["scope": "a b", "state": "x&y"]), "?v=1&scope=a%20b&state=x%26y"),
+        (HTTPRequest(url: login).query([:]), "?v=1"),
+        (HTTPRequest(url: login).query(Filter(tags: "a")).query(["b": 2]), "?v=1&tags=a&b=2"),
+        (HTTPRequest("https://login.example/authorize#top").query(["a": "é"]), "?a=%C3%A9"),
+        (
+            HTTPRequest {
+                $0.url = login
+                $0.query = ["a": 1]
+                $0.path = "/authorize?b=2"
+            }, "?b=2&a=1"
+        ),
+        (
+            HTTPRequest {
+                $0.url = login
+                $0.query = ["a": 1]
+                $0.port = nil
+            }, "?v=1&a=1"
+        ),
+    ])
+    func urlOfAnAbsoluteRequestHasItsQuery(_ request: HTTPRequest, _ query: String) {
+        #expect(request.url.absoluteString == "https://login.example/authorize" + query)
+    }
+
+    @Test func urlOfARelativeRequestHasItsQuery() {
+        #expect(HTTPRequest("users", query: ["page": 2]).url.relativeString == "users?page=2")
+        #expect(Get<Data>("users?a=1").query(["b": 2]).http.url.relativeString == "users?a=1&b=2")
+    }
+
+    @Test func urlIsTheAddressThatIsSent() async throws {
+        let transport = InMemoryTransport { _ in .text("ok") }
+        let request = HTTPRequest(url: login).query(["q": "a+b"]).query(Filter(tags: "x y"))
+
+        let response = try await HTTPClient(transport: transport).send(request)
+
+        #expect(response.url == request.url)
+    }
+
+    @Test func settingTheURLReplacesTheWholeAddress() throws {
+        var request = HTTPRequest(url: login).query(["a": 1]).query(Filter(tags: "x"))
+        let whole = request.url
+
+        request.url = whole
+        #expect(request.url == whole && request.query.isEmpty)
+
+        request.url.append(queryItems: [URLQueryItem(name: "b", value: "2")])
+        #expect(request.url.absoluteString == whole.absoluteString + "&b=2")
+        #expect(try request.toURLRequest().url == request.url)
+    }
+
+    @Test func anInterceptorThatMovesARequestKeepsItsQuery() async throws {
+        let transport = InMemoryTransport { _ in .text("ok") }
+        let client = HTTPClient(baseURL: URL(string: "https://a.example"), transport: transport) {
+            $0.query = ["key": "k"]
+            $0.interceptors = [.adapting { $0.host = "b.example" }]
+        }
+
+        let response = try await client.send(Get<Data>("users").query(["a": 1]))
+
+        #expect(response.url?.absoluteString == "https://b.example/users?key=k&a=1")
+    }
+}
