@@ -246,10 +246,8 @@ extension OverLoopback {
             Row(
                 "unrequested 101",
                 "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nhello",
-                "success",
                 "badResponse"
-            )
-            .with { $0.status = .switchingProtocols },
+            ).withoutHead,
         ]
 
         static let codings: [Row] = [

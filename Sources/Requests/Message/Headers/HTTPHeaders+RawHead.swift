@@ -79,7 +79,7 @@ extension UnsafeRawBufferPointer {
 
 extension HTTPField.Name {
     /// Whether bytes are the name, in any case.
-    fileprivate func isSpelled(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    func isSpelled(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard rawValue.utf8.count == bytes.count else { return false }
         // A loop takes half of the time of `elementsEqual`, and every head is searched several times.
         var offset = 0

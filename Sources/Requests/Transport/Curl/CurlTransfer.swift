@@ -353,9 +353,15 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
             case .more:
                 break
             case .event(let event):
-                if case .head(let head) = event, body?.upgrade != nil { answerUpgrade(with: head) }
+                if case .head(let head) = event {
+                    guard body?.upgrade != nil || head.status != .switchingProtocols else {
+                        _ = state.stop(.badFraming(.unaskedUpgrade))
+                        return 0
+                    }
+                    if body?.upgrade != nil { answerUpgrade(with: head) }
+                    if isOpenEnded { loop.hasHead(self) }
+                }
                 events.append(event)
-                if isOpenEnded, case .head = event { loop.hasHead(self) }
             case .last(let event):
                 events.append(event)
                 return 0

@@ -79,6 +79,7 @@ struct CurlTransferState: Sendable {
     private var phase = Phase.head
     private var head: [UInt8] = []
     private var headLines = 0
+    private var framingLines = FramingLines()
     /// The lines behind the content, unparsed.
     private var trailerLines: [UInt8] = []
     private var trailerCount = 0
@@ -149,7 +150,10 @@ struct CurlTransferState: Sendable {
         // Most heads grow to this size, line by line.
         if head.isEmpty { head.reserveCapacity(512) }
         head.append(contentsOf: line)
-        guard line.isEmptyLine else { return .more }
+        guard line.isEmptyLine else {
+            framingLines.receive(line)
+            return .more
+        }
         return endHead()
     }
 
@@ -174,10 +178,11 @@ struct CurlTransferState: Sendable {
         guard let status = Self.status(of: head) else { return abort(.badFraming(.invalidStatus)) }
         let response = HTTPResponseHead(status: HTTPStatus(status), raw: head, url: url)
         isHTTP1 = head.starts(with: "HTTP/1".utf8)
+        defer { framingLines = FramingLines() }
         (head, headLines) = ([], 0)
         guard response.status.category == .informational, response.status != .switchingProtocols else {
             do throws(ResponseFraming.Flaw) {
-                framing = try ResponseFraming(response, isToHead: isHead || endsWithHead)
+                framing = try ResponseFraming(response, framingLines, isToHead: isHead || endsWithHead)
             } catch {
                 return abort(.badFraming(error))
             }

@@ -19,6 +19,10 @@ struct ResponseFraming: Sendable, Hashable {
         case lengthAndCoding
         /// There is a transfer coding that no request asks for.
         case unknownCoding
+        /// A field is written in a way that readers understand differently.
+        case ambiguousField
+        /// The response changes the protocol, which the request hasn't asked for.
+        case unaskedUpgrade
 
         /// The flaw, in a sentence.
         var description: String {
@@ -28,6 +32,9 @@ struct ResponseFraming: Sendable, Hashable {
             case .severalLengths: "the response has several values of Content-Length"
             case .lengthAndCoding: "the response has both a Content-Length and a Transfer-Encoding"
             case .unknownCoding: "the response has a Transfer-Encoding other than chunked"
+            case .ambiguousField:
+                "the response has a space before the colon of a length or coding, or a line break in it"
+            case .unaskedUpgrade: "the response changes the protocol, which the request didn't ask for"
             }
         }
     }
@@ -48,11 +55,13 @@ struct ResponseFraming: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - head: The head of the response.
+    ///   - lines: The lines of the head that frame the content.
     ///   - isToHead: Whether the request was HEAD, so that the fields say nothing of what comes.
     /// - Throws: If the head leaves a doubt.
-    init(_ head: HTTPResponseHead, isToHead: Bool) throws(Flaw) {
+    init(_ head: HTTPResponseHead, _ lines: FramingLines = FramingLines(), isToHead: Bool) throws(Flaw) {
         let hasContent = head.status.category != .informational && head.status != .noContent
         guard hasContent, head.status != .notModified, !isToHead else { return }
+        guard !lines.isAmbiguous else { throw .ambiguousField }
         let lengths = head[values: .contentLength]
         let codings = head[values: .transferEncoding].flatMap { FieldScanner.elements(of: $0) }
         // "identity" is no coding: older servers say so of content as it is (RFC 9112, A).
@@ -82,6 +91,33 @@ struct ResponseFraming: Sendable, Hashable {
             length = number
         }
         return length
+    }
+}
+
+/// Notes whether the lines of a head write a length or a transfer coding in a way that readers understand differently.
+///
+/// libcurl ignores a field with a space before its colon (RFC 9112, 5.1), and the part of a value that is folded into the
+/// next line (5.2). Others read both, and would look for the end of the content elsewhere.
+struct FramingLines: Sendable, Hashable {
+    private(set) var isAmbiguous = false
+    /// Whether the last line was such a field.
+    private var isInField = false
+
+    mutating func receive(_ line: UnsafeRawBufferPointer) {
+        guard let first = line.first, !ASCII.isBlank(first) else {
+            isAmbiguous = isAmbiguous || isInField
+            return
+        }
+        isInField = false
+        // Most lines need no further look.
+        guard ASCII.lowercased(first) == UInt8(ascii: "c") || ASCII.lowercased(first) == UInt8(ascii: "t"),
+            let colon = line.offset(of: UInt8(ascii: ":"))
+        else { return }
+        var end = colon
+        while ASCII.isBlank(line[end - 1]) { end -= 1 }
+        let name = UnsafeRawBufferPointer(rebasing: line[..<end])
+        isInField = HTTPField.Name.contentLength.isSpelled(name) || HTTPField.Name.transferEncoding.isSpelled(name)
+        isAmbiguous = isAmbiguous || isInField && end < colon
     }
 }
 #endif
