@@ -177,7 +177,7 @@ struct CookieLink: Interceptor {
 extension HTTPRequest {
     /// The request with the cookies for its address added to its own, which take precedence over others of the same
     /// name.
-    fileprivate func addingCookies(of storage: any CookieStorage) -> HTTPRequest {
+    func addingCookies(of storage: any CookieStorage) -> HTTPRequest {
         let own = headers[values: .cookie]
         let names = Set(own.flatMap { Cookie.list(parsing: $0) }.map(\.name))
         let others = storage.cookies(for: url).filter { $0.isWhole && !names.contains($0.name) }

@@ -81,7 +81,7 @@ struct Try: Sendable {
 
     // Separate functions, not inlined, to keep the stack frame of the run small: all other frames are on top of it.
     @inline(never)
-    private func draft(_ request: HTTPRequest) throws -> RequestDraft {
+    func draft(_ request: HTTPRequest) throws -> RequestDraft {
         var draft = try RequestDraft(request, for: self)
         try draft.authenticate()
         return draft
@@ -102,7 +102,7 @@ struct Try: Sendable {
     }
 
     /// Lets an interceptor adapt a request; what was added for its origin isn't sent to another one.
-    private func adapt(
+    func adapt(
         _ request: HTTPRequest,
         by placed: PlacedInterceptor,
         _ context: InterceptorContext

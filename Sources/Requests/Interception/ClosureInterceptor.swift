@@ -33,6 +33,9 @@ public struct ClosureInterceptor: Interceptor {
     private let transformation: Transform?
     private let decision: Retry?
 
+    /// Whether there is a closure for ``Interceptor/intercept(_:context:next:)``.
+    var intercepts: Bool { interception != nil }
+
     /// Makes an interceptor of closures that are called like the methods of ``Interceptor``; `nil` does nothing.
     public init(
         adapt: Adapt? = nil,
@@ -50,7 +53,8 @@ public struct ClosureInterceptor: Interceptor {
     ///
     /// - Throws: Any error that the closure throws.
     public func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
-        try await adaptation?(&request, context)
+        guard let adaptation else { return context.reachDefault() }
+        try await adaptation(&request, context)
     }
 
     /// Calls the closure to send the request.

@@ -80,7 +80,7 @@ public protocol Interceptor: Sendable {
 
 extension Interceptor {
     /// Leaves the request unchanged.
-    public func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {}
+    public func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws { context.reachDefault() }
 
     /// Sends the request on.
     public func intercept(
@@ -88,7 +88,8 @@ extension Interceptor {
         context: InterceptorContext,
         next: Next
     ) async throws -> HTTPResponse<ResponseContent> {
-        try await next(request)
+        context.reachDefault()
+        return try await next(request)
     }
 
     /// Leaves the response unchanged.

@@ -6,11 +6,21 @@ import Foundation
 /// The facts about an operation that its interceptors can read.
 public struct InterceptorContext: Sendable {
     let source: any InterceptedRun
-    private let asked: Box<HTTPRequest>?
+    private let subject: Subject?
 
-    init(_ source: any InterceptedRun, request: HTTPRequest? = nil) {
+    /// What most contexts don't have, in one object: a context is copied often.
+    private final class Subject: Sendable {
+        let request: HTTPRequest?
+        let defaultStep: DefaultStep?
+
+        init(_ request: HTTPRequest?, _ defaultStep: DefaultStep?) {
+            (self.request, self.defaultStep) = (request, defaultStep)
+        }
+    }
+
+    init(_ source: any InterceptedRun, request: HTTPRequest? = nil, noting defaultStep: DefaultStep? = nil) {
         self.source = source
-        asked = request.map(Box.init)
+        subject = request == nil && defaultStep == nil ? nil : Subject(request, defaultStep)
     }
 
     /// Makes a context, for tests of an interceptor.
@@ -49,7 +59,10 @@ public struct InterceptorContext: Sendable {
     ///
     /// For a retry it is the request that would be sent again, whatever redirects it went through. For a response to be
     /// transformed, it is the one that the redirects have led to.
-    public var request: HTTPRequest? { asked?.value }
+    public var request: HTTPRequest? { subject?.request }
+
+    /// Notes that the default implementation of a step runs, if somebody wants to know.
+    func reachDefault() { subject?.defaultStep?.reach() }
 
     /// The application's data about the request, typed by key.
     public var userInfo: HTTPRequest.UserInfo { source.userInfo }

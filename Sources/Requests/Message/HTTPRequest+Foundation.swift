@@ -57,6 +57,13 @@ extension URLRequest {
         var request = request
         let implied = request.applyHeaders(of: [])
         if request.body.isDeferred { try request.resolveBody(implied: implied) }
+        try self.init(resolved: request)
+    }
+
+    /// Makes a Foundation request of a request whose content is encoded, and whose fields are complete.
+    ///
+    /// - Throws: Any error of a stream that can't be opened, and ``InvalidValue`` for a file that can't be read.
+    init(resolved request: HTTPRequest) throws {
         self.init(withoutStreamsOf: request)
         switch request.body.content {
         case .none, .data: break

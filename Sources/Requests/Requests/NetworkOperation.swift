@@ -87,11 +87,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
 
     override func makeRequest() async throws -> HTTPRequest {
         guard let request, let plan else { throw CancellationError() }
-        var made = try await BuildReply.wait { reply in
-            request.makeHTTPRequest(in: environment, changedBy: plan.options, completion: reply)
-        }
-        for change in environment.changes { try change(&made) }
-        return made
+        return try await request.makeHTTPRequest(in: environment, changedBy: plan.options)
     }
 
     /// Makes the value of a good, complete response, and finishes; by default, ``process(_:)`` makes it.

@@ -109,6 +109,20 @@ extension NetworkRequest {
         }
     }
 
+    /// Makes the request to send, with all changes to it before it inherits anything.
+    ///
+    /// - Throws: The error of the request's completion handler, and `CancellationError` if the task is cancelled before.
+    func makeHTTPRequest(
+        in environment: RequestEnvironment,
+        changedBy options: RequestOptions
+    ) async throws -> HTTPRequest {
+        var made = try await BuildReply.wait { reply in
+            makeHTTPRequest(in: environment, changedBy: options, completion: reply)
+        }
+        for change in environment.changes { try change(&made) }
+        return made
+    }
+
     /// Makes an ``OperationType``.
     public static func makeOperation(_ configuration: OperationConfiguration<Self>) -> OperationType {
         OperationType(configuration)

@@ -36,6 +36,9 @@ extension URLRequest {
 }
 
 extension URLSessionConfiguration {
+    // Stands in for `background(withIdentifier:)`, which Foundation of Linux declares unavailable.
+    public class func backgroundStub(withIdentifier identifier: String) -> URLSessionConfiguration { .default }
+
     public var tlsMinimumSupportedProtocolVersion: tls_protocol_version_t {
         get { fatalError() }
         set {}

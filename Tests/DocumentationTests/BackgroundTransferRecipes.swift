@@ -1,0 +1,61 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+// Scripts/apple-check compiles this file on Linux.
+#if canImport(AVFoundation) && canImport(WebKit) && !os(Linux)
+import AVFoundation
+import Foundation
+import Requests
+import WebKit
+
+final class BackgroundTransfers: NSObject, URLSessionDownloadDelegate {
+    private let client: HTTPClient
+    private let folder: URL
+
+    init(client: HTTPClient, folder: URL) {
+        (self.client, self.folder) = (client, folder)
+    }
+
+    /// Creates the session; call it at each launch, so that transfers of the last one find their delegate.
+    func makeSession() -> URLSession {
+        let configuration = URLSessionConfiguration.background(withIdentifier: "com.example.films")
+        return URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
+    }
+
+    func upload(_ film: URL, in session: URLSession) async throws {
+        let (request, content) = try await client.urlRequest(
+            for: Put<Void>("films/7").body(.file(film)),
+            writingBodyTo: folder
+        )
+        let task = session.uploadTask(with: request, fromFile: content)
+        task.taskDescription = content.path
+        task.resume()
+    }
+
+    func download(in session: URLSession) async throws {
+        let request = try await client.urlRequest(for: Get<Data>("films/7"))
+        session.downloadTask(with: request).resume()
+    }
+
+    func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
+        // A 404 arrives here, too: only the client checks the status.
+        guard (downloadTask.response as? HTTPURLResponse)?.statusCode == 200 else { return }
+        try? FileManager.default.moveItem(at: location, to: folder.appendingPathComponent("film.mov"))
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        if let content = task.taskDescription { try? FileManager.default.removeItem(atPath: content) }
+    }
+}
+
+@MainActor func playerItem(for client: HTTPClient) async throws -> AVPlayerItem {
+    let request = try await client.urlRequest(for: Get<Data>("films/7"))
+    guard let url = request.url else { throw URLError(.badURL) }
+    let fields = ["AVURLAssetHTTPHeaderFieldsKey": request.allHTTPHeaderFields ?? [:]]
+    return AVPlayerItem(asset: AVURLAsset(url: url, options: fields))
+}
+
+@MainActor func open(_ page: String, of client: HTTPClient, in view: WKWebView) async throws {
+    view.load(try await client.urlRequest(for: Get<Data>("pages/\(page)")))
+}
+#endif
