@@ -15,6 +15,7 @@ enum Safety {
         "AsynchronousOperation": "an operation",
         "AnyRequestOperation": "an operation",
         "WireOperation": "an operation",
+        "PreparationOperation": "an operation",
         "RequestOperation": "an operation",
         "NetworkOperation": "an operation",
         "DataOperation": "an operation",
