@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// The snippets of BackgroundTransfers that run on every system; Apple's are in BackgroundTransferRecipes.
+/// The snippets of BackgroundTransfers that run on every system; Apple's are in AppleRecipes.
 @Suite(.bounded) struct BackgroundTransfersTests {
     private struct Stopwatch: Interceptor {
         func intercept(

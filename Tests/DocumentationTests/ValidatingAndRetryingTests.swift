@@ -31,12 +31,26 @@ import Testing
         }
     }
 
-    struct Token: Decodable, Sendable {
+    struct Token: Codable, Sendable {
         let access: String
         let refresh: String
     }
 
     struct NotLoggedIn: Error {}
+
+    struct TokenFile: Sendable {
+        let path: String
+
+        func load() -> Token? {
+            FileManager.default.contents(atPath: path).flatMap { try? JSONDecoder().decode(Token.self, from: $0) }
+        }
+
+        func save(_ token: Token?) {
+            try? FileManager.default.removeItem(atPath: path)
+            guard let token, let data = try? JSONEncoder().encode(token) else { return }
+            FileManager.default.createFile(atPath: path, contents: data, attributes: [.posixPermissions: 0o600])
+        }
+    }
 
     struct TokenAuthenticator: Authenticator {
         func apply(_ token: Token, to request: inout HTTPRequest) {
@@ -140,5 +154,24 @@ import Testing
         #expect(try await group.value().count == 20)
         #expect(authentication.credential?.access == "new")
         #expect(Kitchen.server?.requests.count { $0.path == "/tokens" } == 1)
+    }
+
+    @Test func tokensAreKeptBetweenLaunches() async throws {
+        let folder = TemporaryFolder()
+        let file = TokenFile(path: folder.url.appending(path: "token").path)
+        file.save(Token(access: "old", refresh: "once"))
+
+        let authentication = AuthenticationInterceptor(
+            TokenAuthenticator(),
+            credential: file.load(),
+            onChange: { file.save($0) }
+        )
+        let client = HTTPClient(baseURL: api) { $0.interceptors = [authentication] }
+
+        _ = try await client.fetch(Get<Recipe>("favourites"))
+        #expect(file.load()?.access == "new")
+
+        authentication.setCredential(nil)
+        #expect(file.load() == nil && authentication.credential == nil)
     }
 }

@@ -21,6 +21,10 @@ import Foundation
 /// its failure. A request whose body can't be sent again causes a refresh for later requests, and fails itself, with
 /// the rejection. The underlying error has the code `bodyNotReplayable`.
 ///
+/// A refresh that the server refuses ends the login: the credential is `nil` from then on, and the authenticator decides
+/// with ``Authenticator/isRefusal(_:)`` which errors are refusals. To keep credentials between launches, pass a closure as
+/// `onChange`, and store what it gets.
+///
 /// A waiting request ends at once when it is cancelled or its deadline passes; the refresh continues for the others.
 ///
 /// The credential is sent to the origin of the environment's base URL, or to those that `origins` names, and to no
@@ -39,7 +43,12 @@ public final class AuthenticationInterceptor<A: Authenticator>: ChallengeAnsweri
     ///
     /// - Parameters:
     ///   - authenticator: Applies credentials, and refreshes them.
-    ///   - credential: The first one; `nil`, the default, lets the authenticator get it for the first request.
+    ///   - credential: The first one, such as a stored one; `nil`, the default, lets the authenticator get it for the
+    ///     first request.
+    ///   - onChange: Receives each credential that takes effect, after a login or a refresh, and `nil` after a logout or a
+    ///     refused refresh; not the first one, and never the result of a refresh that a logout has overtaken. Calls come
+    ///     one after the other, in the order of the changes, and before waiting requests continue, on the thread that
+    ///     makes the change. If credentials change faster than it returns, it may skip all but the last.
     ///   - origins: URLs of the origins that receive the credential; `nil`, the default, stands for that of the base
     ///     URL.
     ///   - window: The limit of refreshes in a time; one more is an error of code `excessiveRefresh`. `nil` sets no
@@ -52,6 +61,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: ChallengeAnsweri
     public init(
         _ authenticator: A,
         credential: A.Credential? = nil,
+        onChange: (@Sendable (A.Credential?) -> Void)? = nil,
         origins: [URL]? = nil,
         window: RefreshClient.Window? = .default,
         timeout: Duration? = .seconds(30),
@@ -61,7 +71,9 @@ public final class AuthenticationInterceptor<A: Authenticator>: ChallengeAnsweri
         self.authenticator = authenticator
         self.origins = origins.map { Set($0.map { Origin($0) }) }
         self.applies = applies
-        keeper = CredentialKeeper(credential, window: window, timeout: timeout, clock: clock)
+        keeper = CredentialKeeper(credential, window: window, timeout: timeout, clock: clock, onChange: onChange) {
+            authenticator.isRefusal($0)
+        }
     }
 
     /// The credential of the next request; `nil` before the first one, and after a logout.

@@ -85,6 +85,13 @@ public protocol Authenticator<Credential>: Sendable {
     ///
     /// It isn't called for statuses that the request accepts.
     func isRejection(_ error: RequestError) -> Bool
+
+    /// Whether the error of a refresh means that the credential can't be renewed any more; by default, whether the status
+    /// is 400, 401 or 403 (RFC 6749, 5.2).
+    ///
+    /// The interceptor then forgets the credential, and the next refresh gets `nil`. After any other error, such as a lost
+    /// connection, the next request tries to refresh the same credential again.
+    func isRefusal(_ error: any Error) -> Bool
 }
 
 extension Authenticator {
@@ -114,5 +121,14 @@ extension Authenticator {
     /// Whether the status is 401.
     public func isRejection(_ error: RequestError) -> Bool {
         error.code == .unacceptableStatus && error.response?.status == .unauthorized
+    }
+
+    /// Whether the status is 400, 401 or 403.
+    public func isRefusal(_ error: any Error) -> Bool {
+        guard let error = error as? RequestError, error.code == .unacceptableStatus, let response = error.response
+        else {
+            return false
+        }
+        return [.badRequest, .unauthorized, .forbidden].contains(response.status)
     }
 }

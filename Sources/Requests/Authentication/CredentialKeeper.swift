@@ -23,18 +23,32 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         var isSpent = false
     }
 
-    private struct State: Sendable {
+    private struct State: Published {
         var machine: Machine
         var nextID = 0
+        var bulletin = Bulletin<Credential?>()
     }
 
     private let state: Locked<State>
     private let clock: any Clock<Duration>
     private let timeout: Duration?
     private let now: @Sendable () -> Duration
+    private let isRefusal: @Sendable (any Error) -> Bool
 
-    init(_ credential: Credential?, window: RefreshClient.Window?, timeout: Duration?, clock: any Clock<Duration>) {
-        state = Locked(State(machine: Machine(credential, window: window)))
+    init(
+        _ credential: Credential?,
+        window: RefreshClient.Window?,
+        timeout: Duration?,
+        clock: any Clock<Duration>,
+        onChange: (@Sendable (Credential?) -> Void)? = nil,
+        isRefusal: @escaping @Sendable (any Error) -> Bool = { _ in false }
+    ) {
+        var state = State(machine: Machine(credential, window: window))
+        if let onChange {
+            _ = state.bulletin.add { if let credential = $0 { onChange(credential) } }
+        }
+        self.state = Locked(state)
+        self.isRefusal = isRefusal
         self.clock = clock
         self.timeout = timeout
         now = clock.stopwatch()
@@ -48,12 +62,18 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         resume(change { $0.set(credential) })
     }
 
-    /// Changes the machine, and releases what the change replaces outside of the lock.
+    /// Changes the machine, reports a change of the credential, and releases what is replaced outside of the lock.
     private func change<Outcome: Sendable>(_ body: (inout Machine) -> Outcome) -> Outcome {
         let (outcome, former) = state.withLock { state in
-            let former = (state.machine.credential, state.machine.failure)
-            return (body(&state.machine), former)
+            let (credential, failure, changes) = (
+                state.machine.credential, state.machine.failure, state.machine.changes
+            )
+            let outcome = body(&state.machine)
+            let isChanged = state.machine.changes != changes
+            let skipped = isChanged ? state.bulletin.post(state.machine.credential) : nil
+            return (outcome, (credential, failure, skipped))
         }
+        state.tell()
         return withExtendedLifetime(former) { outcome }
     }
 
@@ -219,7 +239,9 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
     private func end(_ generation: Int, of scope: RunScope, with result: Result<Credential, any Error>) {
         scope.end()
         let now = now()
-        switch change({ $0.end(generation, with: result, now: now) }) {
+        // Under no lock, since the authenticator is the caller's.
+        let isRefused = if case .failure(let error) = result { isRefusal(error) } else { false }
+        switch change({ $0.end(generation, with: result, isRefused: isRefused, now: now) }) {
         case nil: break
         case .release(let release): resume(release)
         case .refresh(let credential, let generation, for: let waiter): waiter.refresh(credential, generation)

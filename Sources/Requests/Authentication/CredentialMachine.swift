@@ -46,6 +46,8 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
     private(set) var credential: Credential?
     /// The number of the present credential.
     private(set) var generation = 0
+    /// The number of times that the credential was set or removed.
+    private(set) var changes = 0
     private let window: RefreshClient.Window?
     /// The generation whose refresh is running; an older one than the present is superseded.
     private var running: Int?
@@ -111,7 +113,19 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
     /// Handles the end of a refresh of a generation; `nil` if that isn't running any more.
     ///
     /// Its result is ignored if a credential was set meanwhile.
-    mutating func end(_ generation: Int, with result: Result<Credential, any Error>, now: Duration) -> Ending? {
+    ///
+    /// - Parameters:
+    ///   - generation: The generation.
+    ///   - result: The new credential, or the error.
+    ///   - isRefused: Whether the error means that the credential can't be renewed any more.
+    ///   - now: The time, from any beginning.
+    /// - Returns: The action.
+    mutating func end(
+        _ generation: Int,
+        with result: Result<Credential, any Error>,
+        isRefused: Bool = false,
+        now: Duration
+    ) -> Ending? {
         guard running == generation else { return nil }
         running = nil
         guard generation == self.generation else {
@@ -126,6 +140,7 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
             return .release(grantPresent())
         case .failure(let error):
             failure = error
+            if isRefused, credential != nil { (credential, changes) = (nil, changes + 1) }
             return .release(release(.failure(.failed(error))))
         }
     }
@@ -143,6 +158,7 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
 
     private mutating func take(_ credential: Credential?) {
         self.credential = credential
+        changes += 1
         origin = generation
         failure = nil
     }

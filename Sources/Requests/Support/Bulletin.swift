@@ -19,9 +19,12 @@ struct Bulletin<Value: Sendable>: Sendable {
     private var nextID = 0
     private var isTelling = false
 
-    /// Posts a value.
-    mutating func post(_ value: Value) {
-        if !isOver { news = value }
+    /// Posts a value, and returns the one that is skipped for it, to be released outside of the lock.
+    @discardableResult
+    mutating func post(_ value: Value) -> Value? {
+        guard !isOver else { return nil }
+        defer { news = value }
+        return news
     }
 
     /// Closes the bulletin, after the posted value.
@@ -75,9 +78,16 @@ protocol Published: Sendable {
 
 extension Locked where Value: Published {
     /// Notifies the readers of the bulletin, outside of the lock, until there is nothing more to report.
+    ///
+    /// The former value is released outside of the lock, too: its deinitializer may call back.
     func tell() {
-        while let (readers, news) = withLock({ $0.bulletin.next() }) {
-            for read in readers { read(news) }
+        while let (former, (readers, news)) = withLock({ state in
+            let former = state.bulletin.last
+            return state.bulletin.next().map { (former, $0) }
+        }) {
+            withExtendedLifetime(former) {
+                for read in readers { read(news) }
+            }
             withLock { $0.bulletin.told() }
         }
     }

@@ -50,3 +50,21 @@ public var errSecCertificateRevoked: OSStatus { -67820 }
 public var errSecCreateChainFailed: OSStatus { -25318 }
 public var errSecHostNameMismatch: OSStatus { -67602 }
 public var errSecNotTrusted: OSStatus { -67843 }
+
+@discardableResult
+public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
+    fatalError()
+}
+public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
+    fatalError()
+}
+@discardableResult
+public func SecItemDelete(_ query: CFDictionary) -> OSStatus { fatalError() }
+
+public var kSecAttrAccessible: CFString { fatalError() }
+public var kSecAttrAccessibleAfterFirstUnlock: CFString { fatalError() }
+public var kSecAttrService: CFString { fatalError() }
+public var kSecClass: CFString { fatalError() }
+public var kSecClassGenericPassword: CFString { fatalError() }
+public var kSecReturnData: CFString { fatalError() }
+public var kSecValueData: CFString { fatalError() }

@@ -6,7 +6,10 @@
 import AVFoundation
 import Foundation
 import Requests
+import Security
 import WebKit
+
+// MARK: BackgroundTransfers
 
 final class BackgroundTransfers: NSObject, URLSessionDownloadDelegate {
     private let client: HTTPClient
@@ -57,5 +60,35 @@ final class BackgroundTransfers: NSObject, URLSessionDownloadDelegate {
 
 @MainActor func open(_ page: String, of client: HTTPClient, in view: WKWebView) async throws {
     view.load(try await client.urlRequest(for: Get<Data>("pages/\(page)")))
+}
+
+// MARK: ValidatingAndRetrying
+
+struct Token: Codable, Sendable {
+    let access: String
+    let refresh: String
+}
+
+struct TokenKeychain: Sendable {
+    private var query: [CFString: Any] {
+        [kSecClass: kSecClassGenericPassword, kSecAttrService: "com.example.kitchen"]
+    }
+
+    func load() -> Token? {
+        var item: CFTypeRef?
+        let query = query.merging([kSecReturnData: true]) { $1 }
+        guard SecItemCopyMatching(query as CFDictionary, &item) == errSecSuccess, let data = item as? Data else {
+            return nil
+        }
+        return try? JSONDecoder().decode(Token.self, from: data)
+    }
+
+    func save(_ token: Token?) {
+        SecItemDelete(query as CFDictionary)
+        guard let token, let data = try? JSONEncoder().encode(token) else { return }
+        let access = kSecAttrAccessibleAfterFirstUnlock
+        let item = query.merging([kSecValueData: data, kSecAttrAccessible: access]) { $1 }
+        SecItemAdd(item as CFDictionary, nil)
+    }
 }
 #endif
