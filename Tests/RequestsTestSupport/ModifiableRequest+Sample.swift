@@ -23,6 +23,7 @@ extension ModifiableRequest {
                 options.usesCookies = false
                 options.sensitiveHeaders = ["X-M"]
                 options.crossOriginHeaders = ["X-M"]
+                options.omittedHeaders = ["X-N"]
             }
     }
 }

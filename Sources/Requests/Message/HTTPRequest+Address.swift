@@ -313,6 +313,24 @@ extension HTTPRequest {
         (query, fields.encodableQueries) = ([], [])
     }
 
+    /// Replaces all parameters of a name, in the address and in the query, by one parameter.
+    mutating func setParameter(_ item: Query.Item) {
+        let present = Query(percentEncoded: fields.address.url.query(percentEncoded: true) ?? "", spaces: query.spaces)
+        if present.contains(item.name) {
+            replaceParameter(item, style: query)
+            query.remove(named: item.name)
+        } else {
+            query.set(item.value, for: item.name)
+        }
+        fields.encodableQueries = fields.encodableQueries.map { encodable in
+            EncodableQuery(position: encodable.position) { encoder in
+                var query = try encodable.encode(encoder)
+                query.remove(named: item.name)
+                return query
+            }
+        }
+    }
+
     /// Replaces all parameters of a name in the address, which is complete, by one parameter.
     ///
     /// - Parameters:

@@ -71,11 +71,12 @@ struct RedirectMachine: Sendable {
         if request.isHandshake, request.url.isEncrypted, !target.isEncrypted {
             return .fail(.redirectRefused, reason: "a WebSocket isn't redirected from wss to ws")
         }
+        let change = OriginChange(from: request.url, to: target)
+        if policy.staysWithinOrigin, change == .other { return .deliver }
         var next = policy.keepsMethod ? request : Self.rewrite(request, for: response.status)
         next.url = target
         next.headers.attribute(to: .caller)
         next.fields.withheldHeaders = []
-        let change = OriginChange(from: request.url, to: target)
         guard next.body.isEmpty || policy.sendsBodyToOtherOrigins || change == .none else { return Self.refusal }
         next.leaveOrigin(change)
         let judged = next
@@ -84,6 +85,7 @@ struct RedirectMachine: Sendable {
             guard judged.body.isEmpty || next.body.isEmpty || policy.sendsBodyToOtherOrigins else {
                 return Self.refusal
             }
+            if policy.staysWithinOrigin, OriginChange(from: request.url, to: next.url) == .other { return .deliver }
             // What the closure has added is for the origin that it has chosen.
             next.leaveOrigin(OriginChange(from: target, to: next.url), except: [.unattributed])
         }

@@ -27,6 +27,10 @@ public struct RedirectPolicy: Sendable, Hashable {
     /// Whether a body is sent again to another origin; false by default, which makes such a redirect an error of code
     /// `redirectRefused`.
     public var sendsBodyToOtherOrigins = false
+    /// Whether a redirect that leaves the origin isn't followed, but is the response; false by default.
+    ///
+    /// From `http` to `https` on the same host, with the default ports, is allowed.
+    public var staysWithinOrigin = false
     private var modification: Identified<Modification>?
 
     private init(limit: Int?) {
@@ -39,15 +43,19 @@ public struct RedirectPolicy: Sendable, Hashable {
     ///   - limit: The maximum number of redirects; 10 by default.
     ///   - keepingMethod: Whether the method and the body are kept for every status.
     ///   - sendingBodyToOtherOrigins: Whether a body is sent again to another origin.
+    ///   - withinOrigin: Whether a redirect that leaves the origin isn't followed: it is then judged like any other
+    ///     response, so its status is an error of code `unacceptableStatus` unless the request accepts it.
     /// - Returns: The policy.
     public static func follow(
         limit: Int = 10,
         keepingMethod: Bool = false,
-        sendingBodyToOtherOrigins: Bool = false
+        sendingBodyToOtherOrigins: Bool = false,
+        withinOrigin: Bool = false
     ) -> RedirectPolicy {
         var policy = RedirectPolicy(limit: max(0, limit))
         policy.keepsMethod = keepingMethod
         policy.sendsBodyToOtherOrigins = sendingBodyToOtherOrigins
+        policy.staysWithinOrigin = withinOrigin
         return policy
     }
 
@@ -68,7 +76,9 @@ public struct RedirectPolicy: Sendable, Hashable {
 
     /// Whether a response is a redirect that is followed, or an error, whatever its content is.
     func passesOver(contentOf head: HTTPResponseHead) -> Bool {
-        limit != nil && modification == nil && Self.statuses.contains(head.status) && head[.location] != nil
+        // One that may not be followed is read as a response.
+        guard limit != nil, modification == nil, !staysWithinOrigin else { return false }
+        return Self.statuses.contains(head.status) && head[.location] != nil
     }
 
     // 300 and 304 leave the choice to the caller; 305 and 306 are obsolete.

@@ -99,6 +99,11 @@ extension ModifiableRequest {
     /// request itself stay, such as those of ``authenticated(with:)``.
     public func unauthenticated() -> Self { options { $0.isUnauthenticated = true } }
 
+    /// Returns a copy without a field that the environment has for every request, such as `User-Agent`.
+    ///
+    /// A transport may have a field of its own in its place.
+    public func omittingHeader(_ name: HTTPField.Name) -> Self { options { $0.omittedHeaders.insert(name) } }
+
     /// Returns a copy with another monitor, besides those of the environment.
     public func monitored(by monitor: any EventMonitor) -> Self { options { $0.monitors.append(monitor) } }
 

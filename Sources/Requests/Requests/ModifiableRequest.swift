@@ -99,6 +99,9 @@ extension ModifiableRequest {
     /// Returns a copy with an additional field, also if there is one of the same name.
     public func addingHeader(_ field: HTTPField) -> Self { addingHeaders([field]) }
 
+    /// Returns a copy with an additional field, even if there is one of the same name.
+    public func addingHeader(_ name: HTTPField.Name, _ value: String) -> Self { addingHeader(HTTPField(name, value)) }
+
     /// Returns a copy with additional fields, also if there are fields of the same names.
     public func addingHeaders(_ fields: HTTPHeaders) -> Self {
         sending { request in
@@ -110,6 +113,20 @@ extension ModifiableRequest {
 
     /// Returns a copy with more query parameters, behind the former ones.
     public func query(_ query: Query) -> Self { sending { $0.query.append(contentsOf: query) } }
+
+    /// Returns a copy with one more query parameter, after the others.
+    ///
+    /// ```swift
+    /// Get<[User]>("users").query("q", text).query("page", 2)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - name: The name; one that is there already is sent twice. ``replacingQuery(_:_:)`` replaces it.
+    ///   - value: The value; `nil` for a name that stands alone, as `flag` does in `?flag`.
+    /// - Returns: The copy.
+    public func query(_ name: String, _ value: (any Query.ValueConvertible)?) -> Self {
+        sending { $0.query.append(name, value: value) }
+    }
 
     /// Returns a copy with the query parameters of a builder, behind the former ones.
     public func query(@Query.Builder _ query: () -> Query) -> Self { self.query(query()) }
@@ -144,6 +161,22 @@ extension ModifiableRequest {
             request.query = query
             request.fields.encodableQueries = []
         }
+    }
+
+    /// Returns a copy with one query parameter instead of all of its name, including those in the address.
+    ///
+    /// ```swift
+    /// let next = request.replacingQuery("offset", 50)
+    /// ```
+    ///
+    /// A parameter of the client's environment stays: it is sent besides.
+    ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - value: The value; `nil` for a name that stands alone.
+    /// - Returns: The copy.
+    public func replacingQuery(_ name: String, _ value: (any Query.ValueConvertible)?) -> Self {
+        sending { $0.setParameter(Query.Item(name, value: value)) }
     }
 
     // MARK: Body

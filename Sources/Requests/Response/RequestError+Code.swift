@@ -9,7 +9,7 @@ extension RequestError {
         /// The name of the code, one of a bounded set.
         public let name: String
 
-        private init(_ name: String) {
+        package init(_ name: String) {
             self.name = name
         }
 

@@ -174,6 +174,16 @@ public struct RequestError: Error, Sendable {
     }
 }
 
+// MARK: - Codes
+
+extension RequestError {
+    /// Returns whether an error has a code: `if error == .offline { … }`.
+    public static func == (error: RequestError, code: Code) -> Bool { error.code == code }
+
+    /// Returns whether an error has another code.
+    public static func != (error: RequestError, code: Code) -> Bool { error.code != code }
+}
+
 // MARK: - Kinds
 
 /// The distinctions for messages to users: there is no connection, or a login is needed.

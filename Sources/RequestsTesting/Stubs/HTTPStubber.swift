@@ -216,6 +216,6 @@ extension HTTPStubber {
         guard mode == .refuse else { return nil }
         let error = UnhandledRequest(request, candidates: candidates, at: place)
         state.withLock { $0.unhandled.append(error) }
-        throw RequestError(.unsupported, phase: .sending, underlying: error)
+        throw RequestError(.notStubbed, phase: .sending, underlying: error)
     }
 }

@@ -215,7 +215,7 @@ extension URLError {
         case .connectionLost: .networkConnectionLost
         case .badResponse: .cannotParseResponse
         case .untrusted: .secureConnectionFailed
-        case .unsupported: .cannotLoadFromNetwork
+        case .unsupported, .notStubbed: .cannotLoadFromNetwork
         default: .unknown
         }
     }

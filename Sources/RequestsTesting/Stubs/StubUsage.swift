@@ -53,7 +53,7 @@ struct StubUsage: Sendable {
 /// The error of a request that no stub matches, with the nearest stubs and their mismatches.
 ///
 /// The request ends with it, unless ``HTTPStubber/unhandledMode`` lets the request through. It is the `underlying` of a
-/// `RequestError` of code `unsupported`; in a session without this library, its text is that of a `URLError`.
+/// `RequestError` of code `notStubbed`; in a session without this library, its text is that of a `URLError`.
 ///
 /// ```text
 /// no stub matches POST https://api.example.com/login
@@ -79,6 +79,11 @@ public struct UnhandledRequest: ExplainedError, DescribedError, Sendable {
         description = (["no stub matches \(request)"] + (lines.isEmpty ? ["- \(place): no stubs"] : lines))
             .joined(separator: "\n")
     }
+}
+
+extension RequestError.Code {
+    /// A test has no stub for the request; the underlying ``UnhandledRequest`` names the nearest ones.
+    public static let notStubbed = RequestError.Code("notStubbed")
 }
 
 /// The error of ``HTTPStubber/verify(file:line:)`` and of an expectation about requests.

@@ -113,7 +113,7 @@ import Testing
         }
 
         let unhandled = try #require(error?.underlying as? UnhandledRequest)
-        #expect(error?.code == .unsupported)
+        #expect(error?.code == .notStubbed)
         #expect(
             unhandled.description == """
                 no stub matches POST https://api.example.com/login?token=…

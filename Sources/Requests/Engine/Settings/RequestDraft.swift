@@ -100,6 +100,7 @@ extension HTTPRequest {
             fields.withheldHeaders += names.filter { !fields.withheldHeaders.contains($0) }
         }
         if options.isUnauthenticated { inherited[.authorization] = nil }
+        if !options.omittedHeaders.isEmpty { inherited.removeAll { options.omittedHeaders.contains($0.name) } }
         do { try encodeQueries(with: environment.queryEncoder) } catch { throw RequestError(encoding: error) }
         if cachePolicy == .useProtocolCachePolicy { cachePolicy = environment.cachePolicy }
         // Before the base URL is applied, whose credentials aren't the request's own.

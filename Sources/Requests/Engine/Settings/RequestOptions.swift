@@ -68,6 +68,9 @@ public struct RequestOptions: Sendable, Hashable {
     /// No description shows them.
     public var sensitiveHeaders: Set<HTTPField.Name> = []
 
+    /// Header fields of the environment that the request leaves out; none by default.
+    public var omittedHeaders: Set<HTTPField.Name> = []
+
     /// Header fields that follow the request to another origin, besides harmless ones and those of the environment.
     ///
     /// ``RequestEnvironment/Settings/crossOriginHeaders`` has the details.
@@ -194,6 +197,7 @@ extension RequestOptions {
         options.exclusivity.formUnion(base.exclusivity)
         options.sensitiveHeaders.formUnion(base.sensitiveHeaders)
         options.crossOriginHeaders.formUnion(base.crossOriginHeaders)
+        options.omittedHeaders.formUnion(base.omittedHeaders)
         options.conditions = base.conditions + conditions
         options.interceptors = base.interceptors + interceptors
         options.validators = base.validators + validators

@@ -82,6 +82,16 @@ public struct RetryPolicy: Sendable, Hashable {
     /// No retry.
     public static let never = RetryPolicy(limit: 0)
 
+    /// Three retries after 429 alone, for requests with any method: the server has said that it did nothing.
+    ///
+    /// It waits as long as `Retry-After` says, and otherwise as ``default`` does. A POST that fails in another way, and may
+    /// have been processed, isn't sent again.
+    public static let rateLimited: RetryPolicy = {
+        var policy = RetryPolicy(limit: 3, methods: nil)
+        (policy.statuses, policy.codes) = ([.tooManyRequests], [])
+        return policy
+    }()
+
     /// Another name of ``never``, which an optional policy would take for `nil`, and so for the inherited policy.
     @available(*, unavailable, renamed: "never")
     public static var none: RetryPolicy { never }

@@ -1,0 +1,44 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+// What users of other libraries write first. The compiler answers with the words of this one.
+
+extension HTTPClient {
+    /// Write `transport:`.
+    @available(*, unavailable, message: "write `transport:`; any URLSession is a transport")
+    public convenience init(
+        baseURL: URL?,
+        session: any HTTPTransport,
+        _ configure: (inout RequestEnvironment) throws -> Void = { _ in }
+    ) rethrows {
+        try self.init(baseURL: baseURL, transport: session, configure)
+    }
+
+    /// Write `transport:`.
+    @available(*, unavailable, message: "write `transport:`; any URLSession is a transport")
+    public convenience init(
+        baseURL: String,
+        session: any HTTPTransport,
+        _ configure: (inout RequestEnvironment) throws -> Void = { _ in }
+    ) throws {
+        try self.init(baseURL: baseURL, transport: session, configure)
+    }
+}
+
+extension RequestQueue {
+    /// Write `addRequest`.
+    @available(*, unavailable, message: "write addRequest(_:) for an operation, or `try await fetch(_:)` for a value")
+    public func add<R: NetworkRequest>(_ request: R) -> R.OperationType { makeOperation(for: request, nil) }
+
+    /// Write the request as a value.
+    @available(*, unavailable, message: "write the request as a value: fetch(Get<User>(\"users/1\"))")
+    public func fetch<Value: Sendable>(_ path: String, as type: Value.Type) async throws -> Value {
+        throw CancellationError()
+    }
+
+    /// Write the request as a value.
+    @available(*, unavailable, message: "write the request as a value: fetch(Get<User>(\"users/1\"))")
+    public func get(_ path: String) async throws -> Data { throw CancellationError() }
+}
