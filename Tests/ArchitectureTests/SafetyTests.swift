@@ -30,6 +30,7 @@ enum Safety {
         "RequestSubscription": "the object that Combine calls",
         "SessionDelegate": "the delegate of a URLSession",
         "SessionSocket": "the delegate of a task of a URLSession",
+        "BodyWriter": "the delegate of a stream",
         "CurlLoop": "the libcurl loop",
         "CurlTransfer": "a part of the libcurl loop",
     ]

@@ -97,6 +97,26 @@ import Testing
         #expect(try HTTPBody.csv([["a", "b"], ["1", "2"]]).data() == Data("a,b\r\n1,2".utf8))
     }
 
+    @Test func bodiesOfSequences() async throws {
+        let transport = InMemoryTransport { request in .text(request.method == .get ? "film" : "") }
+        let client = HTTPClient(baseURL: URL(string: "https://example.com"), transport: transport)
+        let (day, size) = ("today", Int64(3))
+        @Sendable func entries(of day: String) async throws -> AsyncStream<[UInt8]> {
+            AsyncStream { continuation in
+                for letter in "abc".utf8 { continuation.yield([letter]) }
+                continuation.finish()
+            }
+        }
+
+        let source = try await client.stream(Get<Data>("films", "7"))
+        let film = Put<Void>("archive", "7").body(.stream(source))
+        let log = Post<Void>("logs").body(.stream(length: size) { try await entries(of: day) })
+        for request in [film.http, log.http] { _ = try await client.send(request) }
+
+        #expect(transport.requests.map(\.text) == ["", "film", "abc"])
+        #expect(!film.http.body.isReplayable && log.http.body.isReplayable)
+    }
+
     @Test func templates() throws {
         let posts = HTTPRequest(URI: "/users/{user}/posts{?page,tags*}", variables: ["user": "ada", "page": 2])
         let template: URITemplate = "/users/{user}/posts/{post}"

@@ -91,7 +91,7 @@ extension RequestError {
         public static let bodyNotReplayable = Code("bodyNotReplayable")
         /// The request couldn't be made, or is invalid.
         public static let invalidRequest = Code("invalidRequest")
-        /// The body of the request couldn't be encoded.
+        /// The body of the request couldn't be encoded, or the sequence that it was read from has failed.
         public static let encoding = Code("encoding")
         /// The credentials of the request weren't available; if their refresh failed, its error is the underlying one.
         public static let authenticationFailed = Code("authenticationFailed")

@@ -89,6 +89,8 @@ public struct RequestError: Error, Sendable {
         case let error as URLError: self.init(Code(error), phase: .sending, underlying: error)
         case is InvalidValue: self.init(.invalidRequest, phase: .building, underlying: error)
         case is HTTPBody.Stream.AlreadyRead: self.init(.bodyNotReplayable, phase: .building, underlying: error)
+        case let failure as SequenceFailure:
+            self.init(.encoding, phase: .sending, reason: failure.description, underlying: failure.error)
         case let error as FileError: self.init(Code(error), phase: .receiving, underlying: error)
         case is DecodingError: self.init(.decoding, phase: .decoding, underlying: error)
         case is EncodingError: self.init(.encoding, phase: .building, underlying: error)
@@ -101,6 +103,12 @@ public struct RequestError: Error, Sendable {
     init(encoding error: any Error) {
         let wrapped = RequestError(error)
         self = wrapped.code == .other ? RequestError(.encoding, phase: .building, underlying: error) : wrapped
+    }
+
+    /// Wraps an error of a body that is read while it is sent.
+    init(ofBody error: any Error) {
+        let isInvalid = error is InvalidValue
+        self = isInvalid ? .init(.invalidRequest, phase: .sending, underlying: error) : .init(error)
     }
 
     private init(_ code: Code, phase: Phase, _ details: Details) {

@@ -1,7 +1,6 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-import Dispatch
 import Foundation
 import Requests
 
@@ -166,41 +165,14 @@ extension ReceivedRequest {
 
     /// Reads the content of a request to its end; returns `nil` if the transfer was cancelled meanwhile.
     ///
-    /// Files and streams are read on a thread that may block, since another task may still be writing to a stream.
-    ///
     /// - Throws: The error of a body that can't be encoded, opened or read.
     static func reading(_ request: TransportRequest, for transfer: StubTransfer) async throws -> ReceivedRequest? {
         if let received = try ReceivedRequest(inMemory: request) { return received }
         var result = ReceivedRequest(request)
-        let body = try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(with: Result { try request.body.read(while: { transfer.isRunning }) })
-            }
+        for try await chunk in try request.body.resolved().content.stream {
+            guard transfer.isRunning else { return nil }
+            result.body.append(chunk)
         }
-        guard let body else { return nil }
-        result.body = body
         return result
-    }
-}
-
-extension HTTPBody {
-    /// Reads the content to its end; returns `nil` if the condition no longer holds.
-    ///
-    /// - Throws: The error of encoding, opening or reading the content.
-    fileprivate func read(while isWanted: () -> Bool) throws -> Data? {
-        let stream = try resolved().content.open()
-        stream.open()
-        defer { stream.close() }
-        var data = Data()
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while isWanted() {
-            let count = stream.read(&buffer, maxLength: buffer.count)
-            if count == 0 { return data }
-            guard count > 0 else {
-                throw stream.streamError ?? RequestError(.encoding, phase: .building, reason: "the body can't be read")
-            }
-            data.append(contentsOf: buffer[..<count])
-        }
-        return nil
     }
 }

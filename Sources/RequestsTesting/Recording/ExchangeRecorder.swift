@@ -151,13 +151,23 @@ extension TransportRequest {
         case .data(let data): data.withUnsafeBytes(copy)
         case .file(let url): (try? Data(contentsOf: url, options: .alwaysMapped))?.withUnsafeBytes(copy)
         case .stream(let stream):
-            let copied = HTTPBody.Stream(length: stream.length, isReplayable: stream.isReplayable) {
-                copy(nil)
-                return PolledStream(copying: try stream.open(), to: copy)
-            }
+            let copied = stream.copied(to: copy)
             result.body = HTTPBody(.stream(copied), headers: body.headers, mandatoryHeaders: body.mandatoryHeaders)
         }
         return result
+    }
+}
+
+extension HTTPBody.Stream {
+    /// Returns the same body, whose bytes are copied when they are read.
+    fileprivate func copied(to copy: @escaping @Sendable (UnsafeRawBufferPointer?) -> Void) -> HTTPBody.Stream {
+        guard !isAsynchronous else {
+            return observed(from: { copy(nil) }, by: { $0.withUnsafeBytes(copy) })
+        }
+        return HTTPBody.Stream(length: length, isReplayable: isReplayable) {
+            copy(nil)
+            return PolledStream(copying: try open(), to: copy)
+        }
     }
 }
 

@@ -56,6 +56,14 @@ extension NSData {
     public func compressed(using algorithm: CompressionAlgorithm) throws -> Self { self }
 }
 
+extension Stream {
+    public class func getBoundStreams(
+        withBufferSize bufferSize: Int,
+        inputStream: UnsafeMutablePointer<InputStream?>?,
+        outputStream: UnsafeMutablePointer<OutputStream?>?
+    ) {}
+}
+
 extension NSObject {
     public func perform(_ selector: Selector, on thread: Thread, with argument: Any?, waitUntilDone wait: Bool) {}
 }

@@ -22,6 +22,7 @@ public typealias CFString = NSString
 
 public final class CFAllocator {}
 public final class CFReadStream {}
+public typealias CFWriteStream = OutputStream
 public final class CFRunLoop {}
 
 public struct CFStreamClientContext {}
@@ -31,6 +32,7 @@ public struct CFStreamEventType: OptionSet, Sendable {
 }
 public typealias CFReadStreamClientCallBack = (CFReadStream?, CFStreamEventType, UnsafeMutableRawPointer?) -> Void
 
+public func CFWriteStreamSetDispatchQueue(_ stream: CFWriteStream!, _ queue: DispatchQueue!) {}
 public func CFGetTypeID(_ object: CFTypeRef!) -> CFTypeID { fatalError() }
 public func CFBooleanGetTypeID() -> CFTypeID { fatalError() }
 public func CFErrorGetCode(_ error: CFError!) -> CFIndex { fatalError() }

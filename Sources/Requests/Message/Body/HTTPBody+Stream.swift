@@ -4,20 +4,32 @@
 import Foundation
 
 extension HTTPBody {
-    /// A body that is read from a stream while it is sent.
+    /// A body that is read while it is sent: from an `InputStream`, or from an asynchronous sequence.
     ///
-    /// A body made from a closure opens a new stream for every attempt and is replayable. A body made from one stream
-    /// can be sent once: the first attempt consumes the stream, and a second attempt is an error rather than an empty
-    /// body.
+    /// A body made by a closure opens a new stream or sequence for every attempt and is replayable. A body made of one
+    /// stream or sequence can be sent once: the first attempt consumes it, and a second attempt is an error rather than
+    /// an empty body.
     public struct Stream: Sendable {
-        /// The byte count of the stream, or `nil` if it isn't known and the body is sent in chunks.
+        /// Returns the next chunk, and `nil` at the end; called by one task at a time.
+        package typealias Read = @Sendable () async throws -> Data?
+
+        private enum Source: Sendable {
+            /// A stream, whose reader may have to block.
+            case stream(@Sendable () throws -> sending InputStream)
+            /// A closure that returns a chunk each time that it is called, and `nil` at the end.
+            case chunks(@Sendable () async throws -> Read)
+        }
+
+        /// The byte count of the content, or `nil` if it isn't known and the body is sent in chunks.
         ///
-        /// The stream has to end there. Over libcurl, a stream that is shorter or longer fails the request before the
-        /// last byte is sent, so that the server never takes a part for the whole.
+        /// The content has to end there. A body that is shorter or longer is an error: over libcurl, the request fails
+        /// before the last byte is sent, so that the server never takes a part for the whole.
         public let length: Int64?
         /// Whether the body can be sent more than once.
         public let isReplayable: Bool
-        private let makeStream: @Sendable () throws -> sending InputStream
+        /// Whether the content ends at its length, even if there is more: a file may have grown.
+        private var endsAtLength = false
+        private let source: Source
 
         /// Makes a body that opens a new stream each time that it is sent.
         ///
@@ -48,27 +60,128 @@ extension HTTPBody {
             isReplayable: Bool,
             opening open: @escaping @Sendable () throws -> sending InputStream
         ) {
+            self.init(length: length, isReplayable: isReplayable, .stream(open))
+        }
+
+        /// Makes a body that is read by a closure, which returns `nil` at the end; `open` makes it for each attempt.
+        package init(
+            length: Int64? = nil,
+            isReplayable: Bool,
+            reading open: @escaping @Sendable () async throws -> Read
+        ) {
+            self.init(length: length, isReplayable: isReplayable, .chunks(open))
+        }
+
+        /// Makes a body of a file, which is read up to a length.
+        init(file url: URL, length: Int64) {
+            self.init(length: length, isReplayable: true) { try Content.file(url).open() }
+            endsAtLength = true
+        }
+
+        private init(length: Int64?, isReplayable: Bool, _ source: Source) {
             self.length = length.flatMap { $0 < 0 ? nil : $0 }
             self.isReplayable = isReplayable
-            makeStream = open
+            self.source = source
         }
 
         /// Returns the same body with a known length.
         func declaring(length: Int64) -> Stream {
-            Stream(length: length, isReplayable: isReplayable, opening: makeStream)
+            Stream(length: length, isReplayable: isReplayable, source)
         }
 
-        /// The stream to read, not opened yet.
+        /// Whether the content is produced by asynchronous code, for which no thread should wait.
+        package var isAsynchronous: Bool {
+            if case .chunks = source { true } else { false }
+        }
+
+        /// Returns the stream to read, not opened yet.
+        ///
+        /// The stream of an asynchronous sequence blocks its reader until the sequence has an element. Code that may
+        /// wait without a thread iterates over the body instead.
         ///
         /// - Throws: Any error that the closure throws, or ``AlreadyRead``.
         public func open() throws -> sending InputStream {
-            try makeStream()
+            guard case .stream(let makeStream) = source else { return BodyPump.stream(of: self) }
+            return try makeStream()
+        }
+
+        /// Opens the content, and returns a closure that reads it from its beginning; its chunks aren't empty.
+        ///
+        /// - Throws: Any error that the closure of the caller throws, or ``AlreadyRead``.
+        func makeReader() async throws -> Read {
+            let read: Read
+            switch source {
+            case .chunks(let open): read = try await open()
+            case .stream(let open):
+                let reader = try await StreamReader(opening: open, isFile: endsAtLength)
+                read = { try await reader.read() }
+            }
+            let count = Locked(Int64(0))
+            return { [length, endsAtLength] in
+                while !endsAtLength || count.withLock({ $0 != length }), let chunk = try await read() {
+                    guard !chunk.isEmpty else {
+                        try Task.checkCancellation()
+                        continue
+                    }
+                    let excess = count.withLock { count in
+                        count += Int64(chunk.count)
+                        guard let length, count > length else { return 0 }
+                        defer { count = length }
+                        return Int(count - length)
+                    }
+                    guard excess == 0 || endsAtLength else { throw Self.wrongLength }
+                    return chunk.dropLast(excess)
+                }
+                guard length == nil || count.withLock({ $0 == length }) else { throw Self.wrongLength }
+                return nil
+            }
         }
 
         /// The error of a stream that was already sent and can't be sent again.
         public struct AlreadyRead: DescribedError {
             /// The error, in a sentence.
             public var description: String { "the stream of the body was sent before and can't be read again" }
+        }
+
+        /// The error of content that isn't as long as announced, or whose stream gives no reason.
+        static var wrongLength: InvalidValue {
+            InvalidValue(.body, "isn't as long as announced, or can't be read")
+        }
+    }
+}
+
+// MARK: - Iteration
+
+/// The content as an asynchronous sequence, for a transport: each iteration opens it, and no thread is blocked.
+extension HTTPBody.Stream: AsyncSequence {
+    /// A chunk of the content.
+    public typealias Element = Data
+
+    /// Returns an iterator that opens the content before the first chunk.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+
+    /// Reads the content of a body; releasing it closes the stream or releases the sequence.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private let stream: HTTPBody.Stream
+        private var read: Read?
+        private var isOver = false
+
+        fileprivate init(_ stream: HTTPBody.Stream) {
+            self.stream = stream
+        }
+
+        /// Returns the next chunk, which isn't empty; `nil` at the end.
+        ///
+        /// - Throws: The error of the stream or of the sequence, ``HTTPBody/Stream/AlreadyRead``, and an
+        ///   ``InvalidValue`` for content that is shorter or longer than its length.
+        public mutating func next() async throws -> Data? {
+            guard !isOver else { return nil }
+            isOver = true
+            defer { if isOver { read = nil } }
+            if read == nil { read = try await stream.makeReader() }
+            let chunk = try await read?()
+            isOver = chunk == nil
+            return chunk
         }
     }
 }

@@ -224,6 +224,12 @@ extension HTTPBody.Content {
         }
     }
 
+    /// The bytes as a body that is read.
+    package var stream: HTTPBody.Stream {
+        guard case .stream(let stream) = self else { return HTTPBody.Stream { try open() } }
+        return stream
+    }
+
     /// The bytes as a stream, not opened yet.
     package func open() throws -> sending InputStream {
         switch self {

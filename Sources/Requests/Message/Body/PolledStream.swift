@@ -18,7 +18,8 @@ package final class PolledStream: InputStream {
     /// - Parameters:
     ///   - fill: Writes bytes into the buffer, and returns their count, 0 only at the end. It isn't called again after
     ///     an error.
-    ///   - release: Releases the source of the bytes; called when the stream is closed or fails.
+    ///   - release: Releases the source of the bytes; called when the stream is closed, fails or is deallocated,
+    ///     perhaps several times.
     package init(
         filling fill: @escaping (UnsafeMutableRawBufferPointer) throws -> Int,
         releasing release: @escaping () -> Void
@@ -26,6 +27,8 @@ package final class PolledStream: InputStream {
         (self.fill, self.release) = (fill, release)
         super.init(data: Data())
     }
+
+    deinit { release() }
 
     override package func open() {
         if status == .notOpen { status = .open }

@@ -228,6 +228,9 @@ extension MultipartForm {
         let message = try message()
         let length = try message.length()
         if let length, length <= Self.maximumSizeInMemory, let data = message.data { return .data(data) }
+        guard !message.isAsynchronous else {
+            return .stream(HTTPBody.Stream(length: length, isReplayable: isReplayable, reading: message.chunks))
+        }
         return .stream(
             HTTPBody.Stream(length: length, isReplayable: isReplayable) {
                 let reader = MultipartReader(message)

@@ -10,6 +10,12 @@ struct MultipartMessage: Sendable {
         let content: HTTPBody.Content
         /// The byte count, which the content must have; `nil` if it isn't known.
         let length: Int64?
+
+        /// The content as a body that is read.
+        var stream: HTTPBody.Stream {
+            guard case .file(let url) = content, let length else { return content.stream }
+            return HTTPBody.Stream(length: length) { try HTTPBody.Content.file(url).open() }
+        }
     }
 
     private(set) var sections: [Section] = []
@@ -54,6 +60,31 @@ struct MultipartMessage: Sendable {
             total = sum
         }
         return total
+    }
+
+    /// Whether a part is produced by asynchronous code.
+    var isAsynchronous: Bool {
+        sections.contains { $0.stream.isAsynchronous }
+    }
+
+    /// Returns a closure that reads the message, chunk after chunk.
+    ///
+    /// A part that isn't as long as announced is an error.
+    @Sendable func chunks() -> HTTPBody.Stream.Read {
+        let rest = Locked((sections: sections[...], read: HTTPBody.Stream.Read?.none))
+        return {
+            while true {
+                if let chunk = try await rest.withLock({ $0.read })?() { return chunk }
+                let next = rest.withLock { rest in
+                    rest.read = nil
+                    return rest.sections.popFirst()
+                }
+                guard let section = next else { return nil }
+                if case .data(let data) = section.content { return data }
+                let read = try await section.stream.makeReader()
+                rest.withLock { $0.read = read }
+            }
+        }
     }
 
     /// The whole message, if all of it is in memory; otherwise `nil`.

@@ -6,19 +6,11 @@ import Foundation
 
 /// The source of a request's content for libcurl; belongs to the loop's thread.
 struct CurlBody {
-    /// The result of a read.
-    enum Chunk {
-        /// The number of bytes read, 0 at the end.
-        case bytes(Int)
-        /// None yet; the reader is notified when there are.
-        case later
-        /// None ever.
-        case failed(any Error)
-    }
+    typealias Chunk = BodyPump.Chunk
 
     private enum Source {
         case data(Data)
-        case stream(CurlBodyPump)
+        case stream(BodyPump)
         case upgrade(CurlUpgrade)
     }
 
@@ -43,11 +35,10 @@ struct CurlBody {
             length = Int64(data.count)
         case .file(let url):
             let size = try url.sizeOfFile()
-            let file = HTTPBody.Stream(length: size) { [content = body.content] in try content.open() }
-            source = .stream(CurlBodyPump(file, isFile: true, whenReadable()))
+            source = .stream(BodyPump(HTTPBody.Stream(file: url, length: size), whenReadable()))
             length = size
         case .stream(let stream):
-            source = .stream(CurlBodyPump(stream, whenReadable()))
+            source = .stream(BodyPump(stream, whenReadable()))
             length = stream.length
         }
     }
@@ -85,7 +76,7 @@ struct CurlBody {
         guard case .bytes(let count) = chunk else { return chunk }
         offset += Int64(count)
         // Missing bytes can't be replaced; libcurl would wait for them.
-        return count == 0 && length != nil ? .failed(CurlBodyPump.wrongLength) : chunk
+        return count == 0 && length != nil ? .failed(HTTPBody.Stream.wrongLength) : chunk
     }
 
     private func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Chunk {

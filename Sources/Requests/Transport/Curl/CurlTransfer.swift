@@ -265,11 +265,11 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         if state.sends != 1 || restarts > 0 { handle.pointee.is_prepared = false }
         isUnconnected = stage.place.isUnconnected && (code == CurlResult.timedOut || state.stopped == .unconnected)
         if isComplete { reportSentContent() }
+        // A response may come before the whole content was sent.
+        body?.close()
         let result = CurlOptions.result(code, of: handle)
         guard var event = state.end(result, isCut: decoder?.mayEnd == false) else { return }
-        if state.stopped == .bodyFailed, let bodyError, !(bodyError is InvalidValue) {
-            event = .end(RequestError(bodyError))
-        }
+        if state.stopped == .bodyFailed, let bodyError { event = .end(RequestError(ofBody: bodyError)) }
         var measured = ccurl_easy_metrics(easy)
         measured.head_sent = max(0, measured.head_sent - options.contentInHead)
         if let trailers = state.trailers { events.append(.trailers(trailers)) }

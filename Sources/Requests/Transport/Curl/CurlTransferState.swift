@@ -371,7 +371,7 @@ struct CurlTransferState: Sendable {
         case .badFraming(let flaw):
             return error(.badResponse, .receiving, .badServerResponse, "\(flaw)")
         case .bodyFailed:
-            return RequestError(.invalidRequest, phase: .sending, underlying: CurlBodyPump.wrongLength)
+            return RequestError(.invalidRequest, phase: .sending, underlying: HTTPBody.Stream.wrongLength)
         case .bodyStalled:
             return error(.timedOut, .sending, .timedOut, "the body of the request gave no bytes")
         case .peerEnded where headLines > 0:

@@ -10,6 +10,10 @@ final class SessionTransfer: TransferHandle {
     private let body: HTTPBody
     private let receive: @Sendable (TransferEvent) -> Void
     private let state = Locked(SessionTransferState())
+    #if !canImport(FoundationNetworking)
+    /// The writer of a body that is a sequence.
+    private let writer = Locked<BodyWriter?>(nil)
+    #endif
 
     private init(
         task: URLSessionTask,
@@ -99,9 +103,34 @@ final class SessionTransfer: TransferHandle {
         if isRunning { receive(.metrics(metrics)) }
     }
 
-    func newBodyStream() -> InputStream? { try? body.content.open() }
+    func newBodyStream() -> InputStream? {
+        #if !canImport(FoundationNetworking)
+        if case .stream(let stream) = body.content, stream.isAsynchronous { return written(stream) }
+        #endif
+        return try? body.content.open()
+    }
+
+    #if !canImport(FoundationNetworking)
+    /// Returns a stream that a task writes, instead of the one of an earlier call.
+    private func written(_ body: HTTPBody.Stream) -> InputStream? {
+        let new = BodyWriter.start(body) { [weak self] error in self?.stop(.bodyFailed(error)) }
+        replaceWriter(by: new?.writer)
+        return new?.input
+    }
+
+    private func replaceWriter(by new: BodyWriter?) {
+        let former = writer.withLock { writer in
+            defer { writer = new }
+            return writer
+        }
+        former?.cancel()
+    }
+    #endif
 
     func didComplete(_ error: (any Error)?) {
+        #if !canImport(FoundationNetworking)
+        replaceWriter(by: nil)
+        #endif
         // The head of a refused redirect is reported nowhere else.
         let head = state.withLock(\.awaitsHead) ? (task.response as? HTTPURLResponse).map(HTTPResponseHead.init) : nil
         for event in state.withLock({ $0.complete(error, head: head) }) { receive(event) }
@@ -114,7 +143,7 @@ final class SessionTransfer: TransferHandle {
 
 extension URLSession {
     /// The configured maximum time without data.
-    fileprivate var configuredTimeout: Duration {
+    var configuredTimeout: Duration {
         Duration(clampedSeconds: configuration.timeoutIntervalForRequest)
     }
 
@@ -139,6 +168,10 @@ extension URLSession {
             _ = try url.sizeOfFile()
             return uploadTask(with: urlRequest, fromFile: url)
         case .stream(let stream):
+            #if !canImport(FoundationNetworking)
+            // The session asks its delegate for the stream.
+            if stream.isAsynchronous { return uploadTask(withStreamedRequest: urlRequest) }
+            #endif
             urlRequest.httpBodyStream = try stream.open()
         }
         return dataTask(with: urlRequest)
@@ -209,6 +242,8 @@ struct SessionTransferState {
         case timedOut
         /// The server can't be trusted, or doesn't trust this side.
         case distrusted(Distrust)
+        /// The content of the request has failed.
+        case bodyFailed(any Error)
     }
 
     private enum Phase {
@@ -262,6 +297,7 @@ struct SessionTransferState {
         case .cancelled: return [.end(RequestError(.cancelled, phase: errorPhase))]
         case .timedOut: return [.end(RequestError(.timedOut, phase: errorPhase, underlying: URLError(.timedOut)))]
         case .distrusted(let distrust): return [.end(RequestError(distrust, phase: errorPhase))]
+        case .bodyFailed(let error): return [.end(RequestError(ofBody: error))]
         case nil: break
         }
         if let error, !hasRejectedChallenge {

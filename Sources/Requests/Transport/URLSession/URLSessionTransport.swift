@@ -23,6 +23,7 @@ import Foundation
 /// | a GET with a body fails with an unrelated error | an error of code `unsupported` |
 /// | `Proxy-Authorization` of a request goes to the origin, here as everywhere | an error of code `unsupported` |
 /// | a stream of known length is sent with two contradicting lengths | it is sent in chunks |
+/// | a body that waits for its bytes stalls every session of the process | an asynchronous sequence is first written to a file |
 /// | a stored cookie takes the place of the request's own `Cookie` field | the request's own is sent |
 ///
 /// These faults on Linux can't be avoided from outside:
@@ -90,6 +91,9 @@ public final class URLSessionTransport: HTTPTransport {
         addHeaders(to: &request)
         #if canImport(FoundationNetworking)
         let receive = addCookies(to: &request, receive)
+        if case .stream(let stream) = request.body.content, stream.isAsynchronous {
+            return spool(stream, of: request, receive)
+        }
         #endif
         #if canImport(Security)
         do {
@@ -112,6 +116,22 @@ public final class URLSessionTransport: HTTPTransport {
         if let member = try trusted.member(for: request, like: session) { return member.session }
         #endif
         return session
+    }
+    #endif
+
+    #if canImport(FoundationNetworking)
+    /// Sends a request whose content is written to a file first.
+    private func spool(
+        _ stream: HTTPBody.Stream,
+        of request: TransportRequest,
+        _ receive: @escaping @Sendable (TransferEvent) -> Void
+    ) -> any TransferHandle {
+        let timeout = request.timeout ?? session.configuredTimeout
+        return SpooledTransfer.start(stream, timeout: timeout, receive: receive) { [session, delegate] content in
+            var request = request
+            request.body = HTTPBody(.stream(content))
+            return SessionTransfer.start(request, in: session, delegate: delegate, receive: receive)
+        }
     }
     #endif
 

@@ -1,0 +1,62 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// Reads an input stream for asynchronous code, on a thread of its own, since opening and reading may block.
+final class StreamReader: Sendable {
+    private static let chunkSize = 256 * 1024
+
+    /// The open stream, which is used on the queue only: nothing ever waits for its lock.
+    private let stream: Locked<InputStream>
+    private let queue: DispatchQueue
+
+    /// Opens a stream.
+    ///
+    /// - Throws: Any error that the closure throws, and ``InvalidValue`` for a file that can't be opened.
+    init(opening open: @escaping @Sendable () throws -> sending InputStream, isFile: Bool) async throws {
+        let queue = DispatchQueue(label: "Requests.StreamReader")
+        self.queue = queue
+        stream = try await Self.perform(on: queue) {
+            let stream = try open()
+            stream.open()
+            if isFile, stream.streamStatus == .error { throw HTTPBody.Stream.wrongLength }
+            return Locked(stream)
+        }
+    }
+
+    deinit {
+        queue.async { [stream] in stream.withLock { $0.close() } }
+    }
+
+    /// Returns the next chunk; `nil` at the end.
+    ///
+    /// - Throws: The reason why the stream can't be read, if it is known, or ``InvalidValue``.
+    func read() async throws -> Data? {
+        try await Self.perform(on: queue) { [stream] in
+            try stream.withLock { stream in
+                var chunk = Data(count: Self.chunkSize)
+                let count = chunk.withUnsafeMutableBytes { buffer in
+                    buffer.bindMemory(to: UInt8.self).baseAddress.map { stream.read($0, maxLength: buffer.count) } ?? -1
+                }
+                guard count >= 0 else {
+                    throw (stream as? PolledStream)?.streamError ?? HTTPBody.Stream.wrongLength
+                }
+                return count == 0 ? nil : chunk.prefix(count)
+            }
+        }
+    }
+
+    private static func perform<Result: Sendable>(
+        on queue: DispatchQueue,
+        _ work: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        try await withUnsafeThrowingContinuation { continuation in
+            queue.async {
+                let result = Swift.Result { try work() }
+                // The reader continues on this thread, which has nothing else to do.
+                RunExecutor.resuming { continuation.resume(with: result) }
+            }
+        }
+    }
+}
