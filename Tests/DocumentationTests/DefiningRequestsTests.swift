@@ -79,7 +79,20 @@ import Testing
 
     @Test func bodies() throws {
         let photo = URL(filePath: "photo.jpg")
+        let (model, question) = ("small", "Why?")
+        struct Answer: Decodable {}
 
+        let chat = Post<Answer>("chat").body(
+            .json([
+                "model": .value(model),
+                "messages": [
+                    ["role": "system", "content": "Be brief."],
+                    ["role": "user", "content": .value(question)],
+                ],
+                "options": ["n": 3, "temperature": 0.5, "stop": nil],
+                "tools": [],
+            ])
+        )
         let post = Post<User>("users").body(.json(NewUser(name: "Ada")))
         let form = Post<Void>("login").body(.form(["name": "Ada", "remember": true]))
         let note = Put<Void>("notes", "1").body(.text("buy eggs"))
@@ -90,6 +103,9 @@ import Testing
             }
         )
 
+        let sent = try JSONDecoder().decode(JSONValue.self, from: chat.http.body.data() ?? Data())
+        #expect(sent["messages"]?[1] == ["role": "user", "content": "Why?"] && sent["tools"] == [])
+        #expect(sent["options"] == ["n": 3, "temperature": 0.5, "stop": nil] && sent["model"] == "small")
         #expect(try post.http.body.data() == Data(#"{"name":"Ada"}"#.utf8))
         #expect(try form.http.body.data() == Data("name=Ada&remember=true".utf8))
         #expect(note.http.body.headers[.contentType] == "text/plain; charset=utf-8")

@@ -32,7 +32,7 @@ extension OverLoopback {
             },
             HTTPRequest("/auth").authenticated(with: .basicAuth(username: "o'hara", password: "p'w$")),
             HTTPRequest("/cookie").settingHeader(.cookie(Cookie("a", "1"), Cookie("b", "2"))),
-            HTTPRequest(method: .post, "/json", body: .json(["name": .string(hostile)])),
+            HTTPRequest(method: .post, "/json", body: .json(["name": .value(hostile)])),
             HTTPRequest(method: .post, "/text", body: .text(hostile)),
             HTTPRequest(method: .post, "/at", body: .text("@/etc/passwd")),
             HTTPRequest(method: .post, "/at", body: .text("@\u{301}/etc/passwd")),

@@ -9,7 +9,11 @@ func target(_ name: String, _ mode: SwiftLanguageMode, _ isolation: [SwiftSettin
         dependencies: [
             .product(name: "Requests", package: "Requests"), .product(name: "RequestsTesting", package: "Requests"),
         ],
-        swiftSettings: isolation + [.swiftLanguageMode(mode), .treatAllWarnings(as: .error)]
+        swiftSettings: isolation + [
+            .swiftLanguageMode(mode), .treatAllWarnings(as: .error),
+            // An expression for which the compiler needs longer, in milliseconds, is an error.
+            .unsafeFlags(["-Xfrontend", "-warn-long-expression-type-checking=500"]),
+        ]
     )
 }
 

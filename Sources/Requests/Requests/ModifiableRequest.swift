@@ -199,11 +199,35 @@ extension ModifiableRequest {
         body(.json(value, encoder: encoder))
     }
 
-    /// Returns a copy with a JSON object as a literal, with values of any `Encodable` type; as
-    /// ``HTTPBody/json(_:encoder:)-(JSONValue.Fields,_)``.
-    public func body(_ fields: JSONValue.Fields, encoder: JSONEncoder? = nil) -> Self {
-        body(.json(fields, encoder: encoder))
+    /// Returns a copy with JSON as a literal, as ``HTTPBody/json(_:encoder:)-(JSONValue.Literal,_)``; `nil` is no
+    /// content.
+    public func body(_ literal: JSONValue.Literal) -> Self { body(literal.isNull ? .none : .json(literal)) }
+
+    /// Returns a copy with a JSON object as a literal without nested literals, as
+    /// ``HTTPBody/json(_:encoder:)-(JSONValue.Members,_)``.
+    public func body(_ members: JSONValue.Members, encoder: JSONEncoder? = nil) -> Self {
+        body(.json(members, encoder: encoder))
     }
+
+    /// Refuses a literal of values of different types.
+    @available(
+        *,
+        unavailable,
+        message: """
+            write .value(x) for each value that isn't a literal: .body(["a": .value(x), "b": ["c": 1]])
+            """
+    )
+    public func body(_ object: [String: Any?], encoder: JSONEncoder? = nil) -> Self { self }
+
+    /// Refuses a literal of values of different types.
+    @available(
+        *,
+        unavailable,
+        message: """
+            write .value(x) for each value that isn't a literal: .body([["a": .value(x)], 1])
+            """
+    )
+    public func body(_ elements: [Any?], encoder: JSONEncoder? = nil) -> Self { self }
 
     /// Returns a copy with data, which is sent unchanged.
     public func body(_ data: Data) -> Self { body(.data(data)) }

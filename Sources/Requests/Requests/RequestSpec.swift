@@ -121,20 +121,40 @@ extension HTTPBody {
         }
 
         /// JSON as a literal; `nil` is no content, and `HTTPBody.json(nil)` sends a null.
-        public static func buildExpression(_ value: JSONValue) -> Content {
-            value == .null ? .none : Content { encoder in encoder.map { .json(value, encoder: $0()) } ?? .json(value) }
+        public static func buildExpression(_ literal: JSONValue.Literal) -> Content {
+            literal.isNull
+                ? .none : Content { encoder in encoder.map { .json(literal, encoder: $0()) } ?? .json(literal) }
         }
 
-        /// A JSON object as a literal, with values of any mixture of `Encodable` types.
+        /// A JSON object as a literal without nested literals, with values of any `Encodable` types.
         ///
         /// - Parameters:
-        ///   - fields: The literal; of members of the same name, the last one counts. A literal within it is a
-        ///     `Dictionary`, whose keys have to differ, unless it says `as JSONValue.Fields`.
+        ///   - members: The members; their names must differ.
         ///   - encoder: The encoder; without it, that of the builder.
         /// - Returns: The content.
-        public static func buildExpression(_ fields: JSONValue.Fields, encoder: JSONEncoder? = nil) -> Content {
-            Content { .json(fields, encoder: encoder ?? $0?()) }
+        public static func buildExpression(_ members: JSONValue.Members, encoder: JSONEncoder? = nil) -> Content {
+            Content { .json(members, encoder: encoder ?? $0?()) }
         }
+
+        /// Refuses a literal of values of different types.
+        @available(
+            *,
+            unavailable,
+            message: """
+                write .value(x) for each value that isn't a literal: ["a": .value(x), "b": ["c": 1]]
+                """
+        )
+        public static func buildExpression(_ object: [String: Any?]) -> Content { .none }
+
+        /// Refuses a literal of values of different types.
+        @available(
+            *,
+            unavailable,
+            message: """
+                write .value(x) for each value that isn't a literal: [["a": .value(x)], 1]
+                """
+        )
+        public static func buildExpression(_ elements: [Any?]) -> Content { .none }
 
         /// A value, to be sent as JSON.
         @_disfavoredOverload

@@ -66,6 +66,8 @@ extension DecodingError.Context {
 extension EncodingError: ExplainedError {
     package var explanation: String {
         switch self {
+        case .invalidValue(_, let context) where context.underlyingError is any ExplainedError:
+            "\((context.underlyingError as? any ExplainedError)?.explanation ?? "")\(context.codingPath.place)"
         case .invalidValue(let value, let context):
             "the value of type \(type(of: value))\(context.codingPath.place) can't be written"
         @unknown default: "EncodingError"

@@ -76,24 +76,72 @@ extension StubResponse {
         content(.data(Data(text.utf8)), .json, status, headers)
     }
 
-    /// An object of JSON as it is written here, with values of any `Encodable` types.
+    /// JSON as a literal: nested, of any mixture of kinds, and with values that are known at run time.
     ///
-    /// The names are sorted, so that the same value is always the same bytes. For another encoder, encode the value
-    /// yourself, and use ``data(_:type:status:headers:)``. Of members of the same name the last one counts. A literal
-    /// within it is a `Dictionary`, whose names have to differ, unless it says `as JSONValue.Fields`.
+    /// ```swift
+    /// stubber.stub(.get, "/users/7").respond(with: .json(["id": 7, "name": .value(name), "tags": []]))
+    /// ```
+    ///
+    /// The names are sorted, so that the same value is always the same bytes.
     ///
     /// - Parameters:
-    ///   - fields: The members.
+    ///   - literal: The literal; values that aren't literals are in `value(_:)`. Two equal names in an object are an
+    ///     error of the request, with the code `encoding`.
     ///   - status: The status; 200 by default.
     ///   - headers: The header fields; a `Content-Type` among them wins.
     /// - Returns: The response.
     public static func json(
-        _ fields: JSONValue.Fields,
+        _ literal: JSONValue.Literal,
         status: HTTPStatus = .ok,
         headers: HTTPHeaders = []
     ) -> StubResponse {
-        json(encoding: fields, status, headers)
+        json(encoding: literal, status, headers)
     }
+
+    /// A JSON object as a literal without nested literals, with values of any `Encodable` types.
+    ///
+    /// - Parameters:
+    ///   - members: The members. Two equal names are an error of the request, with the code `encoding`.
+    ///   - status: The status; 200 by default.
+    ///   - headers: The header fields; a `Content-Type` among them wins.
+    ///   - encoder: The encoder; by default one that sorts the keys.
+    /// - Returns: The response.
+    public static func json(
+        _ members: JSONValue.Members,
+        status: HTTPStatus = .ok,
+        headers: HTTPHeaders = [],
+        encoder: JSONEncoder? = nil
+    ) -> StubResponse {
+        json(encoding: JSONValue.Literal(members), status, headers, encoder)
+    }
+
+    /// Refuses a literal of values of different types.
+    @available(
+        *,
+        unavailable,
+        message: """
+            write .value(x) for each value that isn't a literal: .json(["a": .value(x), "b": ["c": 1]])
+            """
+    )
+    public static func json(
+        _ object: [String: Any?],
+        status: HTTPStatus = .ok,
+        headers: HTTPHeaders = []
+    ) -> StubResponse { .noContent }
+
+    /// Refuses a literal of values of different types.
+    @available(
+        *,
+        unavailable,
+        message: """
+            write .value(x) for each value that isn't a literal: .json([["a": .value(x)], 1])
+            """
+    )
+    public static func json(
+        _ elements: [Any?],
+        status: HTTPStatus = .ok,
+        headers: HTTPHeaders = []
+    ) -> StubResponse { .noContent }
 
     /// The value as JSON.
     ///
@@ -104,23 +152,26 @@ extension StubResponse {
     ///   - value: The value.
     ///   - status: The status; 200 by default.
     ///   - headers: The header fields; a `Content-Type` among them wins.
+    ///   - encoder: The encoder; by default one that sorts the keys.
     /// - Returns: The response.
     @_disfavoredOverload
     public static func json(
         _ value: some Encodable,
         status: HTTPStatus = .ok,
-        headers: HTTPHeaders = []
+        headers: HTTPHeaders = [],
+        encoder: JSONEncoder? = nil
     ) -> StubResponse {
-        json(encoding: value, status, headers)
+        json(encoding: value, status, headers, encoder)
     }
 
     private static func json(
         encoding value: some Encodable,
         _ status: HTTPStatus,
-        _ headers: HTTPHeaders
+        _ headers: HTTPHeaders,
+        _ encoder: JSONEncoder? = nil
     ) -> StubResponse {
         do {
-            return content(.data(try HTTPBody.sortingEncoder.encode(value)), .json, status, headers)
+            return content(.data(try (encoder ?? HTTPBody.sortingEncoder).encode(value)), .json, status, headers)
         } catch {
             return content(.deferred { throw error }, .json, status, headers)
         }

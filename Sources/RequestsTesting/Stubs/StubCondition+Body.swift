@@ -22,21 +22,24 @@ extension StubCondition {
     }
 
     /// The content is this JSON, with its members in any order.
-    public static func jsonBody(_ value: JSONValue) -> StubCondition {
-        ofJSON("JSON body", .success(value), isWhole: true)
+    ///
+    /// ```swift
+    /// stubber.stub(.post, "/orders", .jsonBody(["eggs": 3, "cook": .value(name)])).respond(with: .noContent)
+    /// ```
+    public static func jsonBody(_ literal: JSONValue.Literal) -> StubCondition {
+        ofJSON("JSON body", literal, isWhole: true)
     }
 
     /// The content is the JSON of the value, with its members in any order.
     public static func jsonBody(encoding value: some Encodable, encoder: JSONEncoder = JSONEncoder()) -> StubCondition {
-        let json = Result { try JSONDecoder().decode(JSONValue.self, from: encoder.encode(value)) }
-        return ofJSON("JSON body of \(type(of: value))", json, isWhole: true)
+        ofJSON("JSON body of \(type(of: value))", value, encoder, isWhole: true)
     }
 
     /// The content is JSON with these members at every level; others are allowed.
     ///
     /// Arrays must have the same number of elements; each element is compared the same way.
-    public static func jsonBody(containing value: JSONValue) -> StubCondition {
-        ofJSON("JSON body containing members", .success(value), isWhole: false)
+    public static func jsonBody(containing literal: JSONValue.Literal) -> StubCondition {
+        ofJSON("JSON body containing members", literal, isWhole: false)
     }
 
     /// The content is a form with exactly these items; items of different names may be in any order.
@@ -51,10 +54,12 @@ extension StubCondition {
 
     private static func ofJSON(
         _ description: String,
-        _ expected: Result<JSONValue, any Error>,
+        _ expected: some Encodable,
+        _ encoder: JSONEncoder = JSONEncoder(),
         isWhole: Bool
     ) -> StubCondition {
-        ofBody(description) { request in
+        let expected = Result { try JSONDecoder().decode(JSONValue.self, from: encoder.encode(expected)) }
+        return ofBody(description) { request in
             guard let expected = try? expected.get() else { return "the expected value can't be encoded as JSON" }
             guard let actual = try? JSONDecoder().decode(JSONValue.self, from: request.body) else {
                 return "the content isn't JSON"

@@ -237,7 +237,7 @@ import Testing
             TransferRecord(cause: .initial, request: request, response: head, error: error),
             ReceivedRequest(url: url, method: .post, headers: headers, body: Data(Self.marker.utf8)),
             AuthenticationProvider.basicAuth(username: "a", password: Self.marker),
-            ["password": Self.marker] as JSONValue.Fields,
+            ["password": .value(Self.marker)] as JSONValue.Literal,
         ]
 
         for value in values { expectNoSecret(in: value, "\(type(of: value))") }

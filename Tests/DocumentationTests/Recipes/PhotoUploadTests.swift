@@ -29,7 +29,7 @@ import Testing
 
         /// Uploads photos, and publishes the album when all of them are there.
         func upload(_ photos: [URL], to title: String) async throws -> (album: Album, photos: [Photo]) {
-            let album = client.addRequest(Post<Album>("albums").body(.json(["title": .string(title)])))
+            let album = client.addRequest(Post<Album>("albums").body(.json(["title": title])))
             // Made when the album is known, and run when there is room.
             let uploads = photos.map { photo in
                 client.addRequest(after: album) { album in

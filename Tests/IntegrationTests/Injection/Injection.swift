@@ -189,7 +189,7 @@ struct Injection: Sendable, CustomTestStringConvertible {
         .body("data") { .data(Data($0.utf8)) },
         .body("type of data") { .data(Data([1]), type: MediaType("a", $0)) },
         .body("json") { .json([$0]) },
-        .body("json value") { .json([$0: .string($0)]) },
+        .body("json value") { .json([$0: .value($0)]) },
         .body("json object") { try .jsonObject([$0: $0]) },
         .body("field of one's own body") { HTTPBody(.data(Data([1])), headers: ["X-B": $0]) },
         .body("mandatory field of one's own body") { HTTPBody(.data(Data([1])), mandatoryHeaders: ["X-B": $0]) },

@@ -76,7 +76,7 @@ import Testing
         request.body = Data("[\(Array(repeating: "1", count: 1000).joined(separator: ","))]".utf8)
 
         let failure = #expect(throws: UnmetExpectations.self) {
-            try [request].expect(.jsonBody(.array(Array(repeating: 2, count: 1000))))
+            try [request].expect(.jsonBody(encoding: Array(repeating: 2, count: 1000)))
         }
 
         #expect(failure?.description.utf8.count ?? .max < 1000)

@@ -174,50 +174,6 @@ extension JSONValue {
         )
         return (try? encoder.encode(self)) ?? Data()
     }
-
-    /// A JSON object as a literal, with values of any `Encodable` type.
-    ///
-    /// ```swift
-    /// request.body = .json(["owner": user, "recipes": recipes, "isPublic": true])
-    /// ```
-    ///
-    /// Names may be equal, even if they are known only at run time: the last one counts. A literal of run-time values
-    /// within another one needs `as JSONValue.Fields` behind it. Otherwise Swift takes it for a `Dictionary`, and ends
-    /// the process if two of its names are equal.
-    ///
-    /// Names are written unchanged: an encoder's key strategy applies to the keys of your types, but not to these.
-    public struct Fields: Sendable, Encodable, ExpressibleByDictionaryLiteral {
-        private let values: [String: Field]
-
-        /// Makes an object; `nil` becomes null, and of members of the same name, the last one counts.
-        public init(dictionaryLiteral elements: (String, (any Encodable & Sendable)?)...) {
-            values = Dictionary(elements.map { ($0, Field(value: $1)) }) { $1 }
-        }
-
-        /// Encodes an object.
-        ///
-        /// - Throws: Any error that the values or the encoder throw.
-        public func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            try container.encode(values)
-        }
-    }
-
-    /// A value that is encoded by the container, so that the encoder sees types that it handles itself, such as dates.
-    private struct Field: Sendable, Encodable {
-        let value: (any Encodable & Sendable)?
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            guard let value else { return try container.encodeNil() }
-            try container.encode(value)
-        }
-    }
-}
-
-extension JSONValue.Fields: DescribedMirror {
-    /// The names; the values may be secrets.
-    public var description: String { values.keys.sorted().map { $0.shortened() }.joined(separator: ", ") }
 }
 
 extension HTTPBody {
@@ -236,50 +192,61 @@ extension HTTPBody {
     /// - Returns: The body.
     @_disfavoredOverload
     public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPBody {
-        HTTPBody(
-            headers: jsonHeaders,
-            source: value,
-            encodingJSON: { inherited in try (encoder ?? inherited ?? sortingEncoder).encode(value) }
-        )
+        json(encoding: value, encoder)
     }
 
-    /// A JSON object as a literal, with values of any `Encodable` type.
+    /// JSON as a literal: nested, of any mixture of kinds, and with values that are known at run time.
+    ///
+    /// ```swift
+    /// request.body = .json(["model": .value(model), "options": ["role": "user", "n": 3, "stop": nil], "tags": []])
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - literal: The literal; values that aren't literals are in ``JSONValue/Literal/value(_:)``. Two equal names in
+    ///     an object are an error of the request, with the code `encoding`.
+    ///   - encoder: The encoder; without one, it is that of the environment, or else one that sorts the keys.
+    /// - Returns: The body.
+    public static func json(_ literal: JSONValue.Literal, encoder: JSONEncoder) -> HTTPBody {
+        json(encoding: literal, encoder)
+    }
+
+    /// JSON as a literal, as ``json(_:encoder:)-(JSONValue.Literal,_)``, encoded by the encoder of the environment.
+    public static func json(_ literal: JSONValue.Literal) -> HTTPBody { json(encoding: literal, nil) }
+
+    /// A JSON object as a literal without nested literals, with values of any `Encodable` types.
     ///
     /// ```swift
     /// request.body = .json(["owner": user, "recipes": recipes, "isPublic": true])
     /// ```
     ///
     /// - Parameters:
-    ///   - fields: The literal; of members of the same name, the last one counts. A literal within it is a
-    ///     `Dictionary`, whose keys have to differ, unless it says `as JSONValue.Fields`.
-    ///   - encoder: The encoder; by default that of the environment, or else one that sorts the keys.
+    ///   - members: The members. Two equal names are an error of the request, with the code `encoding`.
+    ///   - encoder: The encoder; by default the one of the environment, or else one that sorts the keys.
     /// - Returns: The body.
-    public static func json(_ fields: JSONValue.Fields, encoder: JSONEncoder? = nil) -> HTTPBody {
-        HTTPBody(
-            headers: jsonHeaders,
-            source: fields,
-            encodingJSON: { inherited in try (encoder ?? inherited ?? sortingEncoder).encode(fields) }
-        )
+    public static func json(_ members: JSONValue.Members, encoder: JSONEncoder? = nil) -> HTTPBody {
+        json(encoding: JSONValue.Literal(members), encoder)
     }
 
-    /// JSON as a literal, with values of any mixture of kinds.
-    ///
-    /// ```swift
-    /// request.body = .json(["name": "Pancakes", "eggs": 2, "tags": ["sweet", nil]])
-    /// ```
-    ///
-    /// Of members of the same name, the last one counts. The keys are sorted.
-    public static func json(_ value: JSONValue) -> HTTPBody { json(value, encoder: sortingEncoder) }
+    /// Refuses a literal of values of different types, or a dictionary of any values.
+    @available(
+        *,
+        unavailable,
+        message: """
+            write .value(x) for each value that isn't a literal: .json(["a": .value(x), "b": ["c": 1]]); \
+            for a [String: Any], .jsonObject
+            """
+    )
+    public static func json(_ object: [String: Any?], encoder: JSONEncoder? = nil) -> HTTPBody { .none }
 
-    /// JSON as a literal, encoded by your own encoder.
-    ///
-    /// - Parameters:
-    ///   - value: The literal; of members of the same name, the last one counts.
-    ///   - encoder: The encoder.
-    /// - Returns: The body.
-    public static func json(_ value: JSONValue, encoder: JSONEncoder) -> HTTPBody {
-        HTTPBody(headers: jsonHeaders, source: value, encodingJSON: { _ in try encoder.encode(value) })
-    }
+    /// Refuses a literal of values of different types, or an array of any values.
+    @available(
+        *,
+        unavailable,
+        message: """
+            write .value(x) for each value that isn't a literal: .json([["a": .value(x)], 1]); for an [Any], .jsonObject
+            """
+    )
+    public static func json(_ elements: [Any?], encoder: JSONEncoder? = nil) -> HTTPBody { .none }
 
     /// An object of Foundation, as `JSONSerialization` takes it, as JSON.
     ///
@@ -306,6 +273,14 @@ extension HTTPBody {
         return HTTPBody(
             .data(try JSONSerialization.data(withJSONObject: object, options: options)),
             headers: jsonHeaders
+        )
+    }
+
+    private static func json(encoding value: some Encodable & Sendable, _ encoder: JSONEncoder?) -> HTTPBody {
+        HTTPBody(
+            headers: jsonHeaders,
+            source: value,
+            encodingJSON: { inherited in try (encoder ?? inherited ?? sortingEncoder).encode(value) }
         )
     }
 

@@ -124,7 +124,7 @@ extension HTTPBody {
 
     @Test func valueThatCannotBeEncodedIsAnError() throws {
         #expect(throws: EncodingError.self) { try HTTPBody.json(Recipe(eggs: .infinity)).resolved() }
-        #expect(throws: EncodingError.self) { try HTTPBody.json(["a": .double(.nan)]).resolved() }
+        #expect(throws: EncodingError.self) { try HTTPBody.json(["a": .value(Double.nan)]).resolved() }
         #expect(throws: InvalidValue.self) { try HTTPBody.text("grün", encoding: .ascii).resolved() }
         for body in [
             HTTPBody.data(Data(), type: "a\r\nb: c"), .text("", type: "text/\"html"),

@@ -4,6 +4,7 @@
 import Foundation
 import Requests
 import RequestsTestSupport
+import RequestsTesting
 import Testing
 
 /// Literals of names and values, whose names may be equal at run time, which would trap in a Swift dictionary.
@@ -15,6 +16,13 @@ import Testing
     private let second = "bob"
     private let page = 2
     private let isNew = true
+
+    private struct Recipe: Encodable {
+        let title: String
+        var servings = 2
+    }
+
+    private let soup = Recipe(title: "Soup")
 
     private func text(_ body: HTTPBody) throws -> String {
         String(decoding: try body.data() ?? Data(), as: UTF8.self)
@@ -35,11 +43,71 @@ import Testing
         #expect(try text(.form([one: "z", other: "a"], encoder: encoder)) == "name=z&name=a")
     }
 
-    @Test func theLastMemberOfANameCountsInJSON() throws {
-        #expect(try text(.json([one: 1, other: 2])) == #"{"name":2}"#)
-        #expect(try text(.json([one: first, other: second])) == #"{"name":"bob"}"#)
-        #expect(try text(.json([one: 1, other: 2], encoder: JSONEncoder())) == #"{"name":2}"#)
-        #expect(try text(.json([one: first, other: second], encoder: JSONEncoder())) == #"{"name":"bob"}"#)
+    @Test func equalNamesInJSONAreAnError() throws {
+        let bodies: [HTTPBody] = [
+            .json([one: 1, other: 2]), .json([one: first, other: second]), .json([one: soup, other: nil]),
+            .json([one: .value(first), other: 2]), .json(["user": [one: .value(first), other: .value(second)]]),
+            .json([[one: 1, other: 2]]), .json([one: 1, other: 2], encoder: JSONEncoder()),
+            HTTPRequest("/").body([one: first, other: second]).body, HTTPRequest("/").body { [one: 1, other: 2] }.body,
+        ]
+
+        for body in bodies { #expect(throws: EncodingError.self) { try body.resolved() } }
+    }
+
+    @Test func equalNamesAreTheErrorOfTheRequest() async throws {
+        let transport = InMemoryTransport { _ in .json([one: 1, other: 2]) }
+        let client = HTTPClient(baseURL: URL(string: "https://a.example"), transport: transport)
+
+        let sent = await #expect(throws: RequestError.self) {
+            try await client.fetch(Post<Void>("a").body(.json(["user": [one: .value(first), other: 2]])))
+        }
+        let received = await #expect(throws: RequestError.self) { try await client.fetch(Get<JSONValue>("a")) }
+
+        #expect(sent?.code == .encoding && received?.code == .encoding)
+        let reason = sent.map { "\($0)" }
+        #expect(reason?.contains("the body has two members “name” in one object at “user”") == true)
+        #expect(transport.requests.map(\.method) == [.get])
+    }
+
+    @Test func literalsAreNestedWithVariables() throws {
+        let (none, price, day): (String?, Decimal, Date) = (nil, 1.5, Date(timeIntervalSince1970: 978_307_200))
+        let counts = ["a": 1]
+
+        let texts: [(HTTPBody, String)] = [
+            (
+                .json(["model": .value(first), "options": ["role": "user", "n": 3]]),
+                #"{"model":"ada","options":{"n":3,"role":"user"}}"#
+            ),
+            (.json([["status": 403, "message": .value(first)]]), #"[{"message":"ada","status":403}]"#),
+            (
+                .json([one: [.value(page + 1), .value(UInt8(1)), .value(Float(0.5)), 0.5, -1, .value(isNew)]]),
+                #"{"name":[3,1,0.5,0.5,-1,true]}"#
+            ),
+            (.json([[], [:], nil, .value(none), .value(price), .value(day)]), "[[],{},null,null,1.5,0]"),
+            (
+                .json(["a": ["\(first)!", .value(soup), .value(counts)]]),
+                #"{"a":["ada!",{"servings":2,"title":"Soup"},{"a":1}]}"#
+            ),
+            (.json([]), "[]"), (.json([:]), "{}"), (.json(nil), "null"), (.json([:], encoder: JSONEncoder()), "{}"),
+        ]
+
+        for (body, expected) in texts { #expect(try text(body) == expected) }
+    }
+
+    @Test func stubsAndConditionsTakeTheSameLiteral() async throws {
+        let stubber = HTTPStubber()
+        stubber.stub(.post, "/a", .jsonBody(["n": [1, .value(first)], "o": ["x": nil]])).respond(
+            with: .json(["error": ["status": 403, "message": .value(second)], "tags": []])
+        )
+        let condition = StubCondition.jsonBody(containing: ["n": .value(page)])
+        stubber.stub(.post, "/b", condition).respond(with: .json([["status": 403], []]))
+        let client = HTTPClient(baseURL: URL(string: "https://a.example"), transport: stubber)
+
+        let object = try await client.fetch(Post<JSONValue>("a").body(["n": [1, .value(first)], "o": ["x": nil]]))
+        let array = try await client.fetch(Post<JSONValue>("b").body(["n": page, "m": first]))
+
+        #expect(object == ["error": ["status": 403, "message": "bob"], "tags": []])
+        #expect(array == [["status": 403], []])
     }
 
     @Test func membersOfJSONMayBeOfAnyMixture() throws {
@@ -51,37 +119,6 @@ import Testing
         )
         #expect(try text(.json(["page": UInt64(7), "id": String(first.prefix(1))])) == #"{"id":"a","page":7}"#)
         #expect(try text(.json([:])) == "{}")
-    }
-
-    private struct Recipe: Encodable {
-        let title: String
-        var servings = 2
-    }
-
-    private let soup = Recipe(title: "Soup")
-    private let cake = Recipe(title: "Cake")
-
-    @Test func membersOfOnesOwnTypesMayHaveEqualNames() throws {
-        let text = #"{"name":{"servings":2,"title":"Cake"}}"#
-
-        #expect(try self.text(.json([one: soup, other: cake])) == text)
-        #expect(try self.text(.json([one: soup, other: cake], encoder: JSONEncoder())).contains("Cake"))
-        #expect(try self.text(.json([one: soup, other: nil])) == #"{"name":null}"#)
-        #expect(
-            try self.text(.json([one: page, other: soup, "new": isNew]))
-                == #"{"name":{"servings":2,"title":"Soup"},"new":true}"#
-        )
-    }
-
-    @Test func literalsWithinALiteralMayHaveEqualNamesAsFields() throws {
-        #expect(
-            try text(.json(["user": [one: first, other: second] as JSONValue.Fields])) == #"{"user":{"name":"bob"}}"#
-        )
-        #expect(try text(.json([[one: soup, other: page]] as [JSONValue.Fields])) == #"[{"name":2}]"#)
-        #expect(
-            try text(.json(["a": [one: soup, other: cake] as JSONValue.Fields, "b": page]))
-                == #"{"a":{"name":{"servings":2,"title":"Cake"}},"b":2}"#
-        )
     }
 
     @Test func theEncoderTreatsTheValuesOfALiteralAsEver() throws {
@@ -100,9 +137,9 @@ import Testing
     }
 
     @Test func aLiteralShowsItsNamesOnly() {
-        let fields: JSONValue.Fields = ["password": "hush", "user": soup]
+        let literal: JSONValue.Literal = ["password": "hush", "user": .value(soup)]
 
-        #expect("\(fields)" == "password, user" && !String(reflecting: fields).contains("hush"))
+        #expect("\(literal)" == "password, user" && !String(reflecting: literal).contains("hush"))
     }
 
     @Test func valuesThatAreNoLiteralsAreEncodedAsBefore() throws {
@@ -113,17 +150,15 @@ import Testing
         #expect(try text(.json([first, second])) == #"["ada","bob"]"#)
     }
 
-    @Test func aBuilderTakesLiteralsWithEqualNames() throws {
-        let request = HTTPRequest("/").body { [one: 1, other: 2] }
-        let named = HTTPRequest("/").body { [one: first, other: second] }
+    @Test func aBuilderTakesLiterals() throws {
+        let nested = HTTPRequest("/").body { ["a": [1, .value(first)]] }
+        let flat = HTTPRequest("/").body { ["a": soup, "b": page] }
+        let array = HTTPRequest("/").body { [["a": .value(page)], []] }
 
-        let mixed = HTTPRequest("/").body { [one: soup, other: page] }
-
-        let own = HTTPRequest("/").body { [one: soup, other: cake] }
-
-        #expect(try text(own.body) == #"{"name":{"servings":2,"title":"Cake"}}"#)
-        #expect(try text(mixed.body) == #"{"name":2}"#)
-        #expect(try text(request.body) == #"{"name":2}"# && text(named.body) == #"{"name":"bob"}"#)
+        #expect(try text(nested.body) == #"{"a":[1,"ada"]}"#)
+        #expect(try text(flat.body) == #"{"a":{"servings":2,"title":"Soup"},"b":2}"#)
+        #expect(try text(array.body) == #"[{"a":2},[]]"#)
+        #expect(try HTTPRequest("/").body { nil }.body.resolved().data() == nil)
     }
 
     @Test func valuesOfTheVocabularyTakeLiteralsWithEqualNames() throws {
