@@ -124,13 +124,13 @@ final class ConformanceTrial: Sendable {
         do { try await gate.wait(timeout: patience) } catch { throw abort("\(problem) within \(patience)") }
     }
 
-    /// Waits until the server has received `count` requests.
+    /// Waits until the server has received a request.
     @discardableResult
-    func awaitRequest(count: Int = 1) async throws -> ReceivedRequest {
+    func awaitRequest() async throws -> ReceivedRequest {
         do {
-            return try await server.awaitRequest(count: count, timeout: patience)
+            return try await server.awaitRequest(timeout: patience)
         } catch {
-            throw abort("request \(count) didn't reach the server within \(patience)")
+            throw abort("no request reached the server within \(patience)")
         }
     }
 

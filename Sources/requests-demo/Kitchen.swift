@@ -67,7 +67,7 @@ struct Kitchen: Sendable {
     func awaitRequest<Operation>(of send: () -> Operation) async throws -> Operation {
         let count = server.requests.count
         let operation = send()
-        try await server.awaitRequest(count: count + 1)
+        try await server.awaitRequests(count + 1)
         return operation
     }
 

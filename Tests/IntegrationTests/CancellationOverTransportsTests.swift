@@ -68,7 +68,7 @@ extension OverLoopback {
             let queue = OperationQueue()
             let operation = queue.addRequest(Call(server.url("/a")), session: transport.makeSession())
 
-            try await server.awaitRequest(count: 2)
+            try await server.awaitRequests(2)
             operation.cancel()
 
             #expect(operation.result?.failure?.code == .cancelled)

@@ -166,7 +166,7 @@ extension OverLoopback {
                 weakClient = client
                 return (0..<4).map { _ in client.addRequest(Call(server.url)) }
             }()
-            try await server.awaitRequest(count: 2)
+            try await server.awaitRequests(2)
 
             #expect(weakClient == nil)
             gate.open()

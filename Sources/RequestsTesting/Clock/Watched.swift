@@ -17,6 +17,7 @@ package struct Watched<State: Sendable>: Sendable {
 
         /// Removes and returns the tasks whose wait is over, in the order in which they came; `nil` if there are none.
         mutating func takeDue() -> (waiters: [Waiter], state: State)? {
+            guard !waiters.isEmpty else { return nil }
             let due = waiters.filter { $0.value.isMet(state) }.sorted { $0.key < $1.key }
             for (number, _) in due { waiters[number] = nil }
             return due.isEmpty ? nil : (due.map(\.value), state)

@@ -4,35 +4,31 @@
 import Requests
 
 extension MockServer {
-    /// Waits until at least `count` requests were received since the start; returns at once if they already were.
+    /// Waits until a request was received; returns at once if one already was.
     ///
     /// ```swift
     /// let request = try await server.awaitRequest()
     /// ```
     ///
     /// - Parameters:
-    ///   - count: The number of requests; less than 1 counts as 1.
     ///   - limit: The maximum time to wait; 30 seconds by default.
     ///   - file: The file of the wait.
     ///   - line: The line of the wait.
-    /// - Returns: The last of them: the request with the index `count - 1`.
-    /// - Throws: ``WaitTimeoutError`` if they don't come in time, if the server stops first, or if the request isn't
+    /// - Returns: The first request.
+    /// - Throws: ``WaitTimeoutError`` if it doesn't come in time, if the server stops first, or if requests aren't
     ///   recorded; `CancellationError` if the task is cancelled.
     @discardableResult
     public func awaitRequest(
-        count: Int = 1,
         timeout limit: Duration = .seconds(30),
         file: StaticString = #fileID,
         line: UInt = #line
     ) async throws -> ReceivedRequest {
-        let needed = max(1, count)
-        let requests = try await awaitRequests(needed, timeout: limit, file: file, line: line)
-        guard needed <= requests.count else {
-            let state = "only the first \(requests.count) requests are recorded"
-            let place = SourcePlace(file, line)
-            throw WaitTimeoutError(limit: limit, awaited: "request \(needed)", state: state, place: place)
+        let requests = try await awaitRequests(1, timeout: limit, file: file, line: line)
+        guard let first = requests.first else {
+            let (state, place) = ("requests aren't recorded", SourcePlace(file, line))
+            throw WaitTimeoutError(limit: limit, awaited: "a request", state: state, place: place)
         }
-        return requests[needed - 1]
+        return first
     }
 
     /// Waits until at least `count` requests were received since the start; returns at once if they already were.
@@ -52,7 +48,8 @@ extension MockServer {
         file: StaticString = #fileID,
         line: UInt = #line
     ) async throws -> [ReceivedRequest] {
-        try await wait(for: "\(count) requests", limit, SourcePlace(file, line)) { $0.requestCount >= count }
+        let awaited = count == 1 ? "a request" : "\(count) requests"
+        try await wait(for: awaited, limit, SourcePlace(file, line)) { $0.requestCount >= count }
         return Array(requests.prefix(max(0, count)))
     }
 

@@ -20,7 +20,8 @@ import Requests
 /// be called from several at once.
 public final class InMemoryTransport: HTTPTransport {
     private let respond: @Sendable (ReceivedRequest) -> StubResponse
-    private let recorded: Locked<[ReceivedRequest]>?
+    private let recordsRequests: Bool
+    let recorded = Watched<[ReceivedRequest]>([])
     private let clock: any Clock<Duration>
 
     /// Makes a transport.
@@ -37,11 +38,11 @@ public final class InMemoryTransport: HTTPTransport {
     ) {
         self.respond = respond
         self.clock = clock
-        recorded = recordsRequests ? Locked([]) : nil
+        self.recordsRequests = recordsRequests
     }
 
     /// The requests that were sent, in the order in which their content was complete.
-    public var requests: [ReceivedRequest] { recorded?.withLock { $0 } ?? [] }
+    public var requests: [ReceivedRequest] { recorded.withLock { $0 } }
 
     /// All capabilities except pausing.
     public var capabilities: TransportCapabilities {
@@ -75,7 +76,7 @@ public final class InMemoryTransport: HTTPTransport {
         of transfer: @autoclosure () -> StubTransfer,
         _ receive: (TransferEvent) -> Void
     ) -> any TransferHandle {
-        recorded?.withLock { $0.append(request) }
+        if recordsRequests { recorded.withLock { $0.append(request) } }
         let response = respond(request)
         do {
             let plan = try StubPlan(response, to: request)

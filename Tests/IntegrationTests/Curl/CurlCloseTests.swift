@@ -17,7 +17,7 @@ extension OverLoopback {
             let transcripts = (0..<20).map { _ in Transcript() }
 
             for transcript in transcripts { transport.send(server.url, to: transcript) }
-            try await server.awaitRequest(count: 20)
+            try await server.awaitRequests(20)
             transport.close()
             for transcript in transcripts { try await transcript.ended.wait() }
 

@@ -94,7 +94,7 @@ extension OverLoopback {
             let transport = CurlTransport.configured { $0.keepAliveInterval = interval }
 
             transport.send(server.url, to: Transcript())
-            try await server.awaitRequest(count: 1)
+            try await server.awaitRequests(1)
             let times = KeepAlive.ofConnections(to: server.port)
             transport.close()
 

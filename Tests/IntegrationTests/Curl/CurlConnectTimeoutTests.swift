@@ -98,7 +98,7 @@ extension OverLoopback {
             let transcripts = (0..<width).map { _ in Transcript() }
 
             for transcript in transcripts { transport.send(server.url, timeout: .seconds(60), to: transcript) }
-            try await server.awaitRequest(count: width)
+            try await server.awaitRequests(width)
             // Its end is later than that of the others' time for a connection.
             let silent = try Unattended()
             #expect(await transport.run(silent.url, timeout: .milliseconds(300)).result == "timedOut")

@@ -152,7 +152,7 @@ extension OverLoopback {
             let transcripts = (0..<20).map { _ in Transcript() }
 
             for transcript in transcripts { transport.send(server.url, to: transcript) }
-            try await server.awaitRequest(count: limit)
+            try await server.awaitRequests(limit)
             gate.open()
             for transcript in transcripts { try await transcript.ended.wait() }
 
@@ -190,7 +190,7 @@ extension OverLoopback {
             let others = (0..<300).map { _ in Transcript() }
 
             for transcript in others { transport.send(slow.url, to: transcript) }
-            try await slow.awaitRequest(count: 300)
+            try await slow.awaitRequests(300)
             for _ in 0..<20 { #expect(await transport.run(server.url).text == "hi") }
             gate.open()
             for transcript in others { try await transcript.ended.wait() }

@@ -17,7 +17,7 @@ extension OverLoopback {
         {
             let transcripts = (0..<count).map { _ in Transcript() }
             for transcript in transcripts { transport.send(server.url, to: transcript) }
-            try await server.awaitRequest(count: count)
+            try await server.awaitRequests(count)
             gate.open()
             for transcript in transcripts { try await transcript.ended.wait() }
             try await server.awaitConnections(open: count)

@@ -39,11 +39,11 @@ extension OverLoopback {
             for (number, transcript) in transcripts.enumerated() {
                 transport.send(server.url("/\(number)"), to: transcript)
             }
-            try await server.awaitRequest(count: Self.limit)
+            try await server.awaitRequests(Self.limit)
             #expect(Set(server.requests.map(\.path)) == Set((0..<Self.limit).map { "/\($0)" }))
             for next in Self.limit..<count {
                 gates[next - Self.limit].open()
-                try await server.awaitRequest(count: next + 1)
+                try await server.awaitRequests(next + 1)
                 #expect(server.requests.last?.path == "/\(next)")
             }
             for gate in gates { gate.open() }
@@ -59,7 +59,7 @@ extension OverLoopback {
             let (others, last) = ((0..<Self.limit).map { _ in Transcript() }, Transcript())
 
             for transcript in others { transport.send(server.url, to: transcript) }
-            try await server.awaitRequest(count: Self.limit)
+            try await server.awaitRequests(Self.limit)
             transport.send(server.url("/last"), timeout: .milliseconds(100), to: last)
             let silent = try MockServer { _ in .never }
             #expect(await transport.run(silent.url, timeout: .milliseconds(300)).result == "timedOut")
@@ -133,7 +133,7 @@ extension OverLoopback {
             let queue = caller.queue(width)
 
             let operations = (0..<width).map { _ in queue.addRequest(HTTPRequest(url: server.url)) }
-            try await server.awaitRequest(count: width)
+            try await server.awaitRequests(width)
             gate.open()
 
             for operation in operations { #expect(try await operation.value().isEmpty == false) }
@@ -158,7 +158,7 @@ extension OverLoopback {
             let transport = CurlTransport()
             let transcripts = (0..<100).map { _ in Transcript() }
             for transcript in transcripts { transport.send(busy.url, to: transcript) }
-            try await busy.awaitRequest(count: Self.limit)
+            try await busy.awaitRequests(Self.limit)
 
             #expect(await transport.run(idle.url).text == "hi")
             gate.open()

@@ -87,7 +87,7 @@ extension OverLoopback {
                 "RequestsTransportProbe",
                 ["descriptors", "\(server.port)", "\(other.port)", "\(count)"]
             )
-            try await server.awaitRequest(count: count)
+            try await server.awaitRequests(count)
             gate.open()
             let (status, isSignal) = try await end
 

@@ -81,7 +81,7 @@ extension OverLoopback {
             let transport = Self.transport(over: proxy)
             let transcripts = (0..<8).map { _ in Transcript() }
             for transcript in transcripts { transport.send(host, to: transcript) }
-            try await proxy.awaitRequest(count: 8)
+            try await proxy.awaitRequests(8)
             gate.open()
             for transcript in transcripts { try await transcript.ended.wait() }
 

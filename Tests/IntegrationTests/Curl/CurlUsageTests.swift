@@ -18,7 +18,7 @@ extension OverLoopback {
             let transcripts = (0..<5).map { _ in Transcript() }
 
             for transcript in transcripts { transport.send(server.url, to: transcript) }
-            try await server.awaitRequest(count: 3)
+            try await server.awaitRequests(3)
             let held = await transport.usage
             gate.open()
             for transcript in transcripts { try await transcript.ended.wait() }
@@ -39,7 +39,7 @@ extension OverLoopback {
             _ = await transport.run(server.url)
             let before = await transport.usage
             transport.send(server.url("/held"), to: transcript)
-            try await server.awaitRequest(count: 2)
+            try await server.awaitRequests(2)
             let meanwhile = await transport.usage
             gate.open()
             try await transcript.ended.wait()

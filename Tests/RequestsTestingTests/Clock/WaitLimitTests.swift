@@ -53,7 +53,7 @@ import Testing
                 transfer.pause()
                 try await transfer.awaitPause(false, timeout: limit)
             },
-            Wait(testDescription: "no request", words: ["1 requests", "has 0 requests and 0 open connections"]) {
+            Wait(testDescription: "no request", words: ["a request", "has 0 requests and 0 open connections"]) {
                 try await MockServer().awaitRequest(timeout: limit)
             },
             Wait(testDescription: "no connection", words: ["1 open connections", "has 0 requests"]) {

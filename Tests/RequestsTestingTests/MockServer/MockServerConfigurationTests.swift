@@ -83,9 +83,14 @@ import Testing
         client.get("/1", fields: "Connection: close\r\n")
         _ = client.readToEnd()
 
-        #expect(try await server.awaitRequest(count: 1).target == "/0")
+        #expect(try await server.awaitRequest().target == "/0")
         #expect(try await server.awaitRequests(2).count == 1)
-        await #expect(throws: WaitTimeoutError.self) { try await server.awaitRequest(count: 2) }
+
+        let unrecorded = try self.server { $0.maximumRecordedRequests = 0 }
+        let other = try RawClient(port: unrecorded.port)
+        other.get("/0", fields: "Connection: close\r\n")
+        _ = other.readToEnd()
+        await #expect(throws: WaitTimeoutError.self) { try await unrecorded.awaitRequest() }
     }
 
     @Test func requestsBeyondTheRecordAreAnsweredAndCounted() throws {

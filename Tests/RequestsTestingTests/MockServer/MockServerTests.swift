@@ -153,11 +153,11 @@ import Testing
         let server = try MockServer { _ in .noContent }
         let client = try RawClient(port: server.port)
 
-        async let second = server.awaitRequest(count: 2)
+        async let both = server.awaitRequests(2)
         client.get("/1")
         client.get("/2")
 
-        #expect(try await second.target == "/2")
+        #expect(try await both.map(\.target) == ["/1", "/2"])
         #expect(try await server.awaitRequest().target == "/1")
     }
 
@@ -179,7 +179,7 @@ import Testing
         let clients = try (0..<64).map { _ in try RawClient(port: server.port) }
 
         for (number, client) in clients.enumerated() { client.get("/\(number)", fields: "Connection: close\r\n") }
-        try await server.awaitRequest(count: 64)
+        try await server.awaitRequests(64)
         #expect(server.openConnections == 64)
         gate.open()
 

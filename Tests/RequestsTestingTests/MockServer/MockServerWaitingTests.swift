@@ -15,7 +15,7 @@ import Testing
         try await server.awaitRequest()
 
         let error = await #expect(throws: WaitTimeoutError.self) {
-            try await server.awaitRequest(count: 2, timeout: .milliseconds(20))
+            try await server.awaitRequests(2, timeout: .milliseconds(20))
         }
         #expect(error?.awaited == "2 requests")
         #expect(error?.state == "the server has 1 requests and 1 open connections")
