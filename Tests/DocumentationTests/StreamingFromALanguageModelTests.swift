@@ -92,7 +92,7 @@ import Testing
 
     @Test func halfAnAnswerIsAnErrorAfterItsHalf() async throws {
         let half = "data: {\"text\": \"Be\"}\n\ndata: {\"text\": \"cau"
-        let response = StubResponse.data(Data(half.utf8), type: "text/event-stream").truncated(after: 30)
+        let response = StubResponse.text(half, type: "text/event-stream").truncated(after: 30)
         let transport = InMemoryTransport { _ in response }
 
         var text = ""

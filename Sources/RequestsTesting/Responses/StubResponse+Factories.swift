@@ -31,9 +31,21 @@ extension StubResponse {
         content(.data(data), type, status, headers)
     }
 
-    /// Plain text in UTF-8.
-    public static func text(_ text: String, status: HTTPStatus = .ok, headers: HTTPHeaders = []) -> StubResponse {
-        content(.data(Data(text.utf8)), "text/plain; charset=utf-8", status, headers)
+    /// Text in UTF-8.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - type: The media type; plain text by default.
+    ///   - status: The status; 200 by default.
+    ///   - headers: The header fields; a `Content-Type` among them wins.
+    /// - Returns: The response.
+    public static func text(
+        _ text: String,
+        type: MediaType = "text/plain; charset=utf-8",
+        status: HTTPStatus = .ok,
+        headers: HTTPHeaders = []
+    ) -> StubResponse {
+        content(.data(Data(text.utf8)), type, status, headers)
     }
 
     /// The bytes of a file, read when the response is sent.
@@ -191,6 +203,31 @@ extension StubResponse {
         var fields = headers
         if !fields.contains(.transferEncoding) { fields.add("chunked", for: .transferEncoding) }
         return StubResponse(status: status, headers: fields, content: .chunks(chunks, trailers: trailers))
+    }
+}
+
+// MARK: - Server-sent events
+
+extension StubResponse {
+    /// A stream of server-sent events, each delivered on its own, which then ends.
+    ///
+    /// ```swift
+    /// stubber.stub(.post, "/chat").respond(with: .events([#"{"text": "Hel"}"#, #"{"text": "lo"}"#, "[DONE]"]))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - events: The events. A string is an event of the type `message` with this content.
+    ///   - status: The status; 200 by default.
+    ///   - headers: The header fields; a `Content-Type` among them wins.
+    /// - Returns: The response.
+    public static func events(
+        _ events: [ServerSentEvent],
+        status: HTTPStatus = .ok,
+        headers: HTTPHeaders = []
+    ) -> StubResponse {
+        var fields: HTTPHeaders = [.contentType: MediaType.eventStream.rawValue]
+        fields.merge(headers)
+        return .chunked(events.map(\.serialized), status: status, headers: fields)
     }
 }
 

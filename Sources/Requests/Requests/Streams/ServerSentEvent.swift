@@ -57,6 +57,23 @@ public struct ServerSentEvent: Sendable, Hashable {
     }
 }
 
+extension ServerSentEvent: ExpressibleByStringInterpolation {
+    /// Creates an event of the type `message` with this content.
+    public init(stringLiteral data: String) { self.init(data: data) }
+}
+
+extension ServerSentEvent {
+    /// The event as it is sent.
+    package var serialized: Data {
+        var lines = data.split(omittingEmptySubsequences: false) { ["\n", "\r", "\r\n"].contains($0) }
+            .map { "data: \($0)" }
+        if event != "message" { lines.insert("event: \(event)", at: 0) }
+        if let id { lines.append("id: \(id)") }
+        if let retry { lines.append("retry: \(Int64(retry / .milliseconds(1)))") }
+        return Data((lines.joined(separator: "\n") + "\n\n").utf8)
+    }
+}
+
 extension ServerSentEvent: CustomReflectable {
     /// A mirror of the values that the server sent, which are also what is printed.
     public var customMirror: Mirror {
