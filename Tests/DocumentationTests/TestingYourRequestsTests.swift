@@ -58,20 +58,29 @@ import XCTest
     @Test func conditionsSelectRequests() async throws {
         let stubber = HTTPStubber()
 
-        let list = StubResponse.json([["name": "Soup"], ["name": "Pie"]])
+        let dish = "Soup"
+        let list = StubResponse.json([["name": .value(dish), "prices": [7, 8.5]], ["name": "Pie", "prices": []]])
         let text = StubResponse.json(#"[{"name": "Soup"}, {"name": "Pie"}]"#)
+        let events = StubResponse.events([#"{"text": "Hel"}"#, ServerSentEvent(event: "usage", data: "7"), "[DONE]"])
+        let table = StubResponse.text("Soup,7", type: "text/csv")
 
         stubber.stub(.post, "/login", .formBody(["user": "ada"]), .header(.accept)).respond(with: .noContent)
         stubber.stub(.get, "/menus", .query(["page": 2])).respond(with: list)
 
         stubber.stub(.get, "/menus").respond(with: text)
+        stubber.stub(.post, "/chat").respond(with: events)
+        stubber.stub(.get, "/table").respond(with: table)
         let client = HTTPClient(baseURL: api, transport: stubber)
         try await client.fetch(Post<Void>("login").body(.form(["user": "ada"])).header(.accept, "*/*"))
         for page in 1...2 {
             let menus = try await client.fetch(Get<[Menu]>("menus").query(["page": page]))
             #expect(menus.map(\.name) == ["Soup", "Pie"])
         }
-        #expect(stubber.stubs.map(\.callCount) == [1, 1, 1])
+        let stream = try await client.stream(Post<Data>("chat"))
+        let answer = try await stream.serverSentEvents.reduce(into: []) { $0.append($1.data) }
+        #expect(answer == [#"{"text": "Hel"}"#, "7", "[DONE]"])
+        #expect(try await client.fetch(Get<String>("table")) == "Soup,7")
+        #expect(stubber.stubs.map(\.callCount) == [1, 1, 1, 1, 1])
     }
 
     #if os(Linux)
@@ -159,7 +168,7 @@ import XCTest
 
         async let first = client.fetch(Get<Menu>("menu"))
         async let second = client.fetch(Get<Menu>("menu"))
-        try await server.awaitRequest(count: 2)  // both have arrived with the old token
+        try await server.awaitRequests(2)  // both have arrived with the old token
         gate.open()
 
         #expect(try await [first.name, second.name] == ["Soup", "Soup"])
