@@ -20,6 +20,14 @@ import Testing
         #expect(report.options.deadline == .seconds(30) && report.options.retry == .never)
     }
 
+    @Test func clientTakesItsParametersInOrder() {
+        let transport = InMemoryTransport { _ in .noContent }
+
+        let narrow = HTTPClient(baseURL: api, maxConcurrentRequests: 4, transport: transport) { $0.retry = .default }
+
+        #expect(narrow.maxConcurrentRequests == 4 && narrow.environment.retry == .default)
+    }
+
     @Test func clientHasLimiters() {
         let client = HTTPClient(baseURL: api)
 

@@ -99,6 +99,25 @@ private let movies = FileManager.default.temporaryDirectory.appending(path: "Mov
         #expect(lines.last == "\(Kitchen.film.count) of \(Kitchen.film.count) bytes")
     }
 
+    @Test func progressOfAClientIsReported() async throws {
+        let client = client
+        let watching = Task {
+            var lines: [String] = []
+            func print(_ line: String) {
+                lines.append(line)
+                if lines.count == 1 { client.addRequest(Get<Data>("films", "7")) }
+                if line.hasPrefix("1 of 1") { withUnsafeCurrentTask { $0?.cancel() } }
+            }
+
+            for await progress in client.progressUpdates() {
+                print("\(progress.finished) of \(progress.count) requests, \(progress.received) bytes")
+            }
+            return lines
+        }
+
+        #expect(await watching.value.last?.hasPrefix("1 of 1 requests, ") == true)
+    }
+
     @Test func filesAreUploaded() async throws {
         let document = folder.appending(path: "document.pdf")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -46,6 +46,12 @@ import Testing
         client = HTTPClient(baseURL: server.url)
     }
 
+    func allRepos() -> PageSequence<Get<[Repo]>, [Repo]> { client.pages(Get<[Repo]>("repos")) }
+
+    @Test func pagesAreReturned() async throws {
+        #expect(try await allRepos().reduce(into: []) { $0 += $1 }.count == 3)
+    }
+
     @Test func aLoopFetchesAllPages() async throws {
         var repos: [Repo] = []
 

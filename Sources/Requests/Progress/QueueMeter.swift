@@ -97,3 +97,15 @@ public struct QueueProgress: Sendable, Hashable, CustomStringConvertible {
     /// The requests, such as `3 of 10 requests`.
     public var description: String { "\(finished) of \(count) requests" }
 }
+
+// MARK: - Names of the progress of a transfer
+
+extension QueueProgress {
+    /// Refuses the name of another type's member.
+    @available(*, unavailable, message: "`received` and `sent` count bytes, `finished` counts requests")
+    public var completed: Int64 { received }
+
+    /// Refuses the name of another type's member.
+    @available(*, unavailable, message: "`count` is the number of requests; the total number of bytes isn't known")
+    public var total: Int64? { nil }
+}

@@ -269,3 +269,9 @@ final class ElementReader<Parser: StreamParser>: Sendable {
         return element
     }
 }
+
+extension ResponseStream {
+    /// Refuses the name of another library.
+    @available(*, unavailable, message: "the stream is the sequence: for try await chunk in stream")
+    public var bytes: ResponseStream { self }
+}
