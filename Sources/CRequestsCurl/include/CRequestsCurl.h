@@ -97,6 +97,7 @@ enum CCurlTextOption {
 enum CCurlBlobOption {
     CCURL_SSLCERT_BLOB = 40291,  // 7.71
     CCURL_SSLKEY_BLOB = 40292,   // 7.71
+    CCURL_CAINFO_BLOB = 40309,   // 7.77
 };
 
 enum CCurlMultiOption {

@@ -32,6 +32,8 @@ struct CurlFeatures: Sendable, Hashable {
     var forgetsAddresses: Bool { version >= 0x074B00 }
     /// Whether libcurl closes a connection on which more than the response has arrived, over TLS too.
     var checksForInput: Bool { version >= 0x080000 }
+    /// Whether libcurl returns to the paths of authorities that it was built with, when it is given none.
+    var restoresPaths: Bool { version >= 0x081500 }
 
     /// Whether the verified chains of certificates can be read.
     var showsChains: Bool { asksBeforeSending && usesOpenSSL && ccurl_finds_chains() }

@@ -65,8 +65,26 @@ final class CurlStore: Sendable {
             Unmanaged.passUnretained(self).toOpaque()
         )
         let easy: CurlEasy = handle.pointee.easy
-        return ccurl_easy_set_text(easy, CCURL_CAINFO, nil) | Self.setMark(mark, of: easy)
+        let failure = ccurl_easy_set_text(easy, CCURL_CAINFO, nil) | Self.setMark(mark, of: easy)
+        guard CurlFeatures.loaded.restoresPaths else { return failure }
+        return Self.nobody.withUnsafeBytes {
+            failure | ccurl_easy_set_blob(easy, CCURL_CAINFO_BLOB, $0.baseAddress, $0.count)
+        }
     }
+
+    /// An empty list of revoked certificates, which libcurl accepts in place of the system's file of authorities.
+    ///
+    /// It must be given something that it can parse. This is no certificate, so nobody is trusted because of it.
+    static let nobody = Data(
+        """
+        -----BEGIN X509 CRL-----
+        MIGUMD0wCgYIKoZIzj0EAwIwETEPMA0GA1UEAwwGTm9ib2R5Fw0yNjExMjgxNjM1
+        MjVaFw0yNjExMjkxNjM1MjVaMAoGCCqGSM49BAMCA0cAMEQCIHtcKeunrsOt8WIV
+        etaVRNtumkmwiHSMHiXadJb3BX4zAiBs+gj5LKqhEYxbIHp/NxjuOrA5KAVL6vx9
+        n7TugO4wQg==
+        -----END X509 CRL-----
+        """.utf8
+    )
 
     /// Sets a mark: a folder that doesn't exist, whose path libcurl compares when it looks for a connection, or for a
     /// TLS session.

@@ -95,8 +95,13 @@ struct CurlTrust: Sendable {
         case .store(let store, let mark): failure |= store.apply(to: handle, mark: mark)
         case .file(let path):
             set(CCURL_CAINFO, path)
-            // The system's folder of authorities is used beside any file, unless it is disabled.
-            if !includesSystem { set(CCURL_CAPATH, nil) }
+            // The system's folder of authorities is used beside any file, unless it is disabled, or replaced.
+            if includesSystem { break }
+            if CurlFeatures.loaded.restoresPaths {
+                failure |= CurlStore.setMark("none", of: easy)
+            } else {
+                set(CCURL_CAPATH, nil)
+            }
         case nil: break
         }
         if let pins { set(CCURL_PINNEDPUBLICKEY, pins) }

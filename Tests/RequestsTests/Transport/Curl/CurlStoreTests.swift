@@ -78,5 +78,15 @@ import Testing
 
         #expect(CurlStore(HostTrust.Authorities(), system: paths).current() === nil)
     }
+
+    /// libcurl ends a connection for which it finds nothing to parse.
+    @Test func listOfNobodyCanBeParsed() throws {
+        let folder = TemporaryFolder()
+        let file = folder.url.appending(path: "nobody.pem")
+        try CurlStore.nobody.write(to: file)
+        let paths = CurlStore.SystemPaths(file: file.path, folder: nil)
+
+        #expect(CurlStore(HostTrust.Authorities(), system: paths).current() !== nil)
+    }
 }
 #endif
