@@ -135,10 +135,11 @@ extension HTTPRequest {
     ///   - sources: The sources whose fields stay in any case.
     mutating func leaveOrigin(
         _ change: OriginChange,
-        except sources: Set<HTTPField.Provenance.Source> = []
+        except sources: @autoclosure () -> Set<HTTPField.Provenance.Source> = []
     ) {
+        // Before the set is made: most requests stay where they are.
         guard change != .none else { return }
-        let names = headers.removeFields(leftBehindBy: change, withContent: !body.isEmpty, except: sources)
+        let names = headers.removeFields(leftBehindBy: change, withContent: !body.isEmpty, except: sources())
         fields.withheldHeaders += names.filter { !fields.withheldHeaders.contains($0) }
         // The other server has never seen the credentials, and its refusal doesn't concern them.
         fields.credentialGenerations = [:]

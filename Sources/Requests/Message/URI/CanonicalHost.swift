@@ -32,7 +32,8 @@ extension String {
         let label = utf8.lastIndex(of: UInt8(ascii: ".")).map { utf8[$0...].dropFirst() } ?? utf8[...]
         guard label.first.map(ASCII.isDigit) == true, utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
         var address = in_addr()
-        if inet_pton(AF_INET, self, &address) == 1 { return self }
+        // Passed as it is, the text would be copied to an array.
+        if withCString({ inet_pton(AF_INET, $0, &address) }) == 1 { return self }
         guard inet_aton(self, &address) != 0 else { return nil }
         return withUnsafeBytes(of: address) { $0.map(String.init).joined(separator: ".") }
     }
