@@ -16,6 +16,9 @@ struct CurlFeatures: Sendable, Hashable {
     let version: UInt32
     /// The TLS library in use, with its version.
     private let tlsLibrary: Substring
+    private let isOpenSSL: Bool
+    /// Whether the library is OpenSSL, or a variant with the same functions.
+    let usesOpenSSL: Bool
 
     /// - Parameters:
     ///   - version: The version, as 0xMMmmpp.
@@ -23,7 +26,11 @@ struct CurlFeatures: Sendable, Hashable {
     ///     in use.
     init(version: UInt32, tlsLibrary: String) {
         self.version = version
-        self.tlsLibrary = tlsLibrary.split(separator: " ").first { !$0.hasPrefix("(") } ?? ""
+        let library = tlsLibrary.split(separator: " ").first { !$0.hasPrefix("(") } ?? ""
+        self.tlsLibrary = library
+        // Every request asks, and to compare texts takes long.
+        isOpenSSL = library.hasPrefix("OpenSSL/")
+        usesOpenSSL = ["OpenSSL", "LibreSSL", "BoringSSL", "AWS-LC", "quictls"].contains { library.hasPrefix($0) }
     }
 
     /// Whether libcurl calls back before it sends a request, so that it can be kept from sending it twice.
@@ -39,11 +46,11 @@ struct CurlFeatures: Sendable, Hashable {
     var showsChains: Bool { asksBeforeSending && usesOpenSSL && ccurl_finds_chains() }
     /// Whether connections can share certificates.
     var sharesStores: Bool {
-        tlsLibrary.hasPrefix("OpenSSL/") && ccurl_finds_stores() && CurlStore.SystemPaths.current != nil
+        isOpenSSL && ccurl_finds_stores() && CurlStore.SystemPaths.current != nil
     }
 
     /// Whether libcurl reports that a host announces the end of its data, rather than a proxy.
-    var reportsAnnouncedEnds: Bool { tlsLibrary.hasPrefix("OpenSSL/") && ccurl_finds_stores() }
+    var reportsAnnouncedEnds: Bool { isOpenSSL && ccurl_finds_stores() }
 
     /// Whether libcurl sends client certificates from memory; over other TLS libraries, it accepts the option, and
     /// sends none.
@@ -53,11 +60,6 @@ struct CurlFeatures: Sendable, Hashable {
         guard version >= 0x074701 else { return false }
         if tlsLibrary.hasPrefix("wolfSSL") { return version >= 0x080A00 }
         return usesOpenSSL || tlsLibrary.hasPrefix("mbedTLS")
-    }
-
-    /// Whether the library is OpenSSL, or a variant with the same functions.
-    var usesOpenSSL: Bool {
-        ["OpenSSL", "LibreSSL", "BoringSSL", "AWS-LC", "quictls"].contains { tlsLibrary.hasPrefix($0) }
     }
 }
 #endif
