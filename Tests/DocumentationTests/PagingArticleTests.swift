@@ -15,7 +15,7 @@ import Testing
 
     struct Listing: Decodable {
         let items: [String]
-        let next: URL?
+        let next: String?
         let cursor: String?
     }
 

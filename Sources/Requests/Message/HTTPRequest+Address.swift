@@ -18,7 +18,10 @@ extension HTTPRequest {
         set {
             fields.address = Address(newValue)
             if !query.isEmpty { query = [] }
-            if !fields.encodableQueries.isEmpty { fields.encodableQueries = [] }
+            // One that can't be encoded isn't in the address that was read, and still fails the request.
+            if !fields.encodableQueries.isEmpty {
+                fields.encodableQueries.removeAll { (try? $0.encode(QueryEncoder())) != nil }
+            }
         }
     }
 

@@ -42,6 +42,8 @@ public struct Pagination<R: NetworkRequest>: Sendable {
 
     /// The next page is at an address in the response.
     ///
+    /// For an address in JSON, prefer a `String`: a decoder that makes a `URL` may escape what is escaped already.
+    ///
     /// - Parameter address: Reads the address, which may be relative; `nil` on the last page. An error that it throws
     ///   ends the pages.
     /// - Returns: The rule.

@@ -75,4 +75,32 @@ import Testing
 
         #expect(response.url?.absoluteString == "https://b.example/users?key=k&a=1")
     }
+
+    @Test func queryThatCannotBeEncodedStillFailsAfterAChange() async {
+        struct Broken: Encodable, Sendable {
+            func encode(to encoder: any Encoder) throws { throw CocoaError(.coderInvalidValue) }
+        }
+        var request = HTTPRequest(url: login).query(Broken())
+
+        request.url.append(path: "b")
+
+        let client = HTTPClient(transport: InMemoryTransport { _ in .text("ok") })
+        let changed = request
+        let error = await #expect(throws: RequestError.self) { try await client.fetch(changed) }
+        #expect(error?.code == .encoding)
+    }
+
+    @Test(arguments: [("item_1:edit", "item_1:edit"), ("12:30", "12:30"), ("a%20b:c?d=e:f", "a%20b:c?d=e:f")])
+    func colonInARelativeAddressIsPartOfItsPath(_ text: String, _ path: String) async throws {
+        let transport = InMemoryTransport { request in
+            request.url.path == "/v1/start" ? .redirect(to: text) : .text("ok")
+        }
+        let client = HTTPClient(baseURL: URL(string: "https://a.example/v1"), transport: transport)
+
+        let redirected = try await client.send(Get<Data>("start"))
+        let requested = try await client.send(HTTPRequest("\(raw: text)"))
+
+        #expect(redirected.url?.absoluteString == "https://a.example/v1/\(path)")
+        #expect(requested.url?.absoluteString == "https://a.example/v1/\(path)")
+    }
 }

@@ -14,7 +14,12 @@ enum Address: Sendable {
 
     /// Takes an address; one without a scheme is appended to a base.
     init(_ url: URL) {
-        self = url.scheme == nil ? .reference(url.relativeString) : .url(url)
+        guard url.scheme == nil else {
+            self = .url(url)
+            return
+        }
+        let reference = url.relativeString
+        self = .reference(reference.hasPrefix("./") ? String(reference.dropFirst(2)) : reference)
     }
 
     /// Reads an address as it is written: absolute, or a path with a query if it has one.
@@ -47,7 +52,9 @@ enum Address: Sendable {
 
     /// Returns a reference with at most one leading slash: two would begin a host, and a reference has none.
     private static func path(of reference: String) -> String {
-        guard reference.isEmpty || reference.hasPrefix("/") else { return reference }
+        guard reference.isEmpty || reference.hasPrefix("/") else {
+            return reference.hasColonInFirstSegment ? "./" + reference : reference
+        }
         return "/" + reference.drop { $0 == "/" }
     }
 

@@ -48,14 +48,16 @@ extension URL {
     /// Returns the address, absolute or relative, with more query parameters; without its fragment, which is never sent.
     func adding(_ query: Query) -> URL {
         let (path, present) = absoluteString.splitAtQuery
-        let parameters = [present ?? "", query.percentEncoded].filter { !$0.isEmpty }.joined(separator: "&")
+        let parameters = [String((present ?? "")[...].trimmingEnd(of: "&")), query.percentEncoded].filter {
+            !$0.isEmpty
+        }.joined(separator: "&")
         return parameters.isEmpty ? self : URL(string: "\(path)?\(parameters)") ?? self
     }
 
     /// Reads the web address that a server names: absolute, or relative to another one (RFC 3986, 5).
     ///
-    /// It is `nil` if the address isn't one of `http` or `https` with a host, or has a control character. A user and a password are removed: they come from the server and aren't the caller's
-    /// credentials.
+    /// It is `nil` if the address isn't one of `http` or `https` with a host, or has a control character. A user and a
+    /// password are removed: they come from the server and aren't the caller's credentials.
     ///
     /// - Complexity: O(n) in the length of the address.
     init?(reference: String, of base: URL?) {

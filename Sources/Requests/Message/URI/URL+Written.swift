@@ -4,9 +4,9 @@
 import Foundation
 
 extension URL {
-    /// Reads an address that somebody else has written: a server, a user, a configuration.
+    /// Reads an address from a server, a user or a configuration.
     ///
-    /// Each `%XX` stays as it is, and only characters that a part of an address doesn't allow are escaped (RFC 3986).
+    /// Spaces and control characters at its ends, such as a line break, don't count. Each `%XX` stays as it is, and only characters that a part of an address doesn't allow are escaped (RFC 3986).
     /// Foundation alone would escape all of a part again that has one such character: `a=%2F|` would become
     /// `a=%252F%7C`, which breaks signed addresses. A `%` that begins no escape becomes `%25`, since no `URL` can hold
     /// it.
@@ -16,7 +16,10 @@ extension URL {
     ///   - base: The address that a relative one refers to; `nil` leaves it relative.
     /// - Complexity: O(n) in the length of the address.
     package init?(written text: String, relativeTo base: URL? = nil) {
-        self.init(string: text.escapedAddress, relativeTo: base)
+        let trimmed = text.trimmedOfControls
+        // Foundation takes everything before a colon for a scheme, even if it can't be one.
+        let isPath = base != nil && trimmed.hasColonInFirstSegment && !trimmed.prefix { $0 != ":" }.isScheme
+        self.init(string: (isPath ? "./" : "") + trimmed.escapedAddress, relativeTo: base)
     }
 }
 
@@ -46,6 +49,16 @@ extension String {
         return result
     }
 
+    /// Whether a relative reference could be read as an address with a scheme (RFC 3986, 4.2).
+    var hasColonInFirstSegment: Bool { utf8.first { "/?#:".utf8.contains($0) } == UInt8(ascii: ":") }
+
+    /// The string without spaces and control characters at its ends.
+    fileprivate var trimmedOfControls: String {
+        guard let first = utf8.first, let last = utf8.last, first <= 0x20 || last <= 0x20 else { return self }
+        let end = utf8.lastIndex { $0 > 0x20 }.map { utf8.index(after: $0) } ?? utf8.startIndex
+        return String(Substring(utf8[..<end].drop { $0 <= 0x20 }))
+    }
+
     /// The authority with an escaped user and password; a host can't be escaped.
     private var escapedAuthority: String {
         guard let at = utf8.lastIndex(of: UInt8(ascii: "@")) else { return self }
@@ -59,7 +72,7 @@ extension StringProtocol {
 }
 
 extension ASCIISet {
-    /// The characters of an address that needs no look at its parts.
+    /// The characters of an address that needs no escaping.
     fileprivate static let plainAddress = query + "#"
     /// The characters of a user and a password, with the colon between them.
     fileprivate static let user = unreserved + "!$&'()*+,;=:"

@@ -19,9 +19,57 @@ enum AddressRecordings {
         /// The words, each with its character.
         var outcomes: [(character: Character, word: String)] {
             let words = words.split { $0 == " " || $0 == "\n" }.map { $0 == "-" ? "" : String($0) }
-            return zip((0x20...0x7E).map { Character(Unicode.Scalar(UInt8($0))) }, words).map { ($0, $1) }
+            let codes = part == "every part" ? AddressRecordings.controls : Array(0x20...0x7E)
+            return zip(codes.map { Character(Unicode.Scalar(UInt8($0))) }, words).map { ($0, $1) }
         }
     }
+
+    /// The codes of the control characters.
+    static let controls = Array(0..<0x20) + [0x7F]
+
+    /// What node does with a control character in the place of X, which is the same in each part; curl refuses it.
+    static let rowsOfControls: [Row] = [
+        Row(
+            program: "node",
+            part: "every part",
+            neighbour: "%2F",
+            words: #"""
+                %00%2Fz %01%2Fz %02%2Fz %03%2Fz %04%2Fz %05%2Fz %06%2Fz %07%2Fz %08%2Fz %2Fz %2Fz %0B%2Fz %0C%2Fz
+                %2Fz %0E%2Fz %0F%2Fz %10%2Fz %11%2Fz %12%2Fz %13%2Fz %14%2Fz %15%2Fz %16%2Fz %17%2Fz %18%2Fz %19%2Fz
+                %1A%2Fz %1B%2Fz %1C%2Fz %1D%2Fz %1E%2Fz %1F%2Fz %7F%2Fz
+                """#
+        ),
+        Row(
+            program: "node",
+            part: "every part",
+            neighbour: "%",
+            words: #"""
+                %00%z %01%z %02%z %03%z %04%z %05%z %06%z %07%z %08%z %z %z %0B%z %0C%z %z %0E%z %0F%z %10%z %11%z
+                %12%z %13%z %14%z %15%z %16%z %17%z %18%z %19%z %1A%z %1B%z %1C%z %1D%z %1E%z %1F%z %7F%z
+                """#
+        ),
+        Row(
+            program: "node",
+            part: "every part",
+            neighbour: "é",
+            words: #"""
+                %00%C3%A9z %01%C3%A9z %02%C3%A9z %03%C3%A9z %04%C3%A9z %05%C3%A9z %06%C3%A9z %07%C3%A9z %08%C3%A9z
+                %C3%A9z %C3%A9z %0B%C3%A9z %0C%C3%A9z %C3%A9z %0E%C3%A9z %0F%C3%A9z %10%C3%A9z %11%C3%A9z %12%C3%A9z
+                %13%C3%A9z %14%C3%A9z %15%C3%A9z %16%C3%A9z %17%C3%A9z %18%C3%A9z %19%C3%A9z %1A%C3%A9z %1B%C3%A9z
+                %1C%C3%A9z %1D%C3%A9z %1E%C3%A9z %1F%C3%A9z %7F%C3%A9z
+                """#
+        ),
+        Row(
+            program: "node",
+            part: "every part",
+            neighbour: " ",
+            words: #"""
+                %00%20z %01%20z %02%20z %03%20z %04%20z %05%20z %06%20z %07%20z %08%20z %20z %20z %0B%20z %0C%20z
+                %20z %0E%20z %0F%20z %10%20z %11%20z %12%20z %13%20z %14%20z %15%20z %16%20z %17%20z %18%20z %19%20z
+                %1A%20z %1B%20z %1C%20z %1D%20z %1E%20z %1F%20z %7F%20z
+                """#
+        ),
+    ]
 
     static let rows: [Row] = [
         Row(

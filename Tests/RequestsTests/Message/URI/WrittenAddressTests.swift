@@ -96,6 +96,27 @@ import Testing
         }
     }
 
+    /// A tab or a line break stays, escaped: node removes it, and a filter that reads the text would see another address.
+    @Test(arguments: AddressRecordings.rowsOfControls, ["path", "query", "fragment"])
+    func controlCharacterInsideIsEscaped(_ row: AddressRecordings.Row, _ part: String) throws {
+        let beginning = try #require(Self.beginnings[part])
+        #expect(row.outcomes.count == 33)
+        for (character, word) in row.outcomes {
+            let text = "http://example.com\(beginning)\(character)\(row.neighbour)z"
+            let target = try #require(URL(written: text)).absoluteString.dropFirst("http://example.com".count)
+            var expected = row.neighbour == "%" ? word.replacing("%z", with: "%25z") : word
+            if let removed = ["\t": "%09", "\n": "%0A", "\r": "%0D"][character] { expected = removed + expected }
+
+            #expect(target == beginning + expected)
+        }
+    }
+
+    @Test(arguments: ["\n", " ", "\t\r\n", "\0"]) func blanksAtTheEndsAreDropped(_ blank: String) throws {
+        #expect(URL(written: "\(blank)http://h/a?b#c\(blank)")?.absoluteString == "http://h/a?b#c")
+        #expect(URL(written: "a\(blank)")?.relativeString == "a" && URL(base: "https://h/v1\(blank)").path == "/v1")
+        #expect(try HTTPClient(baseURL: "https://h/v1\(blank)").baseURL?.absoluteString == "https://h/v1")
+    }
+
     @Test(arguments: differences.indices) func eachReasonIsNeeded(_ index: Int) {
         let difference = Self.differences[index]
         let rows = AddressRecordings.rows.filter {
