@@ -109,6 +109,7 @@ extension Try {
     private func checked(_ request: HTTPRequest, against given: HTTPRequest) throws -> HTTPRequest {
         var changed = request
         attributeChanges(of: &changed, to: .interceptor, since: PreviousRequest(given))
+        changed.keepUserInfo(of: given)
         try changed.resolve(baseURL: environment.baseURL, inheriting: [])
         changed.stayAway(by: given.fields.originChange)
         try changed.validate()

@@ -44,7 +44,7 @@ final class WireOperation: AnyRequestOperation, @unchecked Sendable {
         settings.scope = RunScope.current
         settings.firstLink = 0
         settings.plan = RunPlan(
-            RequestOptions(),
+            request.options.userInfoAlone ?? RequestOptions(),
             successfulStatusCodes,
             in: environment,
             scope: settings.scope,

@@ -108,4 +108,43 @@ import Testing
 
         #expect(seen.elements.first == "adapt: read read")
     }
+
+    @Test func requestOfAnInterceptorHasItsOwnData() async throws {
+        let seen = Recorder<String>()
+        let transport = InMemoryTransport { _ in .text("ok") }
+        let sender = ClosureInterceptor(adapt: { request, context in
+            guard request.url.path == "/a" else { return }
+            _ = try await context.send(request)
+            _ = try await context.send(HTTPRequest("b").userInfo(Permission.self, "read"))
+            _ = try await context.send(HTTPRequest("c"))
+        })
+        let client = HTTPClient(baseURL: Self.base, transport: transport) {
+            $0.interceptors = [
+                sender.scoped { $0.url.path == "/a" },
+                ClosureInterceptor(adapt: { request, context in
+                    let both = [request.options.userInfo, context.userInfo].map { $0[Permission.self] }
+                    seen.record("\(request.url.path) \(both.joined(separator: " "))")
+                }),
+            ]
+        }
+
+        _ = try await client.fetch(Get<Data>("a").userInfo(Permission.self, "write"))
+
+        #expect(seen.elements == ["/a write write", "/b read read", "/c none none", "/a write write"])
+    }
+
+    @Test func interceptorCannotChangeTheDataForTheNext() async throws {
+        let seen = Recorder<String>()
+        let client = HTTPClient(baseURL: Self.base, transport: InMemoryTransport { _ in .text("ok") }) {
+            $0.interceptors = [
+                .adapting { $0.options.userInfo[Permission.self] = "all" }, Observer(seen: seen),
+                .adapting { $0 = HTTPRequest(url: $0.url) }, Observer(seen: seen),
+                .intercepting { request, next in try await next(HTTPRequest(url: request.url)) }, Observer(seen: seen),
+            ]
+        }
+
+        _ = try await client.fetch(Get<Data>("a").userInfo(Permission.self, "write"))
+
+        #expect(seen.elements.count > 5 && seen.elements.allSatisfy { $0.hasSuffix("write write") })
+    }
 }

@@ -165,6 +165,12 @@ extension HTTPRequest {
         set { fields.attachment = Box(newValue) }
     }
 
+    /// Keeps the data of the operation's request, which an interceptor can't change.
+    mutating func keepUserInfo(of request: HTTPRequest) {
+        guard request.fields.attachment != nil || fields.attachment != nil else { return }
+        fields.attachment = request.fields.attachment
+    }
+
     /// Removes the options from the request.
     mutating func detachOptions() -> RequestOptions {
         guard fields.attachment != nil else { return RequestOptions() }
