@@ -4,10 +4,9 @@
 import Foundation
 
 extension Try {
-    /// Makes the request as it would reach the transport, for code that sends it itself.
+    /// Builds the request that the transport would get.
     ///
-    /// Interceptors adapt the request, and add the credentials that they know for its address; cookies come last. No
-    /// interceptor can send.
+    /// Interceptors adapt the request, and add the credentials that they know for its address; cookies come last.
     ///
     /// - Throws: The failure of the operation; of code `unsupported` for an interceptor that has no effect without a
     ///   transfer.
@@ -16,11 +15,10 @@ extension Try {
             var draft = try draft(try await operation.makeRequest())
             for placed in plan.interceptors {
                 let step = DefaultStep()
-                draft.request = try await adapt(draft.request, by: placed, InterceptorContext(self, noting: step))
-                guard step.isReached, await placed.interceptor.interceptsItself(draft.request) else { continue }
+                try await adapt(&draft, by: placed, noting: step)
+                guard step.isReached, await interceptsItself(placed, draft.request) else { continue }
                 let name = RunScope.Author(placed.interceptor).type
-                let reason =
-                    "\(name) only intercepts transfers, and nothing is sent here: implement `adapt`, or bypass it"
+                let reason = "\(name) only intercepts transfers, and there is none: implement `adapt`, or bypass it"
                 throw RequestError(.unsupported, phase: .building, reason: reason, request: draft.request)
             }
             var request = try await addKnownCredentials(to: try draft.finish())
@@ -40,33 +38,42 @@ extension Try {
 
     /// Adds the credentials that a server has asked for before at the address.
     private func addKnownCredentials(to request: HTTPRequest) async throws -> HTTPRequest {
-        var request = request
+        var authenticated = request
         for placed in plan.interceptors {
             guard let interceptor = placed.interceptor as? any HopAuthenticating else { continue }
-            let context = InterceptorContext(self, request: request)
-            _ = try await interceptor.authenticate(request, context: context) { authenticated, _ in
-                request = authenticated
+            let context = InterceptorContext(self, request: authenticated)
+            _ = try await interceptor.authenticate(authenticated, context: context) { request, _ in
+                authenticated = request
                 return HTTPResponse(head: HTTPResponseHead(status: .ok), body: .data(Data()))
             }
         }
-        return request
+        // Code that doesn't know the route to the proxy would send its credentials to the origin.
+        authenticated.headers[.proxyAuthorization] = request.headers[.proxyAuthorization]
+        return authenticated
     }
-}
 
-extension Interceptor {
-    /// Whether the interceptor implements ``Interceptor/intercept(_:context:next:)`` itself.
+    /// Returns whether an interceptor implements ``Interceptor/intercept(_:context:next:)`` itself.
     ///
-    /// It is called to find out, with a context and a chain that send nothing.
-    fileprivate func interceptsItself(_ request: HTTPRequest) async -> Bool {
-        var interceptor: any Interceptor = self
-        while let wrapper = interceptor as? any InterceptorWrapper { interceptor = wrapper.wrapped }
-        if let closures = interceptor as? ClosureInterceptor { return closures.intercepts }
-        let step = DefaultStep()
+    /// The method is called to find out, with a context and a chain that send nothing, until it uses the chain.
+    private func interceptsItself(_ placed: PlacedInterceptor, _ request: HTTPRequest) async -> Bool {
+        let (step, isOver) = (DefaultStep(), OneShot<Void>())
         let chain = Next { _ in
-            throw RequestError(.unsupported, phase: .building, reason: "the request is only prepared here")
+            isOver.fill(())
+            throw RequestError(.cancelled, phase: .building, reason: "the request is only prepared here")
         }
         let context = InterceptorContext(ClosureRun(), request: request, noting: step)
-        _ = try? await interceptor.intercept(request, context: context, next: chain)
+        let task = RunExecutor.task { [scope] in
+            _ = try? await RunScope.run(placed.interceptor, at: placed.position, within: scope) {
+                try await placed.interceptor.intercept(request, context: context, next: chain)
+            }
+            isOver.fill(())
+        }
+        await withTaskCancellationHandler {
+            await isOver.value()
+        } onCancel: {
+            isOver.fill(())
+        }
+        task.cancel()
         return !step.isReached
     }
 }

@@ -91,18 +91,24 @@ struct Try: Sendable {
     private func adapted(_ request: HTTPRequest) async throws -> HTTPRequest {
         var draft = try draft(request)
         for placed in plan.interceptors {
-            do {
-                draft.request = try await adapt(draft.request, by: placed, InterceptorContext(self))
-            } catch let error as RequestError {
-                // Nothing was sent, so that the record has no request that the error could name.
-                throw error.completed(request: draft.request, response: nil, body: Data(), attempts: [])
-            }
+            try await adapt(&draft, by: placed)
         }
         return try draft.finish()
     }
 
+    /// Lets an interceptor adapt a request that is being made; its errors have the request.
+    func adapt(_ draft: inout RequestDraft, by placed: PlacedInterceptor, noting step: DefaultStep? = nil) async throws
+    {
+        do {
+            draft.request = try await adapt(draft.request, by: placed, InterceptorContext(self, noting: step))
+        } catch let error as RequestError {
+            // Nothing was sent, so that the record has no request that the error could name.
+            throw error.completed(request: draft.request, response: nil, body: Data(), attempts: [])
+        }
+    }
+
     /// Lets an interceptor adapt a request; what was added for its origin isn't sent to another one.
-    func adapt(
+    private func adapt(
         _ request: HTTPRequest,
         by placed: PlacedInterceptor,
         _ context: InterceptorContext
@@ -115,6 +121,7 @@ struct Try: Sendable {
             }
         }
         attributeChanges(of: &adapted, to: .interceptor, since: PreviousRequest(request))
+        adapted.keepUserInfo(of: request)
         return adapted
     }
 

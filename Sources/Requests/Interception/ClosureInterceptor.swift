@@ -33,9 +33,6 @@ public struct ClosureInterceptor: Interceptor {
     private let transformation: Transform?
     private let decision: Retry?
 
-    /// Whether there is a closure for ``Interceptor/intercept(_:context:next:)``.
-    var intercepts: Bool { interception != nil }
-
     /// Makes an interceptor of closures that are called like the methods of ``Interceptor``; `nil` does nothing.
     public init(
         adapt: Adapt? = nil,
@@ -65,7 +62,10 @@ public struct ClosureInterceptor: Interceptor {
         context: InterceptorContext,
         next: Next
     ) async throws -> HTTPResponse<ResponseContent> {
-        guard let interception else { return try await next(request) }
+        guard let interception else {
+            context.reachDefault()
+            return try await next(request)
+        }
         return try await interception(request, context, next)
     }
 
@@ -161,7 +161,7 @@ extension Interceptor where Self == ClosureInterceptor {
 extension HTTPRequest {
     fileprivate mutating func takeOver(_ changed: URLRequest, changedFrom original: URLRequest) throws {
         let imported = try HTTPRequest(changed)
-        if changed.url != original.url { url = imported.url }
+        if changed.url != original.url { fields.address = imported.fields.address }
         if changed.httpMethod != original.httpMethod { method = imported.method }
         let (before, after) = (original.allHTTPHeaderFields ?? [:], changed.allHTTPHeaderFields ?? [:])
         for name in Set(before.keys).union(after.keys) where before[name] != after[name] {

@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Notes whether an interceptor has left a step to the protocol's default.
+/// Records whether an interceptor uses the protocol's default implementation.
 final class DefaultStep: Sendable {
     private let flag = Locked(false)
 

@@ -8,7 +8,7 @@ public struct InterceptorContext: Sendable {
     let source: any InterceptedRun
     private let subject: Subject?
 
-    /// What most contexts don't have, in one object: a context is copied often.
+    /// Rarely used properties, boxed because contexts are copied often.
     private final class Subject: Sendable {
         let request: HTTPRequest?
         let defaultStep: DefaultStep?
@@ -61,7 +61,7 @@ public struct InterceptorContext: Sendable {
     /// transformed, it is the one that the redirects have led to.
     public var request: HTTPRequest? { subject?.request }
 
-    /// Notes that the default implementation of a step runs, if somebody wants to know.
+    /// Records that a default implementation ran, for `urlRequest(for:)`.
     func reachDefault() { subject?.defaultStep?.reach() }
 
     /// The application's data about the request, typed by key.

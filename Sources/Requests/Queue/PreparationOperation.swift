@@ -3,12 +3,12 @@
 
 import Foundation
 
-/// Makes a request as its operation would send it, without sending it.
+/// Builds the request of an operation without sending it.
 // Sendable: Operation requires restating it; the only addition here is a constant.
 final class PreparationOperation<R: NetworkRequest>: AnyRequestOperation, @unchecked Sendable {
     private let request: R
 
-    /// Makes the operation, which stands in no queue and is never started.
+    /// Creates an operation that is never queued or started.
     init(_ request: R, over transport: any HTTPTransport, in environment: RequestEnvironment) {
         self.request = request
         let scope = RunScope.current
@@ -44,11 +44,21 @@ final class PreparationOperation<R: NetworkRequest>: AnyRequestOperation, @unche
         return try await request.makeHTTPRequest(in: settings.environment, changedBy: plan.options)
     }
 
-    /// Lets the operation of the request change it, which may be a class of the caller's.
+    /// Calls `prepare` of the request's operation class, which may be the caller's.
     override func prepare(_ request: inout HTTPRequest) throws {
-        let transport = settings.transport ?? DefaultTransport.shared
-        let operation = R.makeOperation(OperationConfiguration(source: .value(self.request), transport: transport))
-        defer { operation.cancel() }
+        var environment = settings.environment
+        environment.monitors = []
+        let own = self.request
+        // Deferred: an operation that has its request reports to the request's monitors.
+        let source = RequestSource.deferred(mapError: own.mapError) { own }
+        let operation = R.makeOperation(
+            OperationConfiguration(
+                source: source,
+                transport: settings.transport ?? DefaultTransport.shared,
+                environment: environment
+            )
+        )
+        _ = try operation.resolveRequest()
         try operation.prepare(&request)
     }
 }

@@ -61,7 +61,10 @@ import Testing
 
     // Sendable: Operation requires restating it; nothing is added here.
     private final class StampingOperation: DataOperation<Stamped>, @unchecked Sendable {
-        override func prepare(_ request: inout HTTPRequest) throws { request.headers["X-Stamp"] = "1" }
+        override func prepare(_ request: inout HTTPRequest) throws {
+            request.headers["X-Stamp"] = self.request?.identifier == "stamped" ? "1" : nil
+            request.headers["X-Base"] = environment.baseURL?.host()
+        }
     }
 
     private struct Stamped: DataRequest {
@@ -222,5 +225,139 @@ import Testing
         }
 
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
+    }
+
+    @Test func contentOfAnotherLengthLeavesNoFile() async throws {
+        let folder = TemporaryFolder()
+        let stream = HTTPBody.Stream(InputStream(data: Data("short".utf8)), length: 10)
+
+        let error = await #expect(throws: RequestError.self) {
+            try await client().urlRequest(for: HTTPRequest("a").body(.stream(stream)), writingBodyTo: folder.url)
+        }
+
+        #expect(error?.underlying is InvalidValue && error?.request?.url.path == "/v1/a")
+        #expect(try folder.names().isEmpty)
+    }
+
+    @Test func cancelledWriteLeavesNoFile() async throws {
+        let folder = TemporaryFolder()
+        let (parts, source) = AsyncStream<Data>.makeStream()
+        source.yield(Data("first".utf8))
+        let request = HTTPRequest("a").method(.put).body(.stream(HTTPBody.Stream(parts)))
+
+        let task = Task { [client = client()] in try await client.urlRequest(for: request, writingBodyTo: folder.url) }
+        try await eventually { try !folder.names().isEmpty }
+        task.cancel()
+
+        let error = await #expect(throws: RequestError.self) { try await task.value }
+        #expect(try error?.code == .cancelled && folder.names().isEmpty)
+    }
+
+    @Test(arguments: ["http", "https"]) func credentialsOfAProxyStayAtTheProxy(_ scheme: String) async throws {
+        let transport = InMemoryTransport { request in
+            request.headers.contains(.proxyAuthorization)
+                ? .text("ok")
+                : .status(.proxyAuthenticationRequired, headers: ["Proxy-Authenticate": "Basic realm=p"])
+        }
+        let own = URLCredential(user: "a", password: "hush", persistence: .none)
+        let interceptor = ChallengeInterceptor(proxy: { _, _ in own }, { _, _ in nil })
+        let client = HTTPClient(baseURL: URL(string: "\(scheme)://a.example"), transport: transport) {
+            $0.interceptors = [interceptor]
+        }
+        _ = try? await client.fetch(Get<Data>("a"))
+
+        let request = try await client.urlRequest(for: Get<Data>("a"))
+
+        #expect(request.value(forHTTPHeaderField: "Proxy-Authorization") == nil)
+    }
+
+    @Test func interceptorThatTriesAgainForEverIsATypedError() async {
+        let error = await #expect(throws: RequestError.self) {
+            try await client { $0.interceptors = [Stubborn()] }.urlRequest(for: Get<Data>("a"))
+        }
+        #expect(error?.code == .unsupported)
+    }
+
+    private struct Stubborn: Interceptor {
+        func intercept(
+            _ request: HTTPRequest,
+            context: InterceptorContext,
+            next: Next
+        ) async throws -> HTTPResponse<ResponseContent> {
+            while true {
+                do { return try await next(request) } catch { await Task.yield() }
+                try Task.checkCancellation()
+            }
+        }
+    }
+
+    /// Forwards both steps to another interceptor.
+    private struct Named: Interceptor {
+        let base: any Interceptor
+
+        func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+            try await base.adapt(&request, context: context)
+        }
+
+        func intercept(
+            _ request: HTTPRequest,
+            context: InterceptorContext,
+            next: Next
+        ) async throws -> HTTPResponse<ResponseContent> {
+            try await base.intercept(request, context: context, next: next)
+        }
+    }
+
+    @Test func wrapperAroundARetrierIsNoError() async throws {
+        let client = client { $0.interceptors = [Named(base: .retrying { _ in .pass }), Named(base: Retrier())] }
+
+        #expect(try await client.urlRequest(for: Get<Data>("a")).url?.path == "/v1/a")
+    }
+
+    @Test func failedRefreshNamesTheRequest() async {
+        let authentication = AuthenticationInterceptor(TokenAuthenticator { _ in throw URLError(.cannotFindHost) })
+
+        let error = await #expect(throws: RequestError.self) {
+            try await client { $0.interceptors = [authentication] }.urlRequest(for: Get<Data>("a"))
+        }
+
+        #expect(error?.code == .authenticationFailed && error?.request?.url.path == "/v1/a")
+    }
+
+    @Test func monitorsSeeNoOperation() async throws {
+        let events = Recorder<String>()
+        let monitor: some EventMonitor = .events { event, _ in events.record("\(event)") }
+        let client = client { $0.monitors = [monitor] }
+
+        _ = try await client.urlRequest(for: Get<Data>("a").monitored(by: monitor))
+
+        #expect(events.elements.isEmpty)
+    }
+
+    @Test func partOfADownloadIsNotAskedFor() async throws {
+        let folder = TemporaryFolder()
+        let file = folder.url.appending(path: "film.mov")
+        let gate = Gate()
+        let transport = InMemoryTransport { _ in
+            .status(.ok, headers: ["ETag": #""1""#, "Accept-Ranges": "bytes"], body: Data(count: 100_000))
+                .held(by: gate, after: 50_000)
+        }
+        let client = HTTPClient(baseURL: Self.base, transport: transport)
+        let download = HTTPRequest("film").download(to: .file(file)).resumingAutomatically()
+        let operation = client.addRequest(download)
+        try await eventually { operation.progress.completedUnitCount > 0 }
+        operation.cancel()
+        gate.open()
+        try await eventually { operation.isFinished }
+
+        let request = try await client.urlRequest(for: download)
+
+        #expect(request.value(forHTTPHeaderField: "Range") == nil && request.url?.path == "/v1/film")
+    }
+
+    @Test func preparingOperationKnowsItsEnvironment() async throws {
+        let request = try await client().urlRequest(for: Stamped())
+
+        #expect(request.value(forHTTPHeaderField: "X-Base") == "api.example.com")
     }
 }
