@@ -9,9 +9,9 @@
 /// let purge: HTTPMethod = "PURGE"
 /// ```
 ///
-/// Methods are case-sensitive: `patch` is not `PATCH`. Only the six that the fetch standard of browsers normalizes are
-/// sent in upper case, however they are written: DELETE, GET, HEAD, OPTIONS, POST, PUT. A method made from a literal or with ``init(_:)`` isn't checked at
-/// once; one that is no token is refused, with an error, when its request is built, and never reaches the wire.
+/// Methods are case-sensitive: `patch` is not `PATCH`. DELETE, GET, HEAD, OPTIONS, POST and PUT are always sent in upper
+/// case, as in browsers (fetch). A method made from a literal or with ``init(_:)`` isn't checked at once; one that is no
+/// token is refused, with an error, when its request is built, and never reaches the wire.
 public struct HTTPMethod:
     Sendable, Hashable, RawRepresentable, ExpressibleByStringLiteral, CustomStringConvertible
 {
@@ -21,11 +21,11 @@ public struct HTTPMethod:
     /// Makes a method of any name.
     public init(_ rawValue: String) {
         let isUpperCase = !rawValue.utf8.contains { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 }
-        let upperCase = isUpperCase ? rawValue : rawValue.uppercased()
-        self.rawValue = isUpperCase || !Self.normalized.contains(upperCase) ? rawValue : upperCase
+        let normalized = isUpperCase ? nil : Self.normalized.first { $0.equalsIgnoringASCIICase(rawValue) }
+        self.rawValue = normalized ?? rawValue
     }
 
-    private static let normalized: Set = ["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"]
+    private static let normalized = ["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"]
 
     /// Makes a method of any name.
     public init(rawValue: String) {

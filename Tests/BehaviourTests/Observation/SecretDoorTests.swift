@@ -179,7 +179,6 @@ import Testing
 
             expectNoSecret(in: body, "body")
             expectNoSecret(in: request, "request")
-            expectNoSecret(in: json(&random), "JSON")
             expectNoSecret(in: Query(["token": Self.marker]), "query")
             expectNoSecret(in: ["token": Self.marker] as URITemplate.Variables, "variables")
             #expect(throws: Never.self) { expectNoSecret(inText: try request.cURL(), "cURL") }

@@ -73,11 +73,15 @@ extension MediaType {
 
     /// Whether a type is in this range, whose parameters count only if the type has them too.
     ///
-    /// `application/json` covers every dialect of JSON, such as `application/vnd.api+json` (RFC 6839, 3.1).
+    /// `application/json` covers every dialect of JSON, such as `application/vnd.api+json` (RFC 6839, 3.1), and a dialect
+    /// covers `application/json`, which many servers call it.
     fileprivate func covers(_ other: MediaType) -> Bool {
         var range = self
         range.parameters.removeAll { other[parameter: $0.name] == nil }
-        if essence == MediaType.json.essence, other.isJSON { (range.type, range.subtype) = (other.type, other.subtype) }
+        let plain = MediaType.json.essence
+        if essence == plain && other.isJSON || isJSON && other.essence == plain {
+            (range.type, range.subtype) = (other.type, other.subtype)
+        }
         return range.matches(other)
     }
 }

@@ -76,8 +76,12 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
 extension JSONValue: CustomStringConvertible {
     /// The value as JSON, with members in the order of their names.
     ///
-    /// Nothing is left out: the library logs no value, and replaces the secrets of content where it logs that.
-    public var description: String { String(decoding: serialized, as: UTF8.self) }
+    /// Secrets are not redacted. The library redacts content where it logs it. Infinity and NaN, which JSON doesn't have,
+    /// are written as strings; a value that is nested deeper than 64 levels, which can't be encoded either, is `…`.
+    public var description: String {
+        let serialized = serialized
+        return serialized.isEmpty ? "…" : String(decoding: serialized, as: UTF8.self)
+    }
 }
 
 // MARK: - Codable

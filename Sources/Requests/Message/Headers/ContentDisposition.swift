@@ -86,8 +86,8 @@ extension ContentDisposition {
     ///
     /// If there are two file names, the one with a character set takes precedence (RFC 6266, 4.3), unless it can't be
     /// read. In the other one, escapes such as `%E6%8A%A5` and encoded words such as `=?UTF-8?B?5oql?=` (RFC 2047) are
-    /// decoded, once, as browsers do it. Common errors of servers are accepted: no type, blanks in a name without quotes, a missing quote, a
-    /// repeated parameter, of which the first counts.
+    /// decoded, once, as browsers do it. Common errors of servers are accepted: no type, blanks in a name without quotes,
+    /// a missing quote, a repeated parameter, of which the first counts.
     ///
     /// - Complexity: O(n) in the length of the text, and in the number of parameters squared, of which 64 are read.
     public init?(parsing text: String) {
@@ -146,36 +146,56 @@ extension String {
         return String(utf8: bytes.percentDecoded())
     }
 
-    /// The text of encoded words, between which blanks don't count (RFC 2047, 6.2); `nil` if there is other text, or a
-    /// word that can't be read.
+    /// The name with its encoded words decoded, between which blanks don't count (RFC 2047, 6.2); `nil` if it has none
+    /// that can be read.
     private var decodedWords: String? {
-        var text = ""
-        for word in utf8.split(separator: UInt8(ascii: " ")) {
-            let parts = String(Substring(word)).split(separator: "?", omittingEmptySubsequences: false)
-            guard parts.count == 5, parts[0] == "=", parts[4] == "=" else { return nil }
-            let bytes: [UInt8]? =
-                switch parts[2].lowercased() {
-                case "b": Data(base64Encoded: String(parts[3])).map(Array.init)
-                case "q": Array(String(parts[3]).escapedWord.utf8).percentDecoded()
-                default: nil
-                }
-            guard let bytes, let decoded = String(bytes, charset: String(parts[1])) else { return nil }
-            text += decoded
+        var (text, blanks, isBehindWord, hasWord) = ("", "", false, false)
+        var rest = utf8[...]
+        while !rest.isEmpty {
+            let blank = rest.prefix(while: ASCII.isBlank)
+            rest = rest[blank.endIndex...]
+            blanks = String(Substring(blank))
+            let word = rest.prefix { !ASCII.isBlank($0) }
+            rest = rest[word.endIndex...]
+            let decoded = String(Substring(word)).decodedWord
+            text += (isBehindWord && decoded != nil ? "" : blanks) + (decoded ?? String(Substring(word)))
+            isBehindWord = decoded != nil
+            hasWord = hasWord || isBehindWord
         }
-        return text.isEmpty ? nil : text
+        return hasWord ? text : nil
     }
 
-    /// The text of an encoded word in the form of Q, with escapes as in an address.
-    private var escapedWord: String {
-        replacing("%", with: "%25").replacing("_", with: " ").replacing("=", with: "%")
+    /// The text of one encoded word (RFC 2047, 2), which may name a language (RFC 2231, 5); `nil` if it is none.
+    private var decodedWord: String? {
+        let parts = split(separator: "?", omittingEmptySubsequences: false)
+        guard parts.count == 5, parts[0] == "=", parts[4] == "=" else { return nil }
+        let bytes: [UInt8]? =
+            switch parts[2].lowercased() {
+            case "b": Data(base64Encoded: String(parts[3])).map(Array.init)
+            case "q": String(parts[3]).quotedBytes
+            default: nil
+            }
+        return bytes.flatMap { String($0, charset: String(parts[1].prefix { $0 != "*" })) }
+    }
+
+    /// The bytes of a word in the form of Q; `nil` if an escape isn't complete.
+    private var quotedBytes: [UInt8]? {
+        let escaped = replacing("%", with: "%25").replacing("_", with: " ").replacing("=", with: "%")
+        let bytes = Array(escaped.utf8)
+        guard bytes.indices.allSatisfy({ bytes[$0] != UInt8(ascii: "%") || bytes.isTriplet(at: $0) }) else {
+            return nil
+        }
+        return bytes.percentDecoded()
     }
 
     /// Reads bytes in a character set; `nil` for one that isn't known, and for bytes that aren't in it.
     fileprivate init?(_ bytes: [UInt8], charset: String) {
         switch charset.lowercasedASCII {
-        case "utf-8", "us-ascii": self.init(utf8: bytes)
+        case "utf-8", "utf8", "us-ascii": self.init(utf8: bytes)
         case "iso-8859-1": self.init(latin1: bytes)
-        default: return nil
+        default:
+            guard let encoding = Encoding(charset: charset) else { return nil }
+            self.init(data: Data(bytes), encoding: encoding)
         }
     }
 }

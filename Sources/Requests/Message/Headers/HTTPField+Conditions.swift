@@ -117,7 +117,7 @@ extension Duration {
     /// The delay that `Retry-After` asks for, as a number of seconds or as a date (RFC 9110, 10.2.3); `nil` for any
     /// other text, such as a negative number.
     ///
-    /// A fraction, which the standard doesn't know, counts as well: some servers write `1.5`.
+    /// Accepts a fraction such as `1.5`, although RFC 9110 doesn't allow one.
     ///
     /// It is never negative, and at most 1,000,000,000 seconds, some thirty years, so that no clock overflows.
     ///

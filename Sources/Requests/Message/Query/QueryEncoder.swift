@@ -23,7 +23,7 @@ public struct QueryEncoder: Sendable {
     public var arrays = Arrays.brackets
     /// The form of a bool; `true` or `false` by default.
     public var bools = Bools.literal
-    /// The form of a date; by default ISO 8601, in UTC, to the second.
+    /// The form of a date; by default ISO 8601, in UTC, to the millisecond.
     public var dates = Dates.iso8601
     /// The form of data; Base64 by default.
     public var data = DataValues.base64

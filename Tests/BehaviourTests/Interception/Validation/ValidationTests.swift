@@ -187,7 +187,10 @@ import Testing
             ("application/hal+json", "application/json, application/hal+json;q=0", false),
             ("application/hal+json", "application/json;q=0, application/hal+json", true),
             ("application/hal+json", "application/json, application/*;q=0", true),
-            ("application/json", "application/hal+json", false),
+            ("application/json", "application/hal+json", true),
+            ("application/json; charset=utf-8", "application/vnd.github+json", true),
+            ("application/vnd.api+json", "application/hal+json", false),
+            ("application/json", "application/hal+json, application/json;q=0", false),
         ] as [(String, String?, Bool)]
     )
     func dialectsOfJSONAreJSON(type: String, accept: String?, isAccepted: Bool) async throws {

@@ -36,6 +36,11 @@ import Testing
             ("attachment; filename=\"%E6%8A%A5.pdf\"", "attachment", "报.pdf"),
             ("attachment; filename=%e6%8a%a5.pdf", "attachment", "报.pdf"),
             ("attachment; filename=\"=?UTF-8?B?5oqlLnBkZg==?=\"", "attachment", "报.pdf"),
+            ("attachment; filename=\"Report =?UTF-8?B?5oqlLnBkZg==?=\"", "attachment", "Report 报.pdf"),
+            ("attachment; filename=\"=?utf-8*en?Q?a_b?= =?utf8?q?=C3=A9?= c.txt\"", "attachment", "a bé c.txt"),
+            ("attachment; filename=\"=?windows-1252?Q?caf=E9?=\t=?Shift_JIS?B?jvA=?=\"", "attachment", "café酒"),
+            ("attachment; filename=\"=?utf-8?q?a=zz?=\"", "attachment", "=?utf-8?q?a=zz?="),
+            ("attachment; filename=\"=?x-none?Q?a?=\"", "attachment", "=?x-none?Q?a?="),
             ("attachment; filename=\"=?utf-8?q?=E6=8A=A5_1.pdf?=\"", "attachment", "报 1.pdf"),
             ("attachment; filename=\"=?iso-8859-1?Q?caf=E9?= =?us-ascii?Q?.txt?=\"", "attachment", "café.txt"),
             // Decoded once, and only if that can be read.
