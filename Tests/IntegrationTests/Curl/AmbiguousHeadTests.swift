@@ -21,6 +21,8 @@ import Testing
         ok + "Transfer-Encoding:\r\n chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
         ok + "Content-Length:\r\n\t5\r\n\r\nhello",
         ok + "Content-Length: 1\r\n \r\n\r\nhello",
+        ok + " Content-Length: 5\r\n\r\nhello",
+        "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + ok + " Content-Length: 5\r\n\r\nhello",
         "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + ok + "Content-Length : 5\r\n\r\nhello",
         "HTTP/1.1 404 Not Found\r\nContent-Length : 5\r\n\r\nhello",
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n",

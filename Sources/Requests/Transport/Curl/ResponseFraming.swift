@@ -94,21 +94,23 @@ struct ResponseFraming: Sendable, Hashable {
     }
 }
 
-/// Notes whether the lines of a head write a length or a transfer coding in a way that readers understand differently.
+/// Detects a `Content-Length` or `Transfer-Encoding` that parsers read differently.
 ///
 /// libcurl ignores a field with a space before its colon (RFC 9112, 5.1), and the part of a value that is folded into the
 /// next line (5.2). Others read both, and would look for the end of the content elsewhere.
 struct FramingLines: Sendable, Hashable {
     private(set) var isAmbiguous = false
-    /// Whether the last line was such a field.
+    /// Whether the last line was such a field, or the status, which nothing continues (RFC 9112, 2.2).
     private var isInField = false
+    private var isFirst = true
 
     mutating func receive(_ line: UnsafeRawBufferPointer) {
         guard let first = line.first, !ASCII.isBlank(first) else {
             isAmbiguous = isAmbiguous || isInField
             return
         }
-        isInField = false
+        isInField = isFirst
+        isFirst = false
         // Most lines need no further look.
         guard ASCII.lowercased(first) == UInt8(ascii: "c") || ASCII.lowercased(first) == UInt8(ascii: "t"),
             let colon = line.offset(of: UInt8(ascii: ":"))
