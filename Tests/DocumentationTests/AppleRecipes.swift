@@ -31,7 +31,7 @@ final class BackgroundTransfers: NSObject, URLSessionDownloadDelegate {
             writingBodyTo: folder
         )
         let task = session.uploadTask(with: request, fromFile: content)
-        task.taskDescription = content.path
+        task.taskDescription = content.lastPathComponent
         task.resume()
     }
 
@@ -47,7 +47,9 @@ final class BackgroundTransfers: NSObject, URLSessionDownloadDelegate {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        if let content = task.taskDescription { try? FileManager.default.removeItem(atPath: content) }
+        // The folder of an app moves with an update.
+        guard let content = task.taskDescription else { return }
+        try? FileManager.default.removeItem(at: folder.appendingPathComponent(content))
     }
 }
 
@@ -84,11 +86,15 @@ struct TokenKeychain: Sendable {
     }
 
     func save(_ token: Token?) {
-        SecItemDelete(query as CFDictionary)
-        guard let token, let data = try? JSONEncoder().encode(token) else { return }
-        let access = kSecAttrAccessibleAfterFirstUnlock
-        let item = query.merging([kSecValueData: data, kSecAttrAccessible: access]) { $1 }
-        SecItemAdd(item as CFDictionary, nil)
+        guard let token, let data = try? JSONEncoder().encode(token) else {
+            SecItemDelete(query as CFDictionary)
+            return
+        }
+        let values: [CFString: Any] = [
+            kSecValueData: data, kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlock,
+        ]
+        let status = SecItemUpdate(query as CFDictionary, values as CFDictionary)
+        if status == errSecItemNotFound { SecItemAdd(query.merging(values) { $1 } as CFDictionary, nil) }
     }
 }
 #endif

@@ -46,9 +46,14 @@ import Testing
         }
 
         func save(_ token: Token?) {
-            try? FileManager.default.removeItem(atPath: path)
-            guard let token, let data = try? JSONEncoder().encode(token) else { return }
-            FileManager.default.createFile(atPath: path, contents: data, attributes: [.posixPermissions: 0o600])
+            guard let token, let data = try? JSONEncoder().encode(token) else {
+                try? FileManager.default.removeItem(atPath: path)
+                return
+            }
+            let new = path + ".new"
+            let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+            guard FileManager.default.createFile(atPath: new, contents: data, attributes: attributes) else { return }
+            rename(new, path)
         }
     }
 
@@ -156,7 +161,7 @@ import Testing
         #expect(Kitchen.server?.requests.count { $0.path == "/tokens" } == 1)
     }
 
-    @Test func tokensAreKeptBetweenLaunches() async throws {
+    @Test func tokensAreKeptBetweenLaunches() {
         let folder = TemporaryFolder()
         let file = TokenFile(path: folder.url.appending(path: "token").path)
         file.save(Token(access: "old", refresh: "once"))
@@ -166,9 +171,7 @@ import Testing
             credential: file.load(),
             onChange: { file.save($0) }
         )
-        let client = HTTPClient(baseURL: api) { $0.interceptors = [authentication] }
-
-        _ = try await client.fetch(Get<Recipe>("favourites"))
+        authentication.setCredential(Token(access: "new", refresh: "once"))
         #expect(file.load()?.access == "new")
 
         authentication.setCredential(nil)

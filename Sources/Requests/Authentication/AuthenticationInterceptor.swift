@@ -22,8 +22,8 @@ import Foundation
 /// the rejection. The underlying error has the code `bodyNotReplayable`.
 ///
 /// A refresh that the server refuses ends the login: the credential is `nil` from then on, and the authenticator decides
-/// with ``Authenticator/isRefusal(_:)`` which errors are refusals. To keep credentials between launches, pass a closure as
-/// `onChange`, and store what it gets.
+/// with ``Authenticator/isRefusal(_:)`` which errors are refusals. To keep credentials between launches, store the
+/// credential in `onChange`.
 ///
 /// A waiting request ends at once when it is cancelled or its deadline passes; the refresh continues for the others.
 ///
@@ -45,10 +45,6 @@ public final class AuthenticationInterceptor<A: Authenticator>: ChallengeAnsweri
     ///   - authenticator: Applies credentials, and refreshes them.
     ///   - credential: The first one, such as a stored one; `nil`, the default, lets the authenticator get it for the
     ///     first request.
-    ///   - onChange: Receives each credential that takes effect, after a login or a refresh, and `nil` after a logout or a
-    ///     refused refresh; not the first one, and never the result of a refresh that a logout has overtaken. Calls come
-    ///     one after the other, in the order of the changes, and before waiting requests continue, on the thread that
-    ///     makes the change. If credentials change faster than it returns, it may skip all but the last.
     ///   - origins: URLs of the origins that receive the credential; `nil`, the default, stands for that of the base
     ///     URL.
     ///   - window: The limit of refreshes in a time; one more is an error of code `excessiveRefresh`. `nil` sets no
@@ -58,15 +54,19 @@ public final class AuthenticationInterceptor<A: Authenticator>: ChallengeAnsweri
     ///   - clock: The clock of the window and the timeout.
     ///   - applies: Whether a request to such an origin is authenticated; by default all are. For example, a login may
     ///     be excluded.
+    ///   - onChange: Receives each credential that takes effect, after a login or a refresh, and `nil` after a logout or a
+    ///     refused refresh; not the first one, and never the result of a refresh that a logout has overtaken. Calls come
+    ///     one after the other, in the order of the changes, and, unless another call is running, before the requests that
+    ///     wait for the credential continue. If credentials change faster than it returns, it may skip all but the last.
     public init(
         _ authenticator: A,
         credential: A.Credential? = nil,
-        onChange: (@Sendable (A.Credential?) -> Void)? = nil,
         origins: [URL]? = nil,
         window: RefreshClient.Window? = .default,
         timeout: Duration? = .seconds(30),
         clock: any Clock<Duration> = ContinuousClock(),
-        applies: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
+        applies: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true },
+        onChange: (@Sendable (A.Credential?) -> Void)? = nil
     ) {
         self.authenticator = authenticator
         self.origins = origins.map { Set($0.map { Origin($0) }) }

@@ -87,7 +87,9 @@ public protocol Authenticator<Credential>: Sendable {
     func isRejection(_ error: RequestError) -> Bool
 
     /// Whether the error of a refresh means that the credential can't be renewed any more; by default, whether the status
-    /// is 400, 401 or 403 (RFC 6749, 5.2).
+    /// is 401, or the content has the error `invalid_grant` of OAuth (RFC 6749, 5.2).
+    ///
+    /// Another error of OAuth, such as `invalid_client`, is about the application, and no refusal.
     ///
     /// The interceptor then forgets the credential, and the next refresh gets `nil`. After any other error, such as a lost
     /// connection, the next request tries to refresh the same credential again.
@@ -123,12 +125,6 @@ extension Authenticator {
         error.code == .unacceptableStatus && error.response?.status == .unauthorized
     }
 
-    /// Whether the status is 400, 401 or 403.
-    public func isRefusal(_ error: any Error) -> Bool {
-        guard let error = error as? RequestError, error.code == .unacceptableStatus, let response = error.response
-        else {
-            return false
-        }
-        return [.badRequest, .unauthorized, .forbidden].contains(response.status)
-    }
+    /// Whether the status is 401, or the error of OAuth is `invalid_grant`.
+    public func isRefusal(_ error: any Error) -> Bool { (error as? RequestError)?.isRefusalOfCredential ?? false }
 }

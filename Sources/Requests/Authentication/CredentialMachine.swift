@@ -79,7 +79,10 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
     ///   - now: The time, from any beginning.
     /// - Returns: The answer.
     mutating func request(_ waiter: Waiter, id: Int, after generation: Int, now: Duration) -> Answer {
-        if generation < logout { return .refuse(.loggedOut) }
+        if generation < logout {
+            // Until the next login, the reason is better known.
+            return .refuse(credential == nil ? failure.map(CredentialRefusal.failed) ?? .loggedOut : .loggedOut)
+        }
         if !isRefreshing, let answer = present(insteadOf: generation) { return answer }
         guard running == nil else {
             waiters[id] = waiter
@@ -140,7 +143,8 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
             return .release(grantPresent())
         case .failure(let error):
             failure = error
-            if isRefused, credential != nil { (credential, changes) = (nil, changes + 1) }
+            // The end of the login: what was sent before isn't sent again as the next user.
+            if isRefused, credential != nil { (credential, changes, logout) = (nil, changes + 1, self.generation) }
             return .release(release(.failure(.failed(error))))
         }
     }

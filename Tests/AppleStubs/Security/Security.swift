@@ -61,6 +61,10 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
 @discardableResult
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus { fatalError() }
 
+@discardableResult
+public func SecItemUpdate(_ query: CFDictionary, _ attributes: CFDictionary) -> OSStatus { fatalError() }
+
+public var errSecItemNotFound: OSStatus { -25300 }
 public var kSecAttrAccessible: CFString { fatalError() }
 public var kSecAttrAccessibleAfterFirstUnlock: CFString { fatalError() }
 public var kSecAttrService: CFString { fatalError() }

@@ -21,8 +21,8 @@ import Testing
         AuthenticationInterceptor(
             authenticator,
             credential: credential,
-            onChange: { [changes] in changes.record($0) },
-            origins: sampleOrigins
+            origins: sampleOrigins,
+            onChange: { [changes] in changes.record($0) }
         )
     }
 
@@ -33,8 +33,9 @@ import Testing
         return HTTPClient(transport: transport) { $0.interceptors = [interceptor] }
     }
 
-    private func refused(_ status: HTTPStatus) -> RequestError {
-        RequestError(.unacceptableStatus, phase: .validating, response: HTTPResponseHead(status: status))
+    private static func refused(_ status: HTTPStatus, _ content: String = "") -> RequestError {
+        let head = HTTPResponseHead(status: status)
+        return RequestError(.unacceptableStatus, phase: .validating, response: head, body: Data(content.utf8))
     }
 
     @Test func storeGetsARefreshedTokenBeforeItIsSent() async throws {
@@ -80,10 +81,12 @@ import Testing
         #expect(changes.elements == [nil] && interceptor.credential == nil)
     }
 
-    @Test(arguments: [HTTPStatus.badRequest, .unauthorized, .forbidden])
-    func storeForgetsATokenWhoseRefreshIsRefused(_ status: HTTPStatus) async throws {
+    @Test(arguments: [
+        refused(.unauthorized), refused(.unauthorized, "expired"), refused(.badRequest, #"{"error": "invalid_grant"}"#),
+        refused(.unauthorized, #"{"error": "invalid_grant", "error_description": "expired"}"#),
+    ])
+    func storeForgetsATokenWhoseRefreshIsRefused(_ error: RequestError) async throws {
         let calls = Recorder<String?>()
-        let error = refused(status)
         let interceptor = interceptor(
             TokenAuthenticator { token in
                 calls.record(token)
@@ -102,9 +105,9 @@ import Testing
     }
 
     @Test(arguments: [
-        RequestError(.connectionLost, phase: .sending),
-        RequestError(.unacceptableStatus, phase: .validating, response: HTTPResponseHead(status: .serviceUnavailable)),
-        RequestError(.unacceptableStatus, phase: .validating, response: HTTPResponseHead(status: .tooManyRequests)),
+        RequestError(.connectionLost, phase: .sending), refused(.serviceUnavailable), refused(.tooManyRequests),
+        refused(.forbidden, "<html>"), refused(.badRequest), refused(.badRequest, #"{"error": "invalid_scope"}"#),
+        refused(.unauthorized, #"{"error": "invalid_client"}"#),
     ])
     func storeKeepsATokenWhoseRefreshFailsForNow(_ error: RequestError) async throws {
         let interceptor = interceptor(TokenAuthenticator { _ in throw error })
@@ -112,6 +115,29 @@ import Testing
         await #expect(throws: RequestError.self) { try await client(interceptor).fetch(WireRequest()) }
 
         #expect(changes.elements.isEmpty && interceptor.credential == "old")
+    }
+
+    @Test func requestOfTheLastUserIsNotSentAsTheNext() async throws {
+        let sent = Recorder<String>()
+        let (late, isSent) = (Gate(), Gate())
+        let transport = InMemoryTransport { request in
+            sent.record("\(request.url.lastPathComponent) \(request.headers[.authorization] ?? "")")
+            guard request.url.lastPathComponent == "late" else { return .status(.unauthorized) }
+            isSent.open()
+            return .status(.unauthorized).held(by: late)
+        }
+        let interceptor = interceptor(TokenAuthenticator { _ in throw Self.refused(.unauthorized) }, credential: "a")
+        let client = HTTPClient(baseURL: home, transport: transport) { $0.interceptors = [interceptor] }
+        let task = Task { try await client.fetch(Post<Data>("late")) }
+        try await isSent.wait()
+        await #expect(throws: RequestError.self) { try await client.fetch(Get<Data>("early")) }
+        #expect(interceptor.credential == nil)
+
+        interceptor.setCredential("b")
+        late.open()
+
+        await #expect(throws: RequestError.self) { try await task.value }
+        #expect(sent.elements == ["late Bearer a", "early Bearer a"])
     }
 
     @Test func closureMayChangeTheCredentialAgain() {
@@ -140,8 +166,8 @@ import Testing
             let interceptor = AuthenticationInterceptor(
                 TokenAuthenticator { _ in "refreshed" },
                 credential: "old",
-                onChange: { changes.record($0) },
-                origins: sampleOrigins
+                origins: sampleOrigins,
+                onChange: { changes.record($0) }
             )
             let transport = InMemoryTransport { request in
                 request.headers[.authorization] == "Bearer old" ? .status(.unauthorized) : .text("ok")

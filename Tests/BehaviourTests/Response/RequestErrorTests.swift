@@ -92,7 +92,12 @@ private struct HushedError: LocalizedError, CustomStringConvertible {
             (error(.unacceptableStatus, .unauthorized), false, true),
             (error(.unacceptableStatus, .forbidden), false, false), (error(.rejected, .unauthorized), false, true),
             (error(.authenticationFailed), false, true),
-            (error(.authenticationFailed, .unauthorized, error(.connectionLost)), false, false),
+            (error(.authenticationFailed, .unauthorized, error(.connectionLost)), true, false),
+            (error(.authenticationFailed, nil, error(.unacceptableStatus, .unauthorized)), false, true),
+            (error(.authenticationFailed, nil, error(.unacceptableStatus, .forbidden)), false, false),
+            (error(.authenticationFailed, nil, error(.unacceptableStatus, .serviceUnavailable)), false, false),
+            (error(.authenticationFailed, nil, error(.unacceptableStatus, .tooManyRequests)), false, false),
+            (error(.authenticationFailed, nil, error(.decoding, .ok)), false, false),
             (error(.dependencyFailed, nil, error(.authenticationFailed)), false, true),
             (error(.dependencyFailed, nil, error(.timedOut)), true, false),
         ]

@@ -95,10 +95,10 @@ func lookUp(_ name: String, in book: Cookbook, as login: Login) async -> String 
         try await book.logIn(login)
         return try await book.dish(name).displayName
     } catch {
-        // Asked first: a refused refresh has the API's reason, too, which isn't about what the user was doing.
+        // Check this first: after a refused refresh, `failure(as:)` is the error of the refresh.
         if error.code == .authenticationFailed, error.isNotAuthorized { return "log in again" }
         if let refusal = error.failure(as: Refusal.self) { return "refused: \(refusal.message)" }
-        return error.isConnectivityError || error.code == .timedOut ? "try again later" : "\(error)"
+        return error.isConnectivityError ? "try again later" : "\(error)"
     }
 }
 
