@@ -82,6 +82,7 @@ import Testing
         let (model, question) = ("small", "Why?")
         struct Answer: Decodable {}
 
+        let png = Data("png".utf8)
         let chat = Post<Answer>("chat").body(
             .json([
                 "model": .value(model),
@@ -100,6 +101,7 @@ import Testing
             .multipart { form in
                 form.add("320x240", for: "size")
                 form.add(.file(photo), for: "photo")
+                form.add(.data(png, type: .png), for: "preview", fileName: "preview.png")
             }
         )
 
@@ -109,13 +111,14 @@ import Testing
         #expect(try post.http.body.data() == Data(#"{"name":"Ada"}"#.utf8))
         #expect(try form.http.body.data() == Data("name=Ada&remember=true".utf8))
         #expect(note.http.body.headers[.contentType] == "text/plain; charset=utf-8")
-        #expect((upload.http.body.source as? MultipartForm)?.parts.count == 2)
+        #expect((upload.http.body.source as? MultipartForm)?.parts.count == 3)
         #expect(try HTTPBody.csv([["a", "b"], ["1", "2"]]).data() == Data("a,b\r\n1,2".utf8))
     }
 
     @Test func bodiesOfSequences() async throws {
         let transport = InMemoryTransport { request in .text(request.method == .get ? "film" : "") }
         let client = HTTPClient(baseURL: URL(string: "https://example.com"), transport: transport)
+        let origin = HTTPClient(baseURL: URL(string: "https://example.com"), transport: transport)
         let (day, size) = ("today", Int64(3))
         @Sendable func entries(of day: String) async throws -> AsyncStream<[UInt8]> {
             AsyncStream { continuation in
@@ -124,7 +127,7 @@ import Testing
             }
         }
 
-        let source = try await client.stream(Get<Data>("films", "7"))
+        let source = try await origin.stream(Get<Data>("films", "7"))
         let film = Put<Void>("archive", "7").body(.stream(source))
         let log = Post<Void>("logs").body(.stream(length: size) { try await entries(of: day) })
         for request in [film.http, log.http] { _ = try await client.send(request) }

@@ -62,7 +62,8 @@ extension URLRequest {
 
     /// Makes a Foundation request of a request whose content is encoded, and whose fields are complete.
     ///
-    /// - Throws: Any error of a stream that can't be opened, and ``InvalidValue`` for a file that can't be read.
+    /// - Throws: Any error of a stream that can't be opened, and ``InvalidValue`` for a file that can't be read. On Linux,
+    ///   a ``RequestError`` of code `unsupported` for an asynchronous sequence.
     init(resolved request: HTTPRequest) throws {
         self.init(withoutStreamsOf: request)
         switch request.body.content {
@@ -72,6 +73,13 @@ extension URLRequest {
             httpBodyStream = try request.body.content.open()
             declare(length: size)
         case .stream(let stream):
+            #if canImport(FoundationNetworking)
+            // A session there reads content on the one queue of all sessions, which it would block.
+            guard !stream.isAsynchronous else {
+                let reason = "a URLRequest can't have the content of an asynchronous sequence: write it to a file"
+                throw RequestError(.unsupported, phase: .building, reason: reason, request: request)
+            }
+            #endif
             httpBodyStream = try stream.open()
             declare(length: stream.length)
         }
@@ -87,7 +95,8 @@ extension URLRequest {
         // Without a base it can't be resolved, and stays relative.
         var resolved = request
         try? resolved.resolve(baseURL: nil, inheriting: [])
-        self.init(url: resolved.url, template: request.fields.template)
+        // Without values that an encoder still has to write.
+        self.init(url: resolved.fields.address.url, template: request.fields.template)
         cachePolicy = request.cachePolicy
         httpMethod = request.method.rawValue
         allowsCellularAccess = request.allowsCellularAccess

@@ -21,7 +21,7 @@ enum PrivateFile {
     ///
     /// - Throws: The error of the system.
     static func create(_ path: String) throws(POSIXError) -> Int32 {
-        try checked(open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600))
+        try checked(open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600))
     }
 
     /// Writes all bytes to a descriptor.

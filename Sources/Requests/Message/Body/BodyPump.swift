@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Reads a body ahead of a consumer that mustn't wait for asynchronous code: the loop of libcurl, a thread.
+/// Buffers a body for a consumer that can't await, such as libcurl's loop.
 ///
 /// At most a mebibyte of a stream or a file is read ahead, whatever its length. A sequence is asked for its next
 /// element only if fewer than 64 KiB are waiting. The last byte of a body with an announced length is passed on only
@@ -15,7 +15,7 @@ final class BodyPump: Sendable {
         case bytes(Int)
         /// None yet; the reader is notified when there are.
         case later
-        /// None ever.
+        /// The body failed.
         case failed(any Error)
     }
 
@@ -25,7 +25,7 @@ final class BodyPump: Sendable {
 
     /// - Parameters:
     ///   - body: The body, which isn't opened yet.
-    ///   - whenReadable: Called when it is open, or has bytes, after it wasn't or hadn't.
+    ///   - whenReadable: Called when the body opens, and when bytes arrive after a read returned `later`.
     init(_ body: HTTPBody.Stream, _ whenReadable: @escaping @Sendable () -> Void) {
         (self.body, self.whenReadable) = (body, whenReadable)
         state = Locked(State(length: body.length, mostWaiting: body.isAsynchronous ? 64 * 1024 : 1024 * 1024))
@@ -106,7 +106,7 @@ final class BodyPump: Sendable {
 
     private func change(_ change: (inout State) -> Void) {
         let isAwaited = state.withLock { state in
-            // The consumer of a closed body has gone.
+            // After `close()`, nobody is listening.
             if case .closed = state.phase { return false }
             change(&state)
             defer { state.isAwaited = false }
@@ -130,11 +130,11 @@ extension BodyPump {
         }
 
         var phase = Phase.new
-        /// Whether the consumer found nothing, and waits to be called.
+        /// Whether the consumer is waiting for `whenReadable`.
         var isAwaited = false
         /// The announced byte count; `nil` if it isn't known.
         private let length: Int64?
-        /// The number of waiting bytes from which nothing more is read.
+        /// The buffered byte count at which reading pauses.
         private let mostWaiting: Int
         private var task: Task<Void, Never>?
         /// The reader, if it has read enough.

@@ -29,7 +29,7 @@ extension HTTPBody.Stream {
         }
     }
 
-    /// Creates a body that iterates over a new sequence each time that it is sent.
+    /// Creates a replayable body: the closure must make a *new* sequence for each attempt.
     ///
     /// - Parameters:
     ///   - length: The byte count of all elements; `nil`, the default, sends them in chunks.

@@ -132,6 +132,8 @@ extension HTTPBody {
                     guard excess == 0 || endsAtLength else { throw Self.wrongLength }
                     return chunk.dropLast(excess)
                 }
+                // Some sequences end when their task is cancelled.
+                try Task.checkCancellation()
                 guard length == nil || count.withLock({ $0 == length }) else { throw Self.wrongLength }
                 return nil
             }

@@ -42,7 +42,9 @@ final class StreamReader: Sendable {
                 guard count >= 0 else {
                     throw (stream as? PolledStream)?.streamError ?? HTTPBody.Stream.wrongLength
                 }
-                return count == 0 ? nil : chunk.prefix(count)
+                // A short chunk would keep the memory of a whole one.
+                let bytes = chunk.prefix(count)
+                return count == 0 ? nil : count < Self.chunkSize / 2 ? Data(bytes) : bytes
             }
         }
     }
@@ -54,7 +56,7 @@ final class StreamReader: Sendable {
         try await withUnsafeThrowingContinuation { continuation in
             queue.async {
                 let result = Swift.Result { try work() }
-                // The reader continues on this thread, which has nothing else to do.
+                // Resume on this thread: it is idle now.
                 RunExecutor.resuming { continuation.resume(with: result) }
             }
         }

@@ -4,7 +4,7 @@
 #if !canImport(FoundationNetworking)
 import Foundation
 
-/// Writes a body into one end of two bound streams, whose other end a session reads.
+/// Writes a body to a bound stream pair that a session reads from.
 ///
 /// A session reads streams on a thread that all sessions share, so a stream must not block there. The body is asked for
 /// its next chunk when the last one was written.
@@ -68,8 +68,10 @@ final class BodyWriter: NSObject, StreamDelegate, @unchecked Sendable {
                 for try await chunk in body { guard await write(chunk) else { break } }
                 cancel()
             } catch {
-                // The end of the stream would look like the end of the content.
-                whenFailed(error)
+                // The end of the stream would look like the end of the content. A body that was stopped hasn't failed.
+                Self.queue.async { [self] in
+                    if !isOver { whenFailed(error) }
+                }
             }
         }
     }

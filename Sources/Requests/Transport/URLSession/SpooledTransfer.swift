@@ -11,12 +11,13 @@ import Foundation
 /// killed.
 final class SpooledTransfer: TransferHandle {
     private enum Phase: Sendable {
-        case writing
+        /// The task that writes, once it is known.
+        case writing(Task<Void, Never>?)
         case sending
         case ended
     }
 
-    private let phase = Locked(Phase.writing)
+    private let phase = Locked(Phase.writing(nil))
     private let flow = FlowControl()
     private let receive: @Sendable (TransferEvent) -> Void
 
@@ -47,7 +48,7 @@ final class SpooledTransfer: TransferHandle {
                 transfer.end(RequestError(ofBody: error))
             }
         }
-        transfer.flow.attach(Writing(task))
+        transfer.keep(task)
         return transfer
     }
 
@@ -56,13 +57,24 @@ final class SpooledTransfer: TransferHandle {
         flow.cancel()
     }
 
+    /// Keeps the task that writes, unless it has written everything, or isn't needed any more.
+    private func keep(_ task: Task<Void, Never>) {
+        let isOver = phase.withLock { phase in
+            if case .writing = phase { phase = .writing(task) }
+            if case .ended = phase { return true }
+            return false
+        }
+        if isOver { task.cancel() }
+    }
+
     /// Ends the transfer, unless it is being sent: then the session does.
     private func end(_ error: RequestError) {
-        let isFirst = phase.withLock { phase in
-            guard case .writing = phase else { return false }
+        let (isFirst, task) = phase.withLock { phase -> (Bool, Task<Void, Never>?) in
+            guard case .writing(let task) = phase else { return (false, nil) }
             phase = .ended
-            return true
+            return (true, task)
         }
+        task?.cancel()
         if isFirst { receive(.end(error)) }
     }
 
@@ -82,23 +94,11 @@ final class SpooledTransfer: TransferHandle {
             let timer = DelayedAction(after: timeout, on: ContinuousClock()) { [self] in
                 let reason = "the body of the request gave no bytes"
                 end(RequestError(.timedOut, phase: .sending, reason: reason, underlying: URLError(.timedOut)))
-                flow.cancel()
             }
             defer { timer.cancel() }
             guard let chunk = try await chunks.next() else { return file }
             try file.append(chunk)
         }
-    }
-
-    /// The handle of the task that writes.
-    private final class Writing: TransferHandle {
-        private let task: Task<Void, Never>
-
-        init(_ task: Task<Void, Never>) {
-            self.task = task
-        }
-
-        func cancel() { task.cancel() }
     }
 }
 
@@ -128,11 +128,15 @@ private final class SpoolFile: Sendable {
     /// The content, from its beginning each time.
     var body: HTTPBody.Stream {
         HTTPBody.Stream { [self] in
-            // The descriptor's own path opens the file again, with a position of its own.
-            let path = "/proc/self/fd/\(descriptor)"
-            let stream = InputStream(fileAtPath: path)
-            guard let stream else { throw FileError(.cannotReadFile, folder, "it has no name") }
-            return stream
+            // Each reader has a position of its own.
+            var offset = 0
+            return PolledStream { [self] buffer in
+                let count = pread(descriptor, buffer.baseAddress, buffer.count, offset)
+                guard count >= 0 else { throw FileError(.cannotReadFile, folder, "its descriptor can't be read") }
+                offset += count
+                return count
+            } releasing: {
+            }
         }
     }
 }
