@@ -3,7 +3,7 @@
 
 import Foundation
 
-// What users of other libraries write first. The compiler answers with the words of this one.
+// Names from other libraries, unavailable here with the replacement as the message.
 
 extension HTTPClient {
     /// Write `transport:`.
@@ -11,9 +11,9 @@ extension HTTPClient {
     public convenience init(
         baseURL: URL?,
         session: any HTTPTransport,
-        _ configure: (inout RequestEnvironment) throws -> Void = { _ in }
-    ) rethrows {
-        try self.init(baseURL: baseURL, transport: session, configure)
+        _ configure: (inout RequestEnvironment) -> Void = { _ in }
+    ) {
+        self.init(baseURL: baseURL, transport: session, configure)
     }
 
     /// Write `transport:`.

@@ -76,7 +76,7 @@ public struct RedirectPolicy: Sendable, Hashable {
 
     /// Whether a response is a redirect that is followed, or an error, whatever its content is.
     func passesOver(contentOf head: HTTPResponseHead) -> Bool {
-        // One that may not be followed is read as a response.
+        // Read the content if the policy may return the redirect as the response.
         guard limit != nil, modification == nil, !staysWithinOrigin else { return false }
         return Self.statuses.contains(head.status) && head[.location] != nil
     }

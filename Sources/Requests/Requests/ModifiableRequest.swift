@@ -169,7 +169,7 @@ extension ModifiableRequest {
     /// let next = request.replacingQuery("offset", 50)
     /// ```
     ///
-    /// A parameter of the client's environment stays: it is sent besides.
+    /// Doesn't replace a parameter that the client adds: both are sent.
     ///
     /// - Parameters:
     ///   - name: The name.

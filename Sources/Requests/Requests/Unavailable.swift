@@ -3,7 +3,7 @@
 
 import Foundation
 
-// What users of other libraries write first. The compiler answers with the words of this one.
+// Names from other libraries, unavailable here with the replacement as the message.
 
 extension TypedRequest where Tag: HTTPMethod.Tag {
     /// Write ``ModifiableRequest/body(_:)-(HTTPBody)``.

@@ -82,7 +82,7 @@ public struct RetryPolicy: Sendable, Hashable {
     /// No retry.
     public static let never = RetryPolicy(limit: 0)
 
-    /// Three retries after 429 alone, for requests with any method: the server has said that it did nothing.
+    /// Retries only 429, up to three times and for any method, because the server didn't process the request.
     ///
     /// It waits as long as `Retry-After` says, and otherwise as ``default`` does. A POST that fails in another way, and may
     /// have been processed, isn't sent again.
