@@ -76,9 +76,11 @@ import Testing
         await #expect { try await client.fetch(upload) } throws: { ($0 as? RequestError)?.code == .redirectRefused }
 
         let trusting = upload.redirect(.follow(sendingBodyToOtherOrigins: true))
+        let near = upload.redirect(.follow(withinOrigin: true))
         let strict = upload.redirect(.refuse)
         try await client.fetch(trusting)
         #expect(there.requests.map(\.body) == [Data("photo".utf8)])
+        #expect(near.options.redirect?.staysWithinOrigin == true)
         await #expect { try await client.fetch(strict) } throws: {
             ($0 as? RequestError)?.response?.status == .temporaryRedirect
         }

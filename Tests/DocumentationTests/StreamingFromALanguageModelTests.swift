@@ -112,10 +112,7 @@ import Testing
             $0.clock = clock
         }
 
-        var busy = RetryPolicy(limit: 3, methods: nil)
-        busy.statuses = [.tooManyRequests]
-        busy.codes = []
-        let request = Post<Data>("chat").retry(busy)
+        let request = Post<Data>("chat").retry(.rateLimited)
 
         async let events = client.serverSentEvents(request).reduce(0) { count, _ in count + 1 }
         try await clock.waitForSleepers()
