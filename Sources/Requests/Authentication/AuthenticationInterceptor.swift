@@ -21,9 +21,9 @@ import Foundation
 /// its failure. A request whose body can't be sent again causes a refresh for later requests, and fails itself, with
 /// the rejection. The underlying error has the code `bodyNotReplayable`.
 ///
-/// A refresh that the server refuses ends the login: the credential is `nil` from then on, and the authenticator decides
-/// with ``Authenticator/isRefusal(_:)`` which errors are refusals. To keep credentials between launches, store the
-/// credential in `onChange`.
+/// A refresh that the server refuses ends the login: the credential is `nil` from then on, and the authenticator
+/// decides with ``Authenticator/isRefusal(_:)`` which errors are refusals. To keep credentials between launches, store
+/// the credential in `onChange`.
 ///
 /// A waiting request ends at once when it is cancelled or its deadline passes; the refresh continues for the others.
 ///
@@ -54,10 +54,11 @@ public final class AuthenticationInterceptor<A: Authenticator>: ChallengeAnsweri
     ///   - clock: The clock of the window and the timeout.
     ///   - applies: Whether a request to such an origin is authenticated; by default all are. For example, a login may
     ///     be excluded.
-    ///   - onChange: Receives each credential that takes effect, after a login or a refresh, and `nil` after a logout or a
-    ///     refused refresh; not the first one, and never the result of a refresh that a logout has overtaken. Calls come
-    ///     one after the other, in the order of the changes, and, unless another call is running, before the requests that
-    ///     wait for the credential continue. If credentials change faster than it returns, it may skip all but the last.
+    ///   - onChange: Receives each credential that takes effect, after a login or a refresh, and `nil` after a logout
+    ///     or a refused refresh; not the first one, and never the result of a refresh that a logout has overtaken.
+    ///     Calls come one after the other, in the order of the changes, and, unless another call is running, before the
+    ///     requests that wait for the credential continue. If credentials change faster than it returns, it may skip
+    ///     all but the last.
     public init(
         _ authenticator: A,
         credential: A.Credential? = nil,

@@ -86,13 +86,13 @@ public protocol Authenticator<Credential>: Sendable {
     /// It isn't called for statuses that the request accepts.
     func isRejection(_ error: RequestError) -> Bool
 
-    /// Whether the error of a refresh means that the credential can't be renewed any more; by default, whether the status
-    /// is 401, or the content has the error `invalid_grant` of OAuth (RFC 6749, 5.2).
+    /// Whether the error of a refresh means that the credential can't be renewed any more; by default, whether the
+    /// status is 401, or the content has the error `invalid_grant` of OAuth (RFC 6749, 5.2).
     ///
     /// Another error of OAuth, such as `invalid_client`, is about the application, and no refusal.
     ///
-    /// The interceptor then forgets the credential, and the next refresh gets `nil`. After any other error, such as a lost
-    /// connection, the next request tries to refresh the same credential again.
+    /// The interceptor then forgets the credential, and the next refresh gets `nil`. After any other error, such as a
+    /// lost connection, the next request tries to refresh the same credential again.
     func isRefusal(_ error: any Error) -> Bool
 }
 

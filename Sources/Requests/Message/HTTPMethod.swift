@@ -9,9 +9,9 @@
 /// let purge: HTTPMethod = "PURGE"
 /// ```
 ///
-/// Methods are case-sensitive: `patch` is not `PATCH`. DELETE, GET, HEAD, OPTIONS, POST and PUT are always sent in upper
-/// case, as in browsers (fetch). A method made from a literal or with ``init(_:)`` isn't checked at once; one that is no
-/// token is refused, with an error, when its request is built, and never reaches the wire.
+/// Methods are case-sensitive: `patch` is not `PATCH`. DELETE, GET, HEAD, OPTIONS, POST and PUT are always sent in
+/// upper case, as in browsers (fetch). A method made from a literal or with ``init(_:)`` isn't checked at once; one
+/// that is no token is refused, with an error, when its request is built, and never reaches the wire.
 public struct HTTPMethod:
     Sendable, Hashable, RawRepresentable, ExpressibleByStringLiteral, CustomStringConvertible
 {

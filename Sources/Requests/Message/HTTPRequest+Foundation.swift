@@ -62,8 +62,8 @@ extension URLRequest {
 
     /// Makes a Foundation request of a request whose content is encoded, and whose fields are complete.
     ///
-    /// - Throws: Any error of a stream that can't be opened, and ``InvalidValue`` for a file that can't be read. On Linux,
-    ///   a ``RequestError`` of code `unsupported` for an asynchronous sequence.
+    /// - Throws: Any error of a stream that can't be opened, and ``InvalidValue`` for a file that can't be read. On
+    ///   Linux, a ``RequestError`` of code `unsupported` for an asynchronous sequence.
     init(resolved request: HTTPRequest) throws {
         self.init(withoutStreamsOf: request)
         switch request.body.content {

@@ -17,8 +17,9 @@ extension HTTPRequest {
     /// What the server is to see belongs into the header fields or the query instead.
     ///
     /// It goes along with the request into its operation, and is the same for all of its attempts, redirects included.
-    /// A copy of the request that an interceptor sends keeps its data; a new request starts without any. Nothing of it is
-    /// sent, and the library doesn't look at it. It is no part of what makes two requests equal: requests that share a transfer keep theirs.
+    /// A copy of the request that an interceptor sends keeps its data; a new request starts without any. Nothing of it
+    /// is sent, and the library doesn't look at it. It is no part of what makes two requests equal: requests that share
+    /// a transfer keep theirs.
     ///
     /// It is a value: changing a copy leaves the request unchanged. Interceptors can read it, but can't pass data to
     /// each other with it.

@@ -11,23 +11,23 @@ extension HTTPClient {
     /// ```
     ///
     /// Use it for a background session, a player or a web view. The result has the base URL, the inherited query and
-    /// fields, the cookies of the client, the credentials of the request and of interceptors, which are refreshed first if
-    /// necessary, and everything that ``Interceptor/adapt(_:context:)`` changes. The token is in the result until it is
-    /// sent, and may have expired by then.
+    /// fields, the cookies of the client, the credentials of the request and of interceptors, which are refreshed first
+    /// if necessary, and everything that ``Interceptor/adapt(_:context:)`` changes. The token is in the result until it
+    /// is sent, and may have expired by then.
     ///
-    /// All guarantees end here: the client doesn't observe, limit, validate, retry or cache what others send, follows no
-    /// redirect, and stores no cookie of the response. If the client has cookies, `httpShouldHandleCookies` is `false`,
-    /// so that no other storage replaces them.
+    /// All guarantees end here: the client doesn't observe, limit, validate, retry or cache what others send, follows
+    /// no redirect, and stores no cookie of the response. If the client has cookies, `httpShouldHandleCookies` is
+    /// `false`, so that no other storage replaces them.
     ///
-    /// The call doesn't wait for a slot of the queue, a limiter or a condition, and has no deadline. Cancelling the task
-    /// ends the wait for a credential.
+    /// The call doesn't wait for a slot of the queue, a limiter or a condition, and has no deadline. Cancelling the
+    /// task ends the wait for a credential.
     ///
-    /// - Parameter request: The request. Content that is a stream or a file becomes `httpBodyStream`, which a background
-    ///   session refuses: use ``urlRequest(for:writingBodyTo:)`` there.
+    /// - Parameter request: The request. Content that is a stream or a file becomes `httpBodyStream`, which a
+    ///   background session refuses: use ``urlRequest(for:writingBodyTo:)`` there.
     /// - Returns: The request, with an absolute address.
     /// - Throws: The failure that the request would have before its first transfer. The code is `unsupported` for an
-    ///   interceptor that has ``Interceptor/intercept(_:context:next:)`` and no `adapt`, since it acts on a transfer. To
-    ///   find out, `intercept` of an interceptor without `adapt` is called until it calls `next`, which throws.
+    ///   interceptor that has ``Interceptor/intercept(_:context:next:)`` and no `adapt`, since it acts on a transfer.
+    ///   To find out, `intercept` of an interceptor without `adapt` is called until it calls `next`, which throws.
     public func urlRequest(for request: some NetworkRequest) async throws(RequestError) -> URLRequest {
         let prepared = try await prepared(request)
         do {
@@ -40,7 +40,8 @@ extension HTTPClient {
     /// Returns the request of ``urlRequest(for:)`` with its content in a file, for an upload in a background session.
     ///
     /// ```swift
-    /// let (request, file) = try await client.urlRequest(for: Put<Void>("films/7").body(.file(film)), writingBodyTo: folder)
+    /// let upload = Put<Void>("films/7").body(.file(film))
+    /// let (request, file) = try await client.urlRequest(for: upload, writingBodyTo: folder)
     /// session.uploadTask(with: request, fromFile: file).resume()
     /// ```
     ///

@@ -66,8 +66,8 @@ public struct RedirectPolicy: Sendable, Hashable {
     ///
     /// The closure gets the request that the policy makes, without the fields that don't belong to its origin, and may
     /// add some. If it leads to another origin than the redirect, that is judged like a redirect there: of the fields
-    /// that it was given, only harmless and released ones follow, and a body is sent only if the policy allows it. Policies with closures are equal
-    /// only if one is a copy of the other.
+    /// that it was given, only harmless and released ones follow, and a body is sent only if the policy allows it.
+    /// Policies with closures are equal only if one is a copy of the other.
     public func modifying(_ modification: @escaping Modification) -> RedirectPolicy {
         var policy = self
         policy.modification = Identified(modification)

@@ -111,7 +111,8 @@ extension NetworkRequest {
 
     /// Makes the request to send, with all changes to it before it inherits anything.
     ///
-    /// - Throws: The error of the request's completion handler, and `CancellationError` if the task is cancelled before.
+    /// - Throws: The error of the request's completion handler, and `CancellationError` if the task is cancelled
+    ///   before.
     func makeHTTPRequest(
         in environment: RequestEnvironment,
         changedBy options: RequestOptions

@@ -198,9 +198,9 @@ extension RequestError {
 extension RequestError {
     /// Whether the connection failed: there is no network, or the server doesn't answer, or not in time.
     ///
-    /// True for the codes `offline`, `cannotConnect`, `connectionLost` and `timedOut`, even if that is the reason for the
-    /// failure of a condition, a dependency or a refresh. A peer that isn't trusted, or whose response is invalid, was
-    /// reached.
+    /// True for the codes `offline`, `cannotConnect`, `connectionLost` and `timedOut`, even if that is the reason for
+    /// the failure of a condition, a dependency or a refresh. A peer that isn't trusted, or whose response is invalid,
+    /// was reached.
     public var isConnectivityError: Bool {
         switch code {
         case .offline, .cannotConnect, .connectionLost, .timedOut: true
@@ -213,8 +213,8 @@ extension RequestError {
     /// Whether the server requires a login: the status is 401, or there is no credential to send.
     ///
     /// A failed refresh counts if it was refused, by a 401 or by the error `invalid_grant` of OAuth. After any other
-    /// failure, such as a lost connection or a 503, the credential may still be valid. A 403 of the request itself doesn't count, since no login changes it: the
-    /// server knows the user (RFC 9110, 15.5.2 and 15.5.4).
+    /// failure, such as a lost connection or a 503, the credential may still be valid. A 403 of the request itself
+    /// doesn't count, since no login changes it: the server knows the user (RFC 9110, 15.5.2 and 15.5.4).
     public var isNotAuthorized: Bool {
         switch code {
         case .authenticationFailed: (underlying as? RequestError)?.isRefusalOfCredential ?? true
@@ -226,8 +226,8 @@ extension RequestError {
 }
 
 extension RequestError {
-    /// Whether the server has refused to renew a credential: with 401, or with the error `invalid_grant` of OAuth (RFC 6749,
-    /// 5.2), but not with another of its errors, which are about the client.
+    /// Whether the server has refused to renew a credential: with 401, or with the error `invalid_grant` of OAuth (RFC
+    /// 6749, 5.2), but not with another of its errors, which are about the client.
     var isRefusalOfCredential: Bool {
         guard code == .unacceptableStatus || code == .rejected, let response else { return isNotAuthorized }
         guard response.status == .badRequest || response.status == .unauthorized else { return false }

@@ -8,8 +8,8 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// Heads that two readers would understand differently, on a connection that stays open: the client would wait for content
-/// until its timeout.
+/// Heads that two readers would understand differently, on a connection that stays open: the client would wait for
+/// content until its timeout.
 @Suite(.bounded) struct AmbiguousHeadTests {
     private static let ok = "HTTP/1.1 200 OK\r\n"
 

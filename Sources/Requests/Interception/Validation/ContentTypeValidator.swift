@@ -73,8 +73,8 @@ extension MediaType {
 
     /// Whether a type is in this range, whose parameters count only if the type has them too.
     ///
-    /// `application/json` covers every dialect of JSON, such as `application/vnd.api+json` (RFC 6839, 3.1), and a dialect
-    /// covers `application/json`, which many servers call it.
+    /// `application/json` covers every dialect of JSON, such as `application/vnd.api+json` (RFC 6839, 3.1), and a
+    /// dialect covers `application/json`, which many servers call it.
     fileprivate func covers(_ other: MediaType) -> Bool {
         var range = self
         range.parameters.removeAll { other[parameter: $0.name] == nil }

@@ -76,8 +76,9 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
 extension JSONValue: CustomStringConvertible {
     /// The value as JSON, with members in the order of their names.
     ///
-    /// Secrets are not redacted. The library redacts content where it logs it. Infinity and NaN, which JSON doesn't have,
-    /// are written as strings; a value that is nested deeper than 64 levels, which can't be encoded either, is `…`.
+    /// Secrets are not redacted. The library redacts content where it logs it. Infinity and NaN, which JSON doesn't
+    /// have, are written as strings; a value that is nested deeper than 64 levels, which can't be encoded either, is
+    /// `…`.
     public var description: String {
         let serialized = serialized
         return serialized.isEmpty ? "…" : String(decoding: serialized, as: UTF8.self)

@@ -86,8 +86,8 @@ extension ContentDisposition {
     ///
     /// If there are two file names, the one with a character set takes precedence (RFC 6266, 4.3), unless it can't be
     /// read. In the other one, escapes such as `%E6%8A%A5` and encoded words such as `=?UTF-8?B?5oql?=` (RFC 2047) are
-    /// decoded, once, as browsers do it. Common errors of servers are accepted: no type, blanks in a name without quotes,
-    /// a missing quote, a repeated parameter, of which the first counts.
+    /// decoded, once, as browsers do it. Common errors of servers are accepted: no type, blanks in a name without
+    /// quotes, a missing quote, a repeated parameter, of which the first counts.
     ///
     /// - Complexity: O(n) in the length of the text, and in the number of parameters squared, of which 64 are read.
     public init?(parsing text: String) {

@@ -45,7 +45,8 @@ extension URL {
 }
 
 extension URL {
-    /// Returns the address, absolute or relative, with more query parameters; without its fragment, which is never sent.
+    /// Returns the address, absolute or relative, with more query parameters; without its fragment, which is never
+    /// sent.
     func adding(_ query: Query) -> URL {
         let (path, present) = absoluteString.splitAtQuery
         let parameters = [String((present ?? "")[...].trimmingEnd(of: "&")), query.percentEncoded].filter {

@@ -6,10 +6,10 @@ import Foundation
 extension URL {
     /// Reads an address from a server, a user or a configuration.
     ///
-    /// Spaces and control characters at its ends, such as a line break, don't count. Each `%XX` stays as it is, and only characters that a part of an address doesn't allow are escaped (RFC 3986).
-    /// Foundation alone would escape all of a part again that has one such character: `a=%2F|` would become
-    /// `a=%252F%7C`, which breaks signed addresses. A `%` that begins no escape becomes `%25`, since no `URL` can hold
-    /// it.
+    /// Spaces and control characters at its ends, such as a line break, don't count. Each `%XX` stays as it is, and
+    /// only characters that a part of an address doesn't allow are escaped (RFC 3986). Foundation alone would escape
+    /// all of a part again that has one such character: `a=%2F|` would become `a=%252F%7C`, which breaks signed
+    /// addresses. A `%` that begins no escape becomes `%25`, since no `URL` can hold it.
     ///
     /// - Parameters:
     ///   - text: The address, absolute or relative.

@@ -96,8 +96,8 @@ struct ResponseFraming: Sendable, Hashable {
 
 /// Detects a `Content-Length` or `Transfer-Encoding` that parsers read differently.
 ///
-/// libcurl ignores a field with a space before its colon (RFC 9112, 5.1), and the part of a value that is folded into the
-/// next line (5.2). Others read both, and would look for the end of the content elsewhere.
+/// libcurl ignores a field with a space before its colon (RFC 9112, 5.1), and the part of a value that is folded into
+/// the next line (5.2). Others read both, and would look for the end of the content elsewhere.
 struct FramingLines: Sendable, Hashable {
     private(set) var isAmbiguous = false
     /// Whether the last line was such a field, or the status, which nothing continues (RFC 9112, 2.2).

@@ -51,9 +51,9 @@ public final class URLSessionTransport: HTTPTransport {
 
     /// Makes a transport with a session of its own.
     ///
-    /// The configuration is copied. A request's headers take precedence over its additional headers, and of
-    /// these, only fields that are harmless there follow a redirect to another origin. A background configuration isn't supported: its tasks
-    /// outlive the process, and operations don't.
+    /// The configuration is copied. A request's headers take precedence over its additional headers, and of these, only
+    /// fields that are harmless there follow a redirect to another origin. A background configuration isn't supported:
+    /// its tasks outlive the process, and operations don't.
     public init(configuration: URLSessionConfiguration) {
         let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
         headers = configuration.headers

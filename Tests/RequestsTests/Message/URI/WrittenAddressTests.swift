@@ -96,7 +96,8 @@ import Testing
         }
     }
 
-    /// A tab or a line break stays, escaped: node removes it, and a filter that reads the text would see another address.
+    /// A tab or a line break stays, escaped: node removes it, and a filter that reads the text would see another
+    /// address.
     @Test(arguments: AddressRecordings.rowsOfControls, ["path", "query", "fragment"])
     func controlCharacterInsideIsEscaped(_ row: AddressRecordings.Row, _ part: String) throws {
         let beginning = try #require(Self.beginnings[part])
