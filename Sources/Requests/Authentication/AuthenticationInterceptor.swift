@@ -77,7 +77,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: ChallengeAnsweri
         }
     }
 
-    /// The credential of the next request; `nil` before the first one, and after a logout.
+    /// The credential of the next request; `nil` before the first one, and after a logout or a refused refresh.
     public var credential: A.Credential? { keeper.credential }
 
     /// Replaces the present credential, after a login, or removes it, for a logout.

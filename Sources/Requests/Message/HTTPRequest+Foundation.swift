@@ -60,7 +60,7 @@ extension URLRequest {
         try self.init(resolved: request)
     }
 
-    /// Makes a Foundation request of a request whose content is encoded, and whose fields are complete.
+    /// Creates a Foundation request from a request with encoded content and complete fields.
     ///
     /// - Throws: Any error of a stream that can't be opened, and ``InvalidValue`` for a file that can't be read. On
     ///   Linux, a ``RequestError`` of code `unsupported` for an asynchronous sequence.

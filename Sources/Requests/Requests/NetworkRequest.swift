@@ -109,7 +109,7 @@ extension NetworkRequest {
         }
     }
 
-    /// Makes the request to send, with all changes to it before it inherits anything.
+    /// Builds the request to send, with all changes that precede the inherited settings.
     ///
     /// - Throws: The error of the request's completion handler, and `CancellationError` if the task is cancelled
     ///   before.

@@ -79,7 +79,7 @@ protocol Published: Sendable {
 extension Locked where Value: Published {
     /// Notifies the readers of the bulletin, outside of the lock, until there is nothing more to report.
     ///
-    /// The former value is released outside of the lock, too: its deinitializer may call back.
+    /// The previous value is also released outside of the lock, because its deinitializer may call back.
     func tell() {
         while let (former, (readers, news)) = withLock({ state in
             let former = state.bulletin.last

@@ -84,7 +84,7 @@ public struct RetryPolicy: Sendable, Hashable {
 
     /// Retries only 429, up to three times and for any method, because the server didn't process the request.
     ///
-    /// It waits as long as `Retry-After` says, and otherwise as ``default`` does. A POST that fails in another way, and
+    /// The wait is that of `Retry-After`, or else that of ``default``. A POST that fails in another way, and
     /// may have been processed, isn't sent again.
     public static let rateLimited: RetryPolicy = {
         var policy = RetryPolicy(limit: 3, methods: nil)

@@ -68,7 +68,7 @@ final class BodyPump: Sendable {
         return state.withLock { $0.open() }
     }
 
-    /// Takes bytes that have been read; the body has to be open, or about to be.
+    /// Takes bytes that have been read; the body must be open or opening.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Chunk {
         let (chunk, waiter) = state.withLock { ($0.take(into: buffer), $0.readsOn()) }
         waiter?.resume(returning: true)
@@ -155,7 +155,7 @@ extension BodyPump {
             return true
         }
 
-        /// Keeps the task that reads, so that it can be cancelled; `false` if it is to be cancelled at once.
+        /// Keeps the task that reads, so that it can be cancelled; `false` if it must be cancelled at once.
         mutating func keep(_ task: Task<Void, Never>) -> Bool {
             if case .closed = phase { return false }
             self.task = task

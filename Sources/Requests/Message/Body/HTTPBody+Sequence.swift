@@ -11,7 +11,7 @@ extension HTTPBody.Stream {
     /// error is the underlying one.
     ///
     /// - Parameters:
-    ///   - elements: The content: pieces of any size, such as `Data` or `[UInt8]`.
+    ///   - elements: The content: chunks of any size, such as `Data` or `[UInt8]`.
     ///   - length: The byte count of all elements; `nil`, the default, sends them in chunks. A sequence that is shorter
     ///     or longer fails the request with the code `invalidRequest`.
     public init<Elements: AsyncSequence & Sendable>(
@@ -33,7 +33,7 @@ extension HTTPBody.Stream {
     ///
     /// - Parameters:
     ///   - length: The byte count of all elements; `nil`, the default, sends them in chunks.
-    ///   - makeElements: Makes the sequence; called for every attempt, on no particular thread. An error that it throws
+    ///   - makeElements: Creates the sequence; called once per attempt, on any thread. An error that it throws
     ///     fails the request, as one of the sequence does.
     public init<Elements: AsyncSequence & SendableMetatype>(
         length: Int64? = nil,
@@ -111,7 +111,7 @@ extension HTTPBody {
     /// ```
     ///
     /// - Parameters:
-    ///   - elements: The content: pieces of any size, such as `Data` or `[UInt8]`.
+    ///   - elements: The content: chunks of any size, such as `Data` or `[UInt8]`.
     ///   - length: The byte count of all elements; `nil`, the default, sends them in chunks. A sequence that is shorter
     ///     or longer fails the request with the code `invalidRequest`.
     ///   - type: The media type; any bytes by default. With `nil` the body sets no type.
@@ -129,7 +129,7 @@ extension HTTPBody {
     /// - Parameters:
     ///   - length: The byte count of all elements; `nil`, the default, sends them in chunks.
     ///   - type: The media type; any bytes by default. With `nil` the body sets no type.
-    ///   - makeElements: Makes the sequence; called for every attempt, on no particular thread.
+    ///   - makeElements: Creates the sequence; called once per attempt, on any thread.
     /// - Returns: The body.
     public static func stream<Elements: AsyncSequence & SendableMetatype>(
         length: Int64? = nil,

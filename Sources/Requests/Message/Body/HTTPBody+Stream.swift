@@ -63,7 +63,7 @@ extension HTTPBody {
             self.init(length: length, isReplayable: isReplayable, .stream(open))
         }
 
-        /// Makes a body that is read by a closure, which returns `nil` at the end; `open` makes it for each attempt.
+        /// Creates a body that a closure reads until it returns `nil`; `open` creates the closure for each attempt.
         package init(
             length: Int64? = nil,
             isReplayable: Bool,
@@ -72,7 +72,7 @@ extension HTTPBody {
             self.init(length: length, isReplayable: isReplayable, .chunks(open))
         }
 
-        /// Makes a body of a file, which is read up to a length.
+        /// Creates a body of a file, read up to a length.
         init(file url: URL, length: Int64) {
             self.init(length: length, isReplayable: true) { try Content.file(url).open() }
             endsAtLength = true

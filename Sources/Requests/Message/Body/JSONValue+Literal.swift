@@ -22,7 +22,7 @@ extension JSONValue {
 
         private init(_ content: (any Encodable & Sendable)?) { self.content = content }
 
-        /// Makes an object of members without nested literals.
+        /// Creates an object from members without nested literals.
         package init(_ members: Members) {
             content = Object(members: members.map { ($0, Literal($1)) })
         }

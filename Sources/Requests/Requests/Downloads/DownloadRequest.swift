@@ -122,7 +122,7 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
     /// - Throws: Any error that a subclass throws.
     open override func prepare(_ request: inout HTTPRequest) throws {
         try super.prepare(&request)
-        // They belong to the operation that receives the response: others store the content as a whole.
+        // Only the operation that receives the response can continue a partial file.
         guard let own = self.request, isExecuting else { return }
         let fields = try download(for: own, sending: request).fields(besides: request.headers)
         for field in fields { request.headers.set(field) }

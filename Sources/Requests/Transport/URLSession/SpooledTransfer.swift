@@ -6,9 +6,8 @@ import Foundation
 
 /// A transfer whose content is written to a file before it is sent.
 ///
-/// On Linux, a session reads content on the one queue of all sessions of the process, so none of it may have to be
-/// waited for. The file is private, and has no name: its bytes are released with the transfer, even if the process is
-/// killed.
+/// On Linux, all sessions of the process read content on one queue, so reading it must never block. The file is
+/// private, and has no name: its bytes are released with the transfer, even if the process is killed.
 final class SpooledTransfer: TransferHandle {
     private enum Phase: Sendable {
         /// The task that writes, once it is known.
