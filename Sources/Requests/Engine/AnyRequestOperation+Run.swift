@@ -12,6 +12,7 @@ extension AnyRequestOperation {
     ///
     /// - Parameter observers: The features of the operation at its start.
     final func run(_ observers: [any OperationObserver]) async {
+        let handling = handling
         do throws(RunFailure) {
             guard let plan = try makePlan(observers) else { return }
             var turn = Try(1, of: self, plan, isObserved: !observers.isEmpty)
@@ -28,7 +29,7 @@ extension AnyRequestOperation {
                         throw RunFailure(sending: error)
                     }
                     guard try isWanted() else { return }
-                    return try await conclude(try turn.judge(answer, to: request), of: request)
+                    return try await handling.conclude(try turn.judge(answer, to: request), of: request)
                 } catch {
                     // After a result, the transfers are cancelled before the task.
                     guard hasNoResult, try isWanted() else { return }
@@ -36,7 +37,7 @@ extension AnyRequestOperation {
                 }
             }
         } catch {
-            fail(error)
+            handling.fail(error)
         }
     }
 
@@ -54,7 +55,7 @@ extension AnyRequestOperation {
         guard try isWanted() else { return nil }
         defer { for observer in observers { observer.observe(.started(self)) } }
         do {
-            let plan = try resolvePlan()
+            let plan = try handling.resolvePlan()
             if let plan, !plan.options.exclusivity.isEmpty { try checkPlace(in: plan.options.exclusivity) }
             return plan
         } catch {

@@ -19,9 +19,12 @@ import Foundation
 open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
     /// The settings of the run.
     final let settings: RunSettings
+    /// How its request is made, and what becomes of the response.
+    final let kind: any ResponseHandling.Type
 
-    init(_ settings: RunSettings) {
+    init(_ settings: RunSettings, _ kind: any ResponseHandling.Type) {
         self.settings = settings
+        self.kind = kind
         super.init()
         if let deadline = settings.plan?.options.deadline ?? settings.environment.deadline { setDeadline(deadline) }
         if let limiter = settings.environment.bandwidthLimiter { add(BandwidthThrottle(limiter)) }
@@ -126,63 +129,15 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
     class func failure(in result: OperationCore.AnyResult) -> (any Error)? { nil }
 
     /// The priority of the request: its own, or the highest of those that share its transfer.
-    var urgency: Int { queuePriority.rawValue }
+    final var urgency: Int { handling.urgency }
 
-    /// Whether the content is collected in memory, up to the limit, and may come from a cache or be shared.
-    var keepsContentInMemory: Bool { true }
-
-    /// Whether the content may have no end, as that of a feed.
-    var isOpenEnded: Bool { false }
-
-    /// Whether it is exempt from a client's maximum of concurrent requests, since it may run for hours.
-    var isOutsideOfBounds: Bool { false }
-
-    /// Whether a failed request may be sent again.
-    var mayTryAgain: Bool { true }
-
-    /// Makes a deferred request, and returns its plan; `nil` if there is a result.
-    func resolvePlan() throws -> RunPlan? { settings.plan }
-
-    /// Makes the request, with its completion handler.
-    func makeRequest() async throws -> HTTPRequest { throw CancellationError() }
-
-    /// Sends a request through the library's links, as often as its content takes.
-    func send(_ request: HTTPRequest, through next: Next) async throws -> Answer {
-        try await next(request)
+    final override func startAnnounced() {
+        if kind.sendsRequest { beginRun() } else { super.startAnnounced() }
     }
 
-    /// Returns the transport for a transfer, by default that of the settings; may add to the request.
-    ///
-    /// - Throws: An error that keeps the request from being sent.
-    func transport(for request: inout HTTPRequest) throws -> (any HTTPTransport)? { settings.transport }
+    final override func willDeliver(_ result: OperationCore.AnyResult?) { handling.willDeliver(result) }
 
-    /// Whether a receiver is made for the response: if the request accepts its status, and it isn't a redirect.
-    func claims(_ head: HTTPResponseHead) -> Bool {
-        guard head.status.category != .redirection, let plan else { return false }
-        return !plan.options.validatesStatus || plan.validStatusCodes.contains(head.status.code)
-    }
-
-    /// Returns why a status isn't accepted, if it doesn't say that itself: a successful one.
-    func refusalReason(of status: HTTPStatus) -> String? {
-        guard successfulStatusCodes.contains(status.code), let codes = plan?.validStatusCodes else { return nil }
-        return "the request accepts only \(codes.prefix(5).map(String.init).joined(separator: ", "))"
-            + (codes.count > 5 ? ", …" : "")
-    }
-
-    /// Makes the receiver for the content of a good response; `nil`, the default, is memory.
-    ///
-    /// - Throws: The failure of the operation.
-    func makeReceiver(
-        for head: HTTPResponseHead,
-        to sent: HTTPRequest,
-        flow: FlowControl
-    ) throws -> (any ContentReceiver)? { nil }
-
-    /// Makes the value of a good, complete response, and finishes.
-    func conclude(_ response: Answer, of request: HTTPRequest) async throws(RunFailure) {}
-
-    /// Finishes with a failure, completed with all that is known about the request and the response.
-    func fail(_ failure: RunFailure) {}
+    final override func didDeliver() { handling.didDeliver() }
 }
 
 /// The settings that a run begins with.
@@ -208,7 +163,7 @@ extension AnyRequestOperation {
         guard record.request != nil else { return isExecuting ? .building : .waiting }
         guard let head = record.head else { return .sending }
         // The content of a feed, and the messages of a socket, may still be read after the transfer has ended.
-        let isJudged = record.last?.isOver != false && !(isOpenEnded && claims(head))
+        let isJudged = record.last?.isOver != false && !(kind.content == .openEnded && handling.acceptsHead(head))
         return isJudged ? .validating : .receiving
     }
 

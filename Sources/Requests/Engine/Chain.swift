@@ -14,7 +14,7 @@ enum Chain {
 
     static let links: [Link] = [
         // A download asks for the missing parts of its file; all other links see each of them.
-        { $0.operation.keepsContentInMemory ? nil : OperationLink(operation: $0.operation) },
+        { $0.operation.kind.content == .inMemory ? nil : PartsLink(operation: $0.operation) },
         // Redirects come next, since all later links work for one address.
         { RedirectLink(policy: $0.redirect) },
         // Credentials answer the hop that was challenged; later links store and count the request with the answer.
@@ -25,7 +25,7 @@ enum Chain {
         // The cache is outside of all limits: a stored answer doesn't have to wait.
         { turn in
             guard let cache = turn.environment.cache else { return nil }
-            guard turn.operation.keepsContentInMemory else { return InvalidationLink(cache: cache) }
+            guard turn.operation.kind.content == .inMemory else { return InvalidationLink(cache: cache) }
             guard turn.options.usesCookies, let cookies = turn.environment.cookies else {
                 return CacheLink(cache: cache, policy: turn.options.caching)
             }
@@ -120,7 +120,7 @@ extension Try {
     @inline(never)
     private func transfer(_ request: HTTPRequest, from next: Next) async throws -> Answer {
         var request = request
-        guard let transport = try operation.transport(for: &request) else { throw CancellationError() }
+        guard let transport = try operation.handling.transport(for: &request) else { throw CancellationError() }
         let transfer = Transfer(request, because: next.cause, heads: next.heads, for: self)
         // If only the end of the run can cancel the task, it cancels the transfer itself, and the task isn't observed.
         return try await transfer.answer(over: transport, for: self, isShielded: plan.interceptors.isEmpty)
@@ -128,10 +128,10 @@ extension Try {
 }
 
 /// Lets an operation send its request as often as its content takes.
-private struct OperationLink: Interceptor {
+private struct PartsLink: Interceptor {
     let operation: AnyRequestOperation
 
     func intercept(_ request: HTTPRequest, context: InterceptorContext, next: Next) async throws -> Answer {
-        try await operation.send(request, through: next)
+        try await operation.handling.send(request, through: next)
     }
 }

@@ -44,7 +44,7 @@ final class Transfer: Sendable {
         self.request = request
         self.cause = cause
         self.isShared = isShared
-        keepsContent = owner.operation.keepsContentInMemory
+        keepsContent = owner.operation.kind.content == .inMemory
         limits = (
             head: owner.options.maximumHeadSize ?? owner.environment.maximumHeadSize,
             content: keepsContent
@@ -160,7 +160,7 @@ final class Transfer: Sendable {
         outgoing.hasOwnLimit = owner.environment.hasOwnLimit || owner.environment.hostLimiter != nil
         if !keepsContent {
             outgoing.isStreamed = true
-            outgoing.isOpenEnded = owner.operation.isOpenEnded
+            outgoing.isOpenEnded = owner.operation.kind.content == .openEnded
             outgoing.maximumBodySize = owner.options.maximumBodySize ?? .max
         }
         return outgoing
@@ -241,9 +241,9 @@ final class Transfer: Sendable {
 
     /// Passes the content to a receiver other than memory, if the request wants the response.
     private func deliver(_ head: HTTPResponseHead, to owner: Try) {
-        let operation = owner.operation
+        let handling = owner.operation.handling
         let isAccepted = !owner.options.validatesStatus || owner.plan.validStatusCodes.contains(head.status.code)
-        guard operation.claims(head) else {
+        guard handling.acceptsHead(head) else {
             if !isAccepted { read(atMost: limits.content, within: Self.refusedTime) }
             return
         }
@@ -252,7 +252,7 @@ final class Transfer: Sendable {
             return read(atMost: limits.content, within: Self.refusedTime)
         }
         do {
-            guard let receiver = try operation.makeReceiver(for: head, to: request, flow: flow) else { return }
+            guard let receiver = try handling.makeReceiver(for: head, to: request, flow: flow) else { return }
             state.withLock { ($0.phase, $0.isDelivered) = (.delivering(receiver), true) }
         } catch {
             stop(.failed(RequestError(error)))

@@ -68,7 +68,7 @@ extension Transfer {
         _ operation: AnyRequestOperation
     ) {
         let (receiver, count) = state.withLock { ($0.receiver, $0.received ?? Int64($0.content.count)) }
-        guard operation.claims(head), let offset = receiver.map(\.count) ?? count else {
+        guard operation.handling.acceptsHead(head), let offset = receiver.map(\.count) ?? count else {
             return report(.content(nil), to: observers)
         }
         let total = request.method == .head ? 0 : head.totalLength(behind: receiver == nil ? 0 : offset)

@@ -12,7 +12,7 @@ extension Try {
     ///   transfer.
     func prepareRequest() async throws(RunFailure) -> HTTPRequest {
         do {
-            var draft = try draft(try await operation.makeRequest())
+            var draft = try draft(try await operation.handling.makeRequest())
             for placed in plan.interceptors {
                 let step = DefaultStep()
                 try await adapt(&draft, by: placed, noting: step)

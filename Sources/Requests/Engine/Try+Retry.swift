@@ -27,7 +27,7 @@ extension Try {
             }
             try await wait(for: strategy, after: failure, to: request)
         case .policies:
-            guard let error = failure.error as? RequestError, !error.code.isLasting, operation.mayTryAgain,
+            guard let error = failure.error as? RequestError, !error.code.isLasting, operation.handling.isRetryable,
                 !plan.interceptors.isEmpty || policy.limit > 0
             else { throw failure }
             try await consider(failure, error, to: request)

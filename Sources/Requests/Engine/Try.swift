@@ -70,7 +70,7 @@ struct Try: Sendable {
     func makeRequest() async throws(RunFailure) -> HTTPRequest {
         if number > 1 { operation.author = nil }
         do {
-            let request = try await operation.makeRequest()
+            let request = try await operation.handling.makeRequest()
             // A run that continues another one has a request that is complete.
             guard operation.settings.firstLink == 0 else { return request }
             return plan.interceptors.isEmpty ? try draft(request).finish() : try await adapted(request)
@@ -207,9 +207,10 @@ struct Try: Sendable {
         }
         // Content that was refused by its head isn't at its destination, and may have been cut: it stays refused, also
         // by a validator that accepts it the second time.
-        if !operation.keepsContentInMemory {
+        if operation.kind.content != .inMemory {
             let cut = RequestError(.rejected, phase: .validating, reason: "only the beginning of the content was read")
-            let refused = operation.claims(response.head) ? headRefusal(of: response.head, to: asked) : nil
+            let isAccepted = operation.handling.acceptsHead(response.head)
+            let refused = isAccepted ? headRefusal(of: response.head, to: asked) : nil
             if let refused = refused ?? (answer.isCut ? cut : nil) { throw refusal(refused, of: response, in: context) }
         }
         if !isOfTransfer {
@@ -253,7 +254,7 @@ struct Try: Sendable {
             }
         }
         guard context.accepts(response.status) else {
-            let reason = operation.refusalReason(of: response.status)
+            let reason = operation.handling.refusalReason(of: response.status)
             throw RequestError(.unacceptableStatus, phase: .validating, reason: reason)
         }
         return .accept

@@ -12,8 +12,8 @@ import Foundation
 final class WireOperation: AnyRequestOperation, @unchecked Sendable {
     typealias Outcome = Result<HTTPResponse<Data>, RequestError>
 
-    private let request: HTTPRequest
-    private let sharedUrgency: (@Sendable () -> Int)?
+    fileprivate let request: HTTPRequest
+    fileprivate let sharedUrgency: (@Sendable () -> Int)?
 
     /// Makes the operation of a request that continues another run.
     ///
@@ -30,7 +30,7 @@ final class WireOperation: AnyRequestOperation, @unchecked Sendable {
     ) {
         self.request = request
         sharedUrgency = urgency
-        super.init(settings)
+        super.init(settings, SubrequestHandling.self)
         guard let monitored else { return }
         let feed = MonitorFeed(settings.environment.monitors, operation: monitored)
         feed.report(.operationCreated)
@@ -56,10 +56,6 @@ final class WireOperation: AnyRequestOperation, @unchecked Sendable {
 
     override var identifier: String? { "nested: \(request)" }
 
-    override var urgency: Int { sharedUrgency?() ?? super.urgency }
-
-    override func startAnnounced() { beginRun() }
-
     /// Sends the request, and waits for its response; cancelling the task cancels the operation.
     func exchange() async throws(RequestError) -> HTTPResponse<Data> {
         let result = await withTaskCancellationHandler {
@@ -75,21 +71,28 @@ final class WireOperation: AnyRequestOperation, @unchecked Sendable {
         unsafeDowncast(result, to: Box<Outcome>.self).value
     }
 
-    override func makeRequest() async throws -> HTTPRequest { request }
-
-    override func conclude(_ response: Answer, of request: HTTPRequest) async throws(RunFailure) {
-        settle(with: Box(Outcome.success(response.map { $0.data ?? Data() })))
-    }
-
-    override func fail(_ failure: RunFailure) {
-        settle { Box(Outcome.failure(settled(failure))) }
-    }
-
     override func makeCancellationResult() -> OperationCore.AnyResult? {
         Box(Outcome.failure(makeCancellation()))
     }
 
     override class func failure(in result: OperationCore.AnyResult) -> (any Error)? {
         if case .failure(let error) = unboxed(result) { error } else { nil }
+    }
+}
+
+/// Delivers the response of a subrequest unchanged.
+private struct SubrequestHandling: ResponseHandling {
+    let operation: WireOperation
+
+    var urgency: Int { operation.sharedUrgency?() ?? operation.queuePriority.rawValue }
+
+    func makeRequest() async throws -> HTTPRequest { operation.request }
+
+    func conclude(_ response: Answer, of request: HTTPRequest) async throws(RunFailure) {
+        operation.settle(with: Box(WireOperation.Outcome.success(response.map { $0.data ?? Data() })))
+    }
+
+    func fail(_ failure: RunFailure) {
+        operation.settle { Box(WireOperation.Outcome.failure(operation.settled(failure))) }
     }
 }

@@ -299,7 +299,7 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
         // A queue of the client's own has no operations of others.
         if !lanes.isOwn { (operation as? AsynchronousOperation)?.add(ClientMark.shared) }
         lanes.follower.add(operation)
-        let isSocket = lanes.isOwn && (operation as? AnyRequestOperation)?.isOutsideOfBounds == true
+        let isSocket = lanes.isOwn && (operation as? AnyRequestOperation)?.kind.ignoresConcurrencyLimit == true
         let lane = RunScope.isOnBehalfOfAnother ? lanes.unbounded : isSocket ? lanes.sockets : lanes.bounded
         lane.addOperation(operation)
         operation.remindQueue()

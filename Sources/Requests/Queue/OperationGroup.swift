@@ -34,7 +34,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     /// The members.
     private let contents: GroupContents
     /// Keeps the group from starting until it is over.
-    private let gate: OperationGate
+    fileprivate let gate: OperationGate
     /// The value that the closure has returned.
     private let value = Locked<Success?>(nil)
 
@@ -59,7 +59,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         gate = OperationGate(behind: causes)
         contents = GroupContents(on: parent)
         underlyingQueue = parent.underlyingQueue.asOptional
-        super.init(source: .value(GroupRequest(typeName: name)), RunSettings())
+        super.init(source: .value(GroupRequest(typeName: name)), RunSettings(), GroupHandling<Success>.self)
         add(contents)
         let monitors = parent.environment.monitors
         if !monitors.isEmpty {
@@ -73,7 +73,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         contents.set(observer(ExclusivePlace.self))
     }
 
-    private var roll: Locked<GroupRoll> { contents.roll }
+    fileprivate var roll: Locked<GroupRoll> { contents.roll }
     private var parent: (any RequestQueue)? { contents.parent }
 
     // MARK: A queue
@@ -289,15 +289,19 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     override var shownRequest: String { shownType }
     override var hasMembers: Bool { true }
 
-    // Normally nothing is left to cancel. Otherwise those members have their results before the group reports its own.
-    override func willDeliver(_ result: OperationCore.AnyResult?) {
-        roll.withLock { $0.end() }.cancel()
-    }
-
-    override func didDeliver() {
-        super.didDeliver()
-        if roll.withLock({ $0.isComplete }) { gate.open() }
-    }
-
     private static var isCancelledKey: String { "isCancelled" }
+}
+
+/// Ends the members of a group with it.
+private struct GroupHandling<Success: Sendable>: LocalHandling {
+    let operation: OperationGroup<Success>
+
+    // Normally nothing is left to cancel. Otherwise those members have their results before the group reports its own.
+    func willDeliver(_ result: OperationCore.AnyResult?) {
+        operation.roll.withLock { $0.end() }.cancel()
+    }
+
+    func didDeliver() {
+        if operation.roll.withLock({ $0.isComplete }) { operation.gate.open() }
+    }
 }

@@ -6,14 +6,15 @@ import Foundation
 /// Builds the request of an operation without sending it.
 // Sendable: Operation requires restating it; the only addition here is a constant.
 final class PreparationOperation<R: NetworkRequest>: AnyRequestOperation, @unchecked Sendable {
-    private let request: R
+    fileprivate let request: R
 
     /// Creates an operation that is never queued or started.
     init(_ request: R, over transport: any HTTPTransport, in environment: RequestEnvironment) {
         self.request = request
         let scope = RunScope.current
         let plan = RunPlan.make(request.resolvedOptions, request.validStatusCodes, in: environment, scope: scope)
-        super.init(RunSettings(transport: transport, environment: environment, scope: scope, plan: plan))
+        let settings = RunSettings(transport: transport, environment: environment, scope: scope, plan: plan)
+        super.init(settings, PreparationHandling<R>.self)
     }
 
     /// Returns the request; cancelling the task ends the wait for a request or a credential.
@@ -39,11 +40,6 @@ final class PreparationOperation<R: NetworkRequest>: AnyRequestOperation, @unche
 
     override var identifier: String? { request.identifier }
 
-    override func makeRequest() async throws -> HTTPRequest {
-        guard let plan else { throw CancellationError() }
-        return try await request.makeHTTPRequest(in: settings.environment, changedBy: plan.options)
-    }
-
     /// Calls `prepare` of the request's operation class, which may be the caller's.
     override func prepare(_ request: inout HTTPRequest) throws {
         var environment = settings.environment
@@ -60,5 +56,15 @@ final class PreparationOperation<R: NetworkRequest>: AnyRequestOperation, @unche
         )
         _ = try operation.resolveRequest()
         try operation.prepare(&request)
+    }
+}
+
+/// Builds the request of an operation that is never sent.
+private struct PreparationHandling<Request: NetworkRequest>: LocalHandling {
+    let operation: PreparationOperation<Request>
+
+    func makeRequest() async throws -> HTTPRequest {
+        guard let plan = operation.plan else { throw CancellationError() }
+        return try await operation.request.makeHTTPRequest(in: operation.settings.environment, changedBy: plan.options)
     }
 }

@@ -19,7 +19,8 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         let plan = request.map { RunPlan.make($0.resolvedOptions, $0.validStatusCodes, in: environment, scope: scope) }
         super.init(
             source: configuration.source,
-            RunSettings(transport: configuration.transport, environment: environment, scope: scope, plan: plan)
+            RunSettings(transport: configuration.transport, environment: environment, scope: scope, plan: plan),
+            configuration.kind
         )
         let monitors = environment.monitors.followed(by: plan?.options.monitors ?? [])
         guard !monitors.isEmpty else { return }
@@ -67,9 +68,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     /// Does nothing: the run of a request begins when its operation has started.
     public final override func execute() {}
 
-    final override func startAnnounced() { beginRun() }
-
-    final override func resolvePlan() throws -> RunPlan? {
+    final func resolvePlan() throws -> RunPlan? {
         if let plan = settings.plan { return plan }
         guard let request = try resolveRequest() else {
             let reason = "another operation has the request of its source"
@@ -85,36 +84,10 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         return core.withLock { $0.result == nil } ? plan : nil
     }
 
-    override func makeRequest() async throws -> HTTPRequest {
+    /// Makes the request, with its completion handler.
+    final func makeRequest() async throws -> HTTPRequest {
         guard let request, let plan else { throw CancellationError() }
         return try await request.makeHTTPRequest(in: environment, changedBy: plan.options)
-    }
-
-    /// Makes the value of a good, complete response, and finishes; by default, ``process(_:)`` makes it.
-    override func conclude(_ response: Answer, of request: HTTPRequest) async throws(RunFailure) {
-        let response = response.map { $0.data ?? Data() }
-        if let queue = environment.decodingQueue { return try await conclude(response, on: queue) }
-        try conclude(response) { try process(response) }
-    }
-
-    @inline(never)
-    private func conclude(_ response: HTTPResponse<Data>, on queue: DispatchQueue) async throws(RunFailure) {
-        let value = await withUnsafeContinuation { decoded in
-            queue.async { decoded.resume(returning: Result { try self.process(response) }) }
-        }
-        try conclude(response) { try value.get() }
-    }
-
-    private func conclude(_ response: HTTPResponse<Data>, _ process: () throws -> R.Success) throws(RunFailure) {
-        do {
-            finish(with: .success(try process()))
-        } catch let error as DecodingError {
-            let reason = "the value is of type \(R.Success.self)"
-            let error = RequestError(.decoding, phase: .decoding, reason: reason, underlying: error)
-            throw RunFailure(error, in: .decoding, response: response)
-        } catch {
-            throw RunFailure(error, in: .decoding, response: response)
-        }
     }
 
     /// Finishes with the value that a consumer makes from a stream or a socket, or with the consumer's error.
@@ -123,9 +96,9 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
             finish(with: .success(try await use()))
         } catch let error as RequestError where error.code == .cancelled {
             // A task of the consumer was cancelled, not this operation, which would already have its result.
-            finish(with: RunFailure(error.underlying ?? error, in: .receiving))
+            fail(RunFailure(error.underlying ?? error, in: .receiving))
         } catch {
-            finish(with: RunFailure(error, in: .receiving))
+            fail(RunFailure(error, in: .receiving))
         }
     }
 
@@ -140,15 +113,59 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         completion(nil)
     }
 
-    override func fail(_ failure: RunFailure) { finish(with: failure) }
-
-    private func finish(with failure: RunFailure) {
+    /// Finishes with a failure, completed with all that is known about the request and the response.
+    final func fail(_ failure: RunFailure) {
         // The failure is completed only if it becomes the result, which may already be another one.
         settle {
             let error = settled(failure)
             // The request's own errors stay unchanged, for its `mapError`.
             let isOwn = failure.isOwn && R.Failure.self != RequestError.self
             return Box(Outcome.failure(mapError(isOwn ? failure.error : error)))
+        }
+    }
+}
+
+/// The handling of the operations that queues create.
+protocol NetworkHandling: ResponseHandling where Owner: NetworkOperation<Request> {
+    associatedtype Request: NetworkRequest
+}
+
+extension NetworkHandling {
+    func makeRequest() async throws -> HTTPRequest { try await operation.makeRequest() }
+    func resolvePlan() throws -> RunPlan? { try operation.resolvePlan() }
+    func fail(_ failure: RunFailure) { operation.fail(failure) }
+}
+
+/// Passes the content, which was collected in memory, to ``NetworkOperation/process(_:)``.
+struct MemoryHandling<Request: NetworkRequest>: NetworkHandling {
+    let operation: NetworkOperation<Request>
+
+    func conclude(_ response: Answer, of request: HTTPRequest) async throws(RunFailure) {
+        let response = response.map { $0.data ?? Data() }
+        if let queue = operation.environment.decodingQueue { return try await conclude(response, on: queue) }
+        try conclude(response) { try operation.process(response) }
+    }
+
+    @inline(never)
+    private func conclude(_ response: HTTPResponse<Data>, on queue: DispatchQueue) async throws(RunFailure) {
+        let value = await withUnsafeContinuation { decoded in
+            queue.async { decoded.resume(returning: Result { try operation.process(response) }) }
+        }
+        try conclude(response) { try value.get() }
+    }
+
+    private func conclude(
+        _ response: HTTPResponse<Data>,
+        _ process: () throws -> Request.Success
+    ) throws(RunFailure) {
+        do {
+            operation.finish(with: .success(try process()))
+        } catch let error as DecodingError {
+            let reason = "the value is of type \(Request.Success.self)"
+            let error = RequestError(.decoding, phase: .decoding, reason: reason, underlying: error)
+            throw RunFailure(error, in: .decoding, response: response)
+        } catch {
+            throw RunFailure(error, in: .decoding, response: response)
         }
     }
 }

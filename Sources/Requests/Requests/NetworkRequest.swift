@@ -138,6 +138,8 @@ public struct OperationConfiguration<R: NetworkRequest>: Sendable {
     public var transport: any HTTPTransport
     /// The settings that it inherits.
     public var environment: RequestEnvironment
+    /// What becomes of the response; the class of the operation sets it.
+    var kind: any ResponseHandling.Type = MemoryHandling<R>.self
 
     /// Makes a configuration.
     public init(

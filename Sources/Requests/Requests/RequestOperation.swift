@@ -24,12 +24,14 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
     /// Makes an operation for a request, which sends nothing: a subclass makes the value.
     public init(source: RequestSource<R>) {
         self.source = source
-        super.init(RunSettings())
+        super.init(RunSettings(), NoHandling.self)
+        if let deferred = source.deferred { add(deferred) }
     }
 
-    init(source: RequestSource<R>, _ settings: RunSettings) {
+    init(source: RequestSource<R>, _ settings: RunSettings, _ kind: any ResponseHandling.Type) {
         self.source = source
-        super.init(settings)
+        super.init(settings, kind)
+        if let deferred = source.deferred { add(deferred) }
     }
 
     // An operation that was neither run nor cancelled, for example because it never got a queue, must still call its
@@ -154,9 +156,5 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
         guard let request else { return shownType }
         if let tag = plan?.options.tag { return tag.shortened() }
         return "\(shownType) \(Redaction.address(request.identifier.withoutDigest).shortened())"
-    }
-
-    override func didDeliver() {
-        source.deferred?.forget()
     }
 }

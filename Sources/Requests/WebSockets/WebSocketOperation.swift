@@ -13,17 +13,18 @@ import Foundation
 /// Cancelling the operation closes the socket with the code 1001.
 // Sendable: Operation requires restating it; the only additions here are a task, and values behind a lock.
 open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchecked Sendable {
-    private typealias Opening = (operation: WebSocketOperation, request: R, socket: WebSocket)
+    fileprivate typealias Opening = (operation: WebSocketOperation, request: R, socket: WebSocket)
 
     /// The open socket, for the task that uses it; `nil` if no socket was opened.
-    private let opening = OneShot<Opening?>()
-    private let user: Task<Void, Never>
+    fileprivate let opening = OneShot<Opening?>()
+    fileprivate let user: Task<Void, Never>
     /// The connection that was upgraded last.
-    private let upgraded = Locked<SocketCore?>(nil)
+    fileprivate let upgraded = Locked<SocketCore?>(nil)
 
     /// Makes an operation.
     public required init(_ configuration: OperationConfiguration<R>) {
         var configuration = configuration
+        configuration.kind = SocketHandling<R>.self
         if let baseURL = configuration.environment.baseURL, baseURL.overHTTP != baseURL {
             configuration.environment.baseURL = baseURL.overHTTP
         }
@@ -40,24 +41,28 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
     }
 
     deinit { opening.fill(nil) }
+}
 
-    final override var keepsContentInMemory: Bool { false }
-    final override var isOpenEnded: Bool { true }
-    final override var isOutsideOfBounds: Bool { true }
+/// Opens a socket with the response, and passes it on to the request's `process`.
+private struct SocketHandling<Request: WebSocketRequest>: NetworkHandling {
+    let operation: WebSocketOperation<Request>
 
-    final override func refusalReason(of status: HTTPStatus) -> String? {
+    static var content: ContentDelivery { .openEnded }
+    static var ignoresConcurrencyLimit: Bool { true }
+
+    func refusalReason(of status: HTTPStatus) -> String? {
         successfulStatusCodes.contains(status.code) ? "a WebSocket needs \(HTTPStatus.switchingProtocols)" : nil
     }
 
-    final override func makeRequest() async throws -> HTTPRequest {
-        var request = try await super.makeRequest()
+    func makeRequest() async throws -> HTTPRequest {
+        var request = try await operation.makeRequest()
         if request.url.overHTTP != request.url { request.url = request.url.overHTTP }
         // Redirects depend on it; the other fields of the handshake are those of one connection.
         request.headers.set(HTTPField(.upgrade, "websocket").setByLibrary())
         guard request.method == .get, request.body.isEmpty else {
             throw InvalidValue(.method, "of a WebSocket is GET, without content", excerpt: request.method.rawValue)
         }
-        let protocols = self.request?.protocols ?? []
+        let protocols = operation.request?.protocols ?? []
         guard protocols.allSatisfy(\.isToken) else {
             throw InvalidValue(.headerValue, "of \(WebSocketHandshake.protocolName) isn't a list of tokens")
         }
@@ -66,57 +71,54 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
         return request
     }
 
-    final override func transport(for sent: inout HTTPRequest) throws -> (any HTTPTransport)? {
-        guard let transport = try super.transport(for: &sent), let request else { return nil }
+    func transport(for sent: inout HTTPRequest) throws -> (any HTTPTransport)? {
+        let environment = operation.environment
+        guard let transport = operation.settings.transport, let request = operation.request else { return nil }
         var random = environment.random
         WebSocketHandshake.complete(&sent.headers, &random)
         let settings = SocketCore.Settings(
             maximumMessageSize: request.maximumMessageSize,
             bufferSize: max(1, request.bufferSize),
-            timeout: sent.timeout ?? plan?.options.timeout ?? environment.timeout ?? .seconds(60),
+            timeout: sent.timeout ?? operation.plan?.options.timeout ?? environment.timeout ?? .seconds(60),
             clock: environment.clock,
-            context: ReceivingContext(of: self)
+            context: ReceivingContext(of: operation)
         )
         return UpgradingTransport(transport, settings) { [self] core in keep(core) }
     }
 
     /// Keeps the connection of a handshake that has succeeded, as a transfer of its own.
     private func keep(_ core: SocketCore) {
-        let isWanted = transition(.transferBegins) == .send
-        core.open { [self] in if isWanted { advance(.transferEnded) } }
-        if plan?.options.deadline == nil { endDeadline() }
-        let former = upgraded.withLock { upgraded in
+        let isWanted = operation.transition(.transferBegins) == .send
+        core.open { [operation] in if isWanted { operation.advance(.transferEnded) } }
+        if operation.plan?.options.deadline == nil { operation.endDeadline() }
+        let former = operation.upgraded.withLock { upgraded in
             defer { if isWanted { upgraded = core } }
             return isWanted ? upgraded : core
         }
         former?.cancel(RequestError(.cancelled, phase: .receiving))
         // If the operation got its result in the meantime, there was no connection to close yet.
-        if isWanted, self.core.withLock({ $0.result != nil }) { endUse() }
+        if isWanted, operation.core.withLock({ $0.result != nil }) { endUse() }
     }
 
-    final override func conclude(_ response: Answer, of sent: HTTPRequest) async throws(RunFailure) {
-        guard response.status == .switchingProtocols, let core = upgraded.withLock({ $0 }), let request else {
+    func conclude(_ response: Answer, of sent: HTTPRequest) async throws(RunFailure) {
+        guard response.status == .switchingProtocols, let core = operation.upgraded.withLock({ $0 }),
+            let request = operation.request
+        else {
             let reason = "the response opens no WebSocket"
             let error = RequestError(.badResponse, phase: .receiving, reason: reason)
             throw RunFailure(error, in: .receiving, response: response.map { $0.data ?? Data() })
         }
-        opening.fill((self, request, WebSocket(response.head, core)))
+        operation.opening.fill((operation, request, WebSocket(response.head, core)))
     }
 
     /// Closes the socket, which isn't needed any more; `process` gets the error of the operation.
     private func endUse() {
-        let error = failure ?? RequestError(.cancelled, phase: .receiving)
-        upgraded.withLock { $0 }?.cancel(error)
+        let error = operation.failure ?? RequestError(.cancelled, phase: .receiving)
+        operation.upgraded.withLock { $0 }?.cancel(error)
     }
 
     // Before the completions: when one is called, nothing is sent any more.
-    override func willDeliver(_ result: OperationCore.AnyResult?) {
-        super.willDeliver(result)
-        endUse()
-    }
+    func willDeliver(_ result: OperationCore.AnyResult?) { endUse() }
 
-    override func didDeliver() {
-        super.didDeliver()
-        user.cancel()
-    }
+    func didDeliver() { operation.user.cancel() }
 }

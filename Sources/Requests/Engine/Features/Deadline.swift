@@ -31,7 +31,7 @@ extension AnyRequestOperation {
         let timer = DelayedAction(after: duration, on: settings.environment.clock) { [weak self] in
             guard let self else { return }
             let reason = "the request may take \(duration) in all"
-            fail(RunFailure(RequestError(.deadlineExceeded, phase: phase, reason: reason), in: phase))
+            handling.fail(RunFailure(RequestError(.deadlineExceeded, phase: phase, reason: reason), in: phase))
         }
         deadline.replace(by: timer)
         // A result that came meanwhile found no timer.

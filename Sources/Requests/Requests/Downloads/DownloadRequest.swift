@@ -109,13 +109,18 @@ extension DownloadRequest where Success == Download.File {
 /// destination.
 // Sendable: Operation requires restating it; the only addition here is one lock.
 open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecked Sendable {
-    private let download = Locked<PartialDownload?>(nil)
+    fileprivate let download = Locked<PartialDownload?>(nil)
+
+    /// Makes an operation.
+    public required init(_ configuration: OperationConfiguration<R>) {
+        var configuration = configuration
+        configuration.kind = FileHandling<R>.self
+        super.init(configuration)
+    }
 
     deinit {
         download.withLock { $0 }?.abandon()
     }
-
-    final override var keepsContentInMemory: Bool { false }
 
     /// Adds the fields that ask for the missing part; a subclass calls `super`.
     ///
@@ -128,26 +133,8 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
         for field in fields { request.headers.set(field) }
     }
 
-    final override func claims(_ head: HTTPResponseHead) -> Bool {
-        super.claims(head) || download.withLock { $0 }?.concerns(head) ?? false
-    }
-
-    final override func makeReceiver(
-        for head: HTTPResponseHead,
-        to sent: HTTPRequest,
-        flow: FlowControl
-    ) throws -> (any ContentReceiver)? {
-        guard let request else { return nil }
-        let limit = plan?.options.maximumBodySize ?? .max
-        do {
-            return try download(for: request, sending: sent).begin(head, flow: flow, limit: limit)
-        } catch let error as FileError {
-            throw RequestError(error)
-        }
-    }
-
     /// The single download of this operation, created with the first request.
-    private func download(for request: R, sending sent: HTTPRequest) throws -> PartialDownload {
+    fileprivate final func download(for request: R, sending sent: HTTPRequest) throws -> PartialDownload {
         if let download = download.withLock({ $0 }) { return download }
         guard result == nil else { throw RequestError(.cancelled, phase: .building) }
         guard !request.resumesAutomatically || request.downloadDestination.fixedFile != nil else {
@@ -161,56 +148,6 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
         // A cancellation in the meantime hasn't seen the new download yet.
         if result != nil { new.close() }
         return new
-    }
-
-    /// Sends the request again as long as a part of the file is missing: from its beginning, or from where it ends.
-    final override func send(_ request: HTTPRequest, through next: Next) async throws -> Answer {
-        var (request, next) = (request, next)
-        while true {
-            let answer: Result<Answer, any Error>
-            do { answer = .success(try await next(request)) } catch { answer = .failure(error) }
-            guard let download = download.withLock({ $0 }), record.last?.isDelivered == true,
-                let reason = try download.review(isComplete: (try? answer.get()) != nil)
-            else { return try answer.get() }
-            guard request.body.isReplayable, !Task.isCancelled else { throw reason.error }
-            report(.retryScheduled(after: .zero, because: complete(reason.error, in: .receiving)))
-            for name in [HTTPField.Name.range, .ifRange] { request.headers.remove(name) }
-            for field in download.fields(besides: request.headers) { request.headers.set(field) }
-            next = next.because(.retry)
-        }
-    }
-
-    final override func conclude(_ response: Answer, of sent: HTTPRequest) async throws(RunFailure) {
-        guard let request else { return }
-        do {
-            try deliver(response, of: sent)
-            guard let download = download.withLock({ $0 }) else {
-                throw RequestError(.emptyResponse, phase: .receiving)
-            }
-            let (url, length) = try download.complete(expecting: request.expectedSHA256.asOptional) { result == nil }
-            // A cancellation in the meantime has its own result.
-            guard result == nil else { return download.retract(url) }
-            let file = Download.File(url: url, length: length, response: response.head)
-            if !finish(with: .success(try request.process(file))) { download.retract(url) }
-        } catch let error as FileError {
-            throw RunFailure(RequestError(error), in: .receiving)
-        } catch let error as RequestError {
-            throw RunFailure(error, in: error.phase)
-        } catch {
-            throw RunFailure(error, in: .decoding)
-        }
-    }
-
-    /// Writes the content of a response that was answered without a transfer, like received content.
-    private func deliver(_ response: Answer, of sent: HTTPRequest) throws {
-        guard case .data(let content) = response.body else { return }
-        // A response without the content, such as 202 to a request for the rest, doesn't complete the file.
-        guard let receiver = try makeReceiver(for: response.head, to: sent, flow: FlowControl()) else {
-            let reason = "the response contains no part of the file"
-            throw RequestError(.emptyResponse, phase: .receiving, reason: reason)
-        }
-        try receiver.receive(content)
-        receiver.end(nil)
     }
 
     // MARK: Resuming
@@ -234,9 +171,84 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
         cancel()
         addCompletion(on: .global()) { _ in completion(self.resumeToken) }
     }
+}
 
-    override func willDeliver(_ result: OperationCore.AnyResult?) {
-        if case .success? = result.map(Self.unboxed) {} else { download.withLock { $0 }?.close() }
+/// Writes the content to a file, and asks for the parts that are missing.
+private struct FileHandling<Request: DownloadRequest>: NetworkHandling {
+    let operation: DownloadOperation<Request>
+
+    static var content: ContentDelivery { .streamed }
+
+    private var download: PartialDownload? { operation.download.withLock { $0 } }
+
+    func acceptsHead(_ head: HTTPResponseHead) -> Bool { acceptsStatus(of: head) || download?.concerns(head) ?? false }
+
+    func makeReceiver(
+        for head: HTTPResponseHead,
+        to sent: HTTPRequest,
+        flow: FlowControl
+    ) throws -> (any ContentReceiver)? {
+        guard let request = operation.request else { return nil }
+        let limit = operation.plan?.options.maximumBodySize ?? .max
+        do {
+            return try operation.download(for: request, sending: sent).begin(head, flow: flow, limit: limit)
+        } catch let error as FileError {
+            throw RequestError(error)
+        }
+    }
+
+    /// Sends the request again as long as a part of the file is missing: from its beginning, or from where it ends.
+    func send(_ request: HTTPRequest, through next: Next) async throws -> Answer {
+        var (request, next) = (request, next)
+        while true {
+            let answer: Result<Answer, any Error>
+            do { answer = .success(try await next(request)) } catch { answer = .failure(error) }
+            guard let download, operation.record.last?.isDelivered == true,
+                let reason = try download.review(isComplete: (try? answer.get()) != nil)
+            else { return try answer.get() }
+            guard request.body.isReplayable, !Task.isCancelled else { throw reason.error }
+            let error = operation.complete(reason.error, in: .receiving)
+            operation.report(.retryScheduled(after: .zero, because: error))
+            for name in [HTTPField.Name.range, .ifRange] { request.headers.remove(name) }
+            for field in download.fields(besides: request.headers) { request.headers.set(field) }
+            next = next.because(.retry)
+        }
+    }
+
+    func conclude(_ response: Answer, of sent: HTTPRequest) async throws(RunFailure) {
+        guard let request = operation.request else { return }
+        do {
+            try deliver(response, of: sent)
+            guard let download else { throw RequestError(.emptyResponse, phase: .receiving) }
+            let digest = request.expectedSHA256.asOptional
+            let (url, length) = try download.complete(expecting: digest) { operation.result == nil }
+            // A cancellation in the meantime has its own result.
+            guard operation.result == nil else { return download.retract(url) }
+            let file = Download.File(url: url, length: length, response: response.head)
+            if !operation.finish(with: .success(try request.process(file))) { download.retract(url) }
+        } catch let error as FileError {
+            throw RunFailure(RequestError(error), in: .receiving)
+        } catch let error as RequestError {
+            throw RunFailure(error, in: error.phase)
+        } catch {
+            throw RunFailure(error, in: .decoding)
+        }
+    }
+
+    /// Writes the content of a response that was answered without a transfer, like received content.
+    private func deliver(_ response: Answer, of sent: HTTPRequest) throws {
+        guard case .data(let content) = response.body else { return }
+        // A response without the content, such as 202 to a request for the rest, doesn't complete the file.
+        guard let receiver = try makeReceiver(for: response.head, to: sent, flow: FlowControl()) else {
+            let reason = "the response contains no part of the file"
+            throw RequestError(.emptyResponse, phase: .receiving, reason: reason)
+        }
+        try receiver.receive(content)
+        receiver.end(nil)
+    }
+
+    func willDeliver(_ result: OperationCore.AnyResult?) {
+        guard let result, case .success = Owner.unboxed(result) else { return download?.close() ?? () }
     }
 }
 

@@ -43,10 +43,10 @@ extension StreamRequest {
 // Sendable: Operation requires restating it; the only additions here are a task, and values that come once.
 open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Sendable {
     /// The stream, for the consumer; `nil` if there is none.
-    private let stream = OneShot<Consumption?>()
-    private let consumer: Locked<(hasBegun: Bool, core: StreamCore?, task: Task<Void, Never>)>
+    fileprivate let stream = OneShot<Consumption?>()
+    fileprivate let consumer: Locked<(hasBegun: Bool, core: StreamCore?, task: Task<Void, Never>)>
 
-    private struct Consumption: Sendable {
+    fileprivate struct Consumption: Sendable {
         let operation: StreamOperation
         let request: R
         let stream: ResponseStream
@@ -60,33 +60,42 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
             await consumption.operation.finish { try await consumption.request.process(consumption.stream) }
         }
         consumer = Locked((false, nil, task))
+        var configuration = configuration
+        configuration.kind = StreamHandling<R>.self
         super.init(configuration)
     }
 
     deinit { stream.fill(nil) }
+}
 
-    final override var keepsContentInMemory: Bool { false }
-    final override var isOpenEnded: Bool { true }
+/// Passes the content on to the request's `process` as it arrives.
+private struct StreamHandling<Request: StreamRequest>: NetworkHandling {
+    let operation: StreamOperation<Request>
 
-    final override func makeReceiver(
+    static var content: ContentDelivery { .openEnded }
+
+    // Consumed content can't be taken back.
+    var isRetryable: Bool { !operation.consumer.withLock { $0.hasBegun } }
+
+    func makeReceiver(
         for head: HTTPResponseHead,
         to sent: HTTPRequest,
         flow: FlowControl
     ) throws -> (any ContentReceiver)? {
-        guard let request else { return nil }
+        guard let request = operation.request else { return nil }
         if let error = head.unrequestedPart(of: sent) { throw error }
-        let maximum = plan?.options.maximumBodySize ?? .max
-        let context = ReceivingContext(of: self)
+        let maximum = operation.plan?.options.maximumBodySize ?? .max
+        let context = ReceivingContext(of: operation)
         let core = StreamCore(limit: request.bufferSize, maximum: maximum, in: context) { flow.set(.buffer, $0) }
         try begin(ResponseStream(head, core), core, request)
         return core
     }
 
-    final override func conclude(_ response: Answer, of sent: HTTPRequest) async throws(RunFailure) {
+    func conclude(_ response: Answer, of sent: HTTPRequest) async throws(RunFailure) {
         // A response that was answered without a transfer, or changed by a validator.
-        guard case .data(let content) = response.body, mayTryAgain, let request else { return }
+        guard case .data(let content) = response.body, isRetryable, let request = operation.request else { return }
         do {
-            let core = StreamCore(of: [content], in: ReceivingContext(of: self))
+            let core = StreamCore(of: [content], in: ReceivingContext(of: operation))
             try begin(ResponseStream(response.head, core), nil, request)
         } catch {
             throw RunFailure(error, in: .receiving)
@@ -96,8 +105,8 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
     /// Lets the request consume a stream.
     ///
     /// - Throws: An error if it already consumes one: an interceptor has sent the request more than once.
-    private func begin(_ stream: ResponseStream, _ core: StreamCore?, _ request: R) throws(RequestError) {
-        let isFirst = consumer.withLock { consumer in
+    private func begin(_ stream: ResponseStream, _ core: StreamCore?, _ request: Request) throws(RequestError) {
+        let isFirst = operation.consumer.withLock { consumer in
             guard !consumer.hasBegun else { return false }
             (consumer.hasBegun, consumer.core) = (true, core)
             return true
@@ -108,8 +117,8 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
         }
         // A result that came meanwhile found no stream to end, and the consumer's task is cancelled: its error comes
         // first.
-        if result != nil { endConsumption() }
-        self.stream.fill(Consumption(operation: self, request: request, stream: stream))
+        if operation.result != nil { endConsumption() }
+        operation.stream.fill(Owner.Consumption(operation: operation, request: request, stream: stream))
     }
 
     /// Ends the consumer's work, which isn't needed any more.
@@ -117,22 +126,18 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
     /// The consumer gets the error of the operation. If the operation was cancelled, the consumer's task is cancelled
     /// too.
     private func endConsumption() {
-        let (_, core, task) = consumer.withLock { $0 }
-        if let failure, failure.code != .cancelled { core?.end(failure) }
+        let (_, core, task) = operation.consumer.withLock { $0 }
+        if let failure = operation.failure, failure.code != .cancelled { core?.end(failure) }
         task.cancel()
     }
 
-    override func willDeliver(_ result: OperationCore.AnyResult?) {
-        super.willDeliver(result)
+    func willDeliver(_ result: OperationCore.AnyResult?) {
         // Before the transfer is cancelled, whose error would reach the consumer first.
         endConsumption()
     }
 
-    // Consumed content can't be taken back.
-    final override var mayTryAgain: Bool { !consumer.withLock { $0.hasBegun } }
-
     // The consumer gets an error of the transfer after the content that had arrived, and its outcome is the operation's.
-    final override func fail(_ failure: RunFailure) {
-        if consumer.withLock({ $0.core })?.hasFailed != true { super.fail(failure) }
+    func fail(_ failure: RunFailure) {
+        if operation.consumer.withLock({ $0.core })?.hasFailed != true { operation.fail(failure) }
     }
 }

@@ -63,8 +63,8 @@ final class CoalescingSeat: OperationObserver {
     /// owner.
     func take(for operation: AnyRequestOperation) {
         let environment = operation.settings.environment
-        guard !isTaken, let plan = operation.plan, isAsked || plan.options.coalesce, operation.keepsContentInMemory,
-            operation.settings.scope == nil, let transport = operation.settings.transport,
+        guard !isTaken, let plan = operation.plan, isAsked || plan.options.coalesce,
+            operation.kind.content == .inMemory, operation.settings.scope == nil, let transport = operation.settings.transport,
             queue.isClient || plan.interceptors.isEmpty && environment.cookies == nil && environment.cache == nil
         else { return }
         let key = Key(

@@ -1,0 +1,164 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// Describes one kind of request to the engine: how the request is built, and what happens to its response.
+///
+/// Each operation class passes its type to the engine once, in its initializer. A value is a view of the operation with
+/// its own class, and stores nothing else, so the engine creates one for each call, without an allocation.
+protocol ResponseHandling: Sendable {
+    /// The class of the operations.
+    associatedtype Owner: AnyRequestOperation
+
+    /// Where the content of a response goes.
+    static var content: ContentDelivery { get }
+
+    /// Whether the operations ignore a client's maximum of concurrent requests, because they may run for hours.
+    static var ignoresConcurrencyLimit: Bool { get }
+
+    /// Whether the operations send a request when they start.
+    static var sendsRequest: Bool { get }
+
+    var operation: Owner { get }
+
+    init(operation: Owner)
+
+    // MARK: The request
+
+    /// Returns the settings of the run; creates a deferred request first.
+    ///
+    /// - Returns: The settings, or `nil` if the operation already has its result.
+    /// - Throws: The failure of the operation.
+    func resolvePlan() throws -> RunPlan?
+
+    /// Builds the request, using its completion handler.
+    ///
+    /// - Throws: The failure of the operation.
+    func makeRequest() async throws -> HTTPRequest
+
+    /// Returns the transport for a transfer, by default that of the operation; may add header fields.
+    ///
+    /// - Throws: An error that prevents the transfer.
+    func transport(for request: inout HTTPRequest) throws -> (any HTTPTransport)?
+
+    /// Sends a request through the built-in interceptors, by default once.
+    ///
+    /// Used only if the content isn't collected in memory.
+    func send(_ request: HTTPRequest, through next: Next) async throws -> Answer
+
+    /// Whether a failed request may be sent again; true by default.
+    var isRetryable: Bool { get }
+
+    /// The priority of the request, for limiters; by default that of the operation.
+    var urgency: Int { get }
+
+    // MARK: The response
+
+    /// Returns whether to create a receiver for a response; by default if the request accepts its status.
+    func acceptsHead(_ head: HTTPResponseHead) -> Bool
+
+    /// Returns why a status isn't accepted, if the status itself doesn't explain it, as a successful one.
+    func refusalReason(of status: HTTPStatus) -> String?
+
+    /// Creates the receiver for the content of an accepted response.
+    ///
+    /// - Throws: The failure of the operation.
+    func makeReceiver(
+        for head: HTTPResponseHead,
+        to sent: HTTPRequest,
+        flow: FlowControl
+    ) throws -> (any ContentReceiver)?
+
+    // MARK: The end
+
+    /// Creates the value of a valid, complete response, and finishes the operation.
+    func conclude(_ response: Answer, of request: HTTPRequest) async throws(RunFailure)
+
+    /// Finishes the operation with a failure, to which the known facts are added.
+    func fail(_ failure: RunFailure)
+
+    /// Called once, as soon as there is a result, before anything else learns of it.
+    func willDeliver(_ result: OperationCore.AnyResult?)
+
+    /// Called once, after the completions have been enqueued; releases resources.
+    func didDeliver()
+}
+
+/// Where the content of a response goes.
+enum ContentDelivery: Sendable {
+    /// It is collected in memory, up to the limit. A cache may provide it, and several operations may share it.
+    case inMemory
+    /// A receiver gets it as it arrives.
+    case streamed
+    /// A receiver gets it as it arrives, and it may have no end, like an event stream.
+    case openEnded
+}
+
+extension ResponseHandling {
+    static var content: ContentDelivery { .inMemory }
+    static var ignoresConcurrencyLimit: Bool { false }
+    static var sendsRequest: Bool { true }
+
+    func resolvePlan() throws -> RunPlan? { operation.settings.plan }
+
+    func transport(for request: inout HTTPRequest) throws -> (any HTTPTransport)? { operation.settings.transport }
+
+    func send(_ request: HTTPRequest, through next: Next) async throws -> Answer { try await next(request) }
+
+    var isRetryable: Bool { true }
+
+    var urgency: Int { operation.queuePriority.rawValue }
+
+    func acceptsHead(_ head: HTTPResponseHead) -> Bool { acceptsStatus(of: head) }
+
+    /// Returns whether the request accepts the status of a response, and it isn't a redirect.
+    func acceptsStatus(of head: HTTPResponseHead) -> Bool {
+        guard head.status.category != .redirection, let plan = operation.plan else { return false }
+        return !plan.options.validatesStatus || plan.validStatusCodes.contains(head.status.code)
+    }
+
+    func refusalReason(of status: HTTPStatus) -> String? {
+        guard successfulStatusCodes.contains(status.code), let codes = operation.plan?.validStatusCodes else {
+            return nil
+        }
+        return "the request accepts only \(codes.prefix(5).map(String.init).joined(separator: ", "))"
+            + (codes.count > 5 ? ", …" : "")
+    }
+
+    func makeReceiver(
+        for head: HTTPResponseHead,
+        to sent: HTTPRequest,
+        flow: FlowControl
+    ) throws -> (any ContentReceiver)? { nil }
+
+    func willDeliver(_ result: OperationCore.AnyResult?) {}
+    func didDeliver() {}
+
+    /// Creates the view of an operation that has passed this type to the engine.
+    // The only conversion to the operation's own class. Checking it would take longer than most calls.
+    fileprivate init(of operation: AnyRequestOperation) {
+        self.init(operation: unsafeDowncast(operation, to: Owner.self))
+    }
+}
+
+extension AnyRequestOperation {
+    /// The view of the operation with its own class.
+    final var handling: any ResponseHandling { kind.init(of: self) }
+}
+
+/// The handling of an operation that sends no request: a group, or a subclass of ``RequestOperation`` itself.
+protocol LocalHandling: ResponseHandling {}
+
+extension LocalHandling {
+    static var sendsRequest: Bool { false }
+
+    func makeRequest() async throws -> HTTPRequest { throw CancellationError() }
+    func conclude(_ response: Answer, of request: HTTPRequest) async throws(RunFailure) {}
+    func fail(_ failure: RunFailure) {}
+}
+
+/// The handling of an operation whose subclass creates the value.
+struct NoHandling: LocalHandling {
+    let operation: AnyRequestOperation
+}
