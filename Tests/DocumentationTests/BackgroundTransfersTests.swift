@@ -13,7 +13,7 @@ import Testing
         func intercept(
             _ request: HTTPRequest,
             context: InterceptorContext,
-            next: Next
+            next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             try await next(request)
         }

@@ -15,7 +15,7 @@ import Testing
         func intercept(
             _ request: HTTPRequest,
             context: InterceptorContext,
-            next: Next
+            next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             let start = clock.now
             defer { report(request, start.duration(to: clock.now)) }
@@ -39,7 +39,7 @@ import Testing
         func intercept(
             _ request: HTTPRequest,
             context: InterceptorContext,
-            next: Next
+            next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             guard request.url.host() == context.baseURL?.host() else { return try await next(request) }
             return try await next(signed(request))
@@ -52,7 +52,7 @@ import Testing
         func intercept(
             _ request: HTTPRequest,
             context: InterceptorContext,
-            next: Next
+            next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             guard request.method == .get else { return try await next(request) }
             if let known = answers[request.url] { return known }
@@ -69,7 +69,7 @@ import Testing
         func intercept(
             _ request: HTTPRequest,
             context: InterceptorContext,
-            next: Next
+            next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             guard request.method.isSafe else { return try await next(request) }
             return try await withThrowingTaskGroup(of: HTTPResponse<ResponseContent>.self) { group in

@@ -60,9 +60,10 @@ public final class ChallengeInterceptor: HopAuthenticating {
     func authenticate(
         _ request: HTTPRequest,
         context: InterceptorContext,
+        proxy: ProxyRoute?,
         send: (HTTPRequest, TransferRecord.Cause?) async throws -> Answer
     ) async throws -> Answer {
-        var hop = Hop(request: request, context: context, askers: askers(of: request, in: context))
+        var hop = Hop(request: request, context: context, askers: askers(of: request, proxy, context))
         var outgoing = prepared(&hop)
         var cause: TransferRecord.Cause?
         while true {
@@ -110,16 +111,18 @@ public final class ChallengeInterceptor: HopAuthenticating {
     // MARK: Before a challenge
 
     /// Returns those whose challenges to a request are answered with the credentials of the application.
-    private func askers(of request: HTTPRequest, in context: InterceptorContext) -> [CredentialSpace.Asker] {
+    private func askers(
+        of request: HTTPRequest,
+        _ proxy: ProxyRoute?,
+        _ context: InterceptorContext
+    ) -> [CredentialSpace.Asker] {
         var askers: [CredentialSpace.Asker] = []
         if !request.headers.contains(.authorization), request.inherits(from: context.baseURL),
             request.fields.originChange == .none
         {
             askers.append(.origin(Origin(request.url)))
         }
-        if proxyCredential != nil, let proxy = context.source.proxyRoute,
-            !request.headers.contains(.proxyAuthorization)
-        {
+        if proxyCredential != nil, let proxy, !request.headers.contains(.proxyAuthorization) {
             askers.append(request.isSeenByProxies ? .proxy(proxy) : .tunnel(proxy))
         }
         return askers
@@ -211,7 +214,7 @@ public final class ChallengeInterceptor: HopAuthenticating {
         _ context: InterceptorContext,
         _ provider: @escaping Provider
     ) {
-        let scope = RunScope(refreshBy: self, within: context.source.scope)
+        let scope = RunScope(refreshBy: self, within: context.scope)
         let task = RunExecutor.task {
             let credential = await scope.run { await provider(challenge, url) }
             scope.end()

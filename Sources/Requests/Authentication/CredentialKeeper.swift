@@ -207,7 +207,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         in context: InterceptorContext,
         _ refresh: @escaping Refresh
     ) {
-        let scope = RunScope(refreshBy: self, within: context.source.scope)
+        let scope = RunScope(refreshBy: self, within: context.scope)
         // Also if it is called from a task that isn't a child of this one.
         let client = RefreshClient { request in try await scope.run { try await context.send(request) } }
         // The first outcome counts, and a cancelled task makes one too.

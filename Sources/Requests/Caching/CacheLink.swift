@@ -10,7 +10,7 @@ struct CacheLink: Interceptor {
     /// Called with the heads of responses that no other link sees: those of validations in the background.
     var onHead: @Sendable (HTTPResponseHead, _ request: HTTPRequest) -> Void = { _, _ in }
 
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: Next) async throws -> Answer {
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> Answer {
         // A request that changes a resource removes its stored responses in any case.
         if policy == .none, request.method.isSafe {
             guard request.cachePolicy != .returnCacheDataDontLoad else {
@@ -21,14 +21,14 @@ struct CacheLink: Interceptor {
         let use = CacheUse(of: cache, by: request, policy)
         switch use.answer(isRetry: next.cause == .retry) {
         case .fresh(let response):
-            context.source.recordAnswer(to: request)
+            context.run.recordAnswer(to: request)
             return response.map { .data($0) }
         case .stale(let response, let outgoing, let stored):
-            context.source.detach(use.name, request, through: next) { [onHead] next in
+            context.run.detach(use.name, request, through: next) { [onHead] next in
                 let next = next.observed { onHead($0, request) }
                 return try await send(outgoing, use, stored: stored, next)
             }
-            context.source.recordAnswer(to: request)
+            context.run.recordAnswer(to: request)
             return response.map { .data($0) }
         case .unavailable:
             throw RequestError(.notCached, phase: .sending, request: request)
@@ -50,7 +50,7 @@ struct CacheLink: Interceptor {
         _ outgoing: HTTPRequest,
         _ use: CacheUse,
         stored: CachedResponse? = nil,
-        _ next: Next
+        _ next: InterceptorChain
     ) async throws -> Answer {
         let answer = try await sendChange(outgoing, of: use.request, next: next)
         // By the clock of the cache, since the start of the transfer: time spent waiting for a limit doesn't age the
@@ -80,7 +80,7 @@ extension CacheLink {
     /// Sends a request, and removes outdated responses if it has changed something.
     ///
     /// It has as soon as the head of the response says so, even if the content then fails to arrive.
-    private func sendChange(_ outgoing: HTTPRequest, of request: HTTPRequest, next: Next) async throws -> Answer {
+    private func sendChange(_ outgoing: HTTPRequest, of request: HTTPRequest, next: InterceptorChain) async throws -> Answer {
         guard !request.method.isSafe else { return try await next(outgoing) }
         let head = Locked<HTTPResponseHead?>(nil)
         // Not by the observer, which files would hold up.
@@ -94,7 +94,7 @@ extension CacheLink {
 struct InvalidationLink: Interceptor {
     let cache: ResponseCache
 
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: Next) async throws -> Answer {
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> Answer {
         // At the head, which the caller sees at once: a stream may have no end.
         try await next(request) { [cache] head in cache.invalidate(after: request, answeredWith: head) }
     }

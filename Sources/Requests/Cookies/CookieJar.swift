@@ -167,10 +167,12 @@ public final class CookieJar: CookieStorage {
 struct CookieLink: Interceptor {
     let cookies: any CookieStorage
 
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: Next) async throws -> Answer {
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> Answer {
         guard request.usesCookies else { return try await next(request) }
         let complete = request.addingCookies(of: cookies)
-        return try await next(complete) { [cookies, url = complete.url] head in cookies.store(head, from: url) }
+        // Not as an argument of the call, which would be another frame below all others.
+        let next = next.observed { [cookies, url = complete.url] head in cookies.store(head, from: url) }
+        return try await next(complete)
     }
 }
 

@@ -14,8 +14,8 @@ extension AnyRequestOperation {
     final func run(_ observers: [any OperationObserver]) async {
         let handling = handling
         do throws(RunFailure) {
-            guard let plan = try makePlan(observers) else { return }
-            var turn = Try(1, of: self, plan, isObserved: !observers.isEmpty)
+            guard let configuration = try resolve(observers) else { return }
+            var turn = Try(1, of: self, configuration)
             try await turn.checkConditions()
             while try isWanted() {
                 var sent: HTTPRequest?
@@ -24,7 +24,7 @@ extension AnyRequestOperation {
                     sent = request
                     let answer: Answer
                     do {
-                        answer = try await turn.send(request, from: turn.begin())
+                        answer = try await turn.begin(isShared: isShared(observers))(request)
                     } catch {
                         throw RunFailure(sending: error)
                     }
@@ -50,17 +50,24 @@ extension AnyRequestOperation {
         throw RunFailure(RequestError(.cancelled, phase: phase), in: phase)
     }
 
-    /// Makes the request if it is deferred, and returns the plan; `nil` if there is a result.
-    private func makePlan(_ observers: [any OperationObserver]) throws(RunFailure) -> RunPlan? {
+    /// Creates the request if it is deferred, and returns the configuration; `nil` if there is a result.
+    private func resolve(_ observers: [any OperationObserver]) throws(RunFailure) -> RunConfiguration? {
         guard try isWanted() else { return nil }
         defer { for observer in observers { observer.observe(.started(self)) } }
         do {
-            let plan = try handling.resolvePlan()
-            if let plan, !plan.options.exclusivity.isEmpty { try checkPlace(in: plan.options.exclusivity) }
-            return plan
+            let configuration = try handling.resolve()
+            if let configuration, !configuration.options.exclusivity.isEmpty {
+                try checkPlace(in: configuration.options.exclusivity)
+            }
+            return configuration
         } catch {
             throw RunFailure(error, in: .building)
         }
+    }
+
+    /// Returns whether the request may share the transfer of an equal one.
+    private func isShared(_ observers: [any OperationObserver]) -> Bool {
+        !observers.isEmpty && observer(CoalescingSeat.self)?.isTaken == true
     }
 
     /// Whether there is no result yet.

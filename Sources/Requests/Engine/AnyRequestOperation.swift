@@ -17,17 +17,37 @@ import Foundation
 /// Only the library's own classes inherit from it directly; yours inherit from one of these.
 // Sendable: Operation requires restating it; the only additions here are constants.
 open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
-    /// The settings of the run.
-    final let settings: RunSettings
-    /// How its request is made, and what becomes of the response.
+    /// The transport of the request; `nil` for an operation that sends nothing.
+    final let ownTransport: (any HTTPTransport)?
+    /// The work for which the request is sent, if any.
+    final let scope: RunScope?
+    /// How its request is built, and what happens to the response.
     final let kind: any ResponseHandling.Type
+    /// The configuration of a known request, or the environment's for one that is created at the start.
+    private let initialConfiguration: RunConfiguration
+    /// Whether the request is created when the operation starts.
+    final let isDeferred: Bool
 
-    init(_ settings: RunSettings, _ kind: any ResponseHandling.Type) {
-        self.settings = settings
-        self.kind = kind
+    /// Creates an operation.
+    ///
+    /// - Parameters:
+    ///   - configuration: The configuration of the run; that of the environment for a deferred request.
+    ///   - transport: The transport; `nil` for an operation that sends nothing.
+    ///   - scope: The work for which the request is sent, if any.
+    ///   - kind: How the request is built, and what happens to the response.
+    ///   - isDeferred: Whether the request is created when the operation starts.
+    init(
+        _ configuration: RunConfiguration,
+        over transport: (any HTTPTransport)?,
+        scope: RunScope?,
+        _ kind: any ResponseHandling.Type,
+        isDeferred: Bool = false
+    ) {
+        (initialConfiguration, ownTransport, self.scope) = (configuration, transport, scope)
+        (self.kind, self.isDeferred) = (kind, isDeferred)
         super.init()
-        if let deadline = settings.plan?.options.deadline ?? settings.environment.deadline { setDeadline(deadline) }
-        if let limiter = settings.environment.bandwidthLimiter { add(BandwidthThrottle(limiter)) }
+        if let deadline = configuration.deadline { setDeadline(deadline) }
+        if let limiter = configuration.environment.bandwidthLimiter { add(BandwidthThrottle(limiter)) }
     }
 
     // MARK: What is known
@@ -36,7 +56,7 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
     public var identifier: String? { nil }
 
     /// The name of the request for display, if it has one.
-    public final var tag: String? { plan?.options.tag }
+    public final var tag: String? { configuration.options.tag }
 
     /// The request that was sent last, or answered by a cache; `nil` before one was made.
     public final var urlRequest: URLRequest? { record.request.map(URLRequest.init) }
@@ -52,8 +72,11 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
     /// The metrics of the last attempt, as far as they are known; those of earlier ones are in the ``attempts``.
     public final var metrics: Metrics? { attempts.last?.metrics }
 
-    /// The settings of the request and its environment, read once; `nil` before there is a request.
-    final var plan: RunPlan? { settings.plan ?? core.withLock { $0.run.plan } }
+    /// The settings of the run; before a deferred request is created, those of the environment.
+    final var configuration: RunConfiguration {
+        guard isDeferred else { return initialConfiguration }
+        return core.withLock { $0.run.configuration } ?? initialConfiguration
+    }
 
     /// The facts about the run so far, for its response and its errors.
     final var record: RunRecord { core.withLock { $0.run.record } }
@@ -140,22 +163,6 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
     final override func didDeliver() { handling.didDeliver() }
 }
 
-/// The settings that a run begins with.
-struct RunSettings: Sendable {
-    /// The transport of the request; `nil` for an operation that sends nothing.
-    var transport: (any HTTPTransport)?
-    /// The settings that the request inherits.
-    var environment = RequestEnvironment.unchanged
-    /// The work on whose behalf the request is sent, if there is one.
-    var scope: RunScope?
-    /// The plan of a request that was given.
-    var plan: RunPlan?
-    /// The number of the library's links that the run passes over: another run has passed them.
-    var firstLink = 0
-    /// The closures of that run that are called with the head of the response.
-    var heads: HeadObserver?
-}
-
 extension AnyRequestOperation {
     /// The phase of the operation, for the errors of an end that comes from outside.
     final var phase: RequestError.Phase {
@@ -197,6 +204,6 @@ extension AnyRequestOperation {
         in phase: RequestError.Phase,
         judged: HTTPResponse<Data>? = nil
     ) -> RequestError {
-        record.complete(error, in: phase, judged: judged, contentLimit: settings.environment.maximumErrorBodySize)
+        record.complete(error, in: phase, judged: judged, contentLimit: configuration.environment.maximumErrorBodySize)
     }
 }

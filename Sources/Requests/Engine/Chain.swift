@@ -3,135 +3,150 @@
 
 import Foundation
 
-/// The chain that every request runs through: the interceptors of the environment and of the request, the first one
-/// outermost, then the links here, then the transport.
+/// The chain that every request passes: the interceptors of the environment and of the request, then the built-in
+/// interceptors, then the transport.
 ///
-/// Each policy is one link, an ``Interceptor`` like those of users, which sends requests on by calling `next`. Their
-/// order is the list here, outermost first.
+/// Each policy is one ``Interceptor`` like those of users, and sends requests on by calling `next`.
 enum Chain {
-    /// Makes one link for a request, or none if its policy isn't in force.
-    typealias Link = @Sendable (Try) -> (any Interceptor)?
-
-    static let links: [Link] = [
-        // A download asks for the missing parts of its file; all other links see each of them.
-        { $0.operation.kind.content == .inMemory ? nil : PartsLink(operation: $0.operation) },
-        // Redirects come next, since all later links work for one address.
-        { RedirectLink(policy: $0.redirect) },
-        // Credentials answer the hop that was challenged; later links store and count the request with the answer.
-        { CredentialLink($0.plan.interceptors) },
+    /// Returns the interceptors whose policies apply to a request, outermost first.
+    static func interceptors(
+        _ users: [PlacedInterceptor],
+        redirect: RedirectPolicy,
+        cookies: (any CookieStorage)?,
+        caching: ResponseCache.Policy,
+        content: ContentDelivery,
+        isShared: Bool,
+        in environment: RequestEnvironment
+    ) -> [any Interceptor] {
+        var chain: [any Interceptor] = []
+        chain.reserveCapacity(users.count + 4)
+        for placed in users { chain.append(UserInterceptor(placed: placed)) }
+        // A download asks for the missing parts of its file; all later interceptors see each of them.
+        if content != .inMemory { chain.append(PartsInterceptor()) }
+        // Redirects come next, because all later interceptors work for one address.
+        chain.append(RedirectLink(policy: redirect))
+        // Credentials answer the hop that was challenged; later interceptors store and count the request with them.
+        if let credentials = CredentialLink(users) { chain.append(credentials) }
         // Cookies are outside of the cache: those of a cached response were stored when it arrived, and it varies by
         // the sent ones.
-        { $0.options.usesCookies ? $0.environment.cookies.map { CookieLink(cookies: $0) } : nil },
-        // The cache is outside of all limits: a stored answer doesn't have to wait.
-        { turn in
-            guard let cache = turn.environment.cache else { return nil }
-            guard turn.operation.kind.content == .inMemory else { return InvalidationLink(cache: cache) }
-            guard turn.options.usesCookies, let cookies = turn.environment.cookies else {
-                return CacheLink(cache: cache, policy: turn.options.caching)
+        if let cookies { chain.append(CookieLink(cookies: cookies)) }
+        // The cache is outside of all limits, because a stored response doesn't have to wait.
+        if let cache = environment.cache {
+            if content != .inMemory {
+                chain.append(InvalidationLink(cache: cache))
+            } else if let cookies {
+                // Its background requests bypass the interceptor before.
+                chain.append(
+                    CacheLink(cache: cache, policy: caching) { head, request in
+                        if request.usesCookies { cookies.store(head, from: request.url) }
+                    }
+                )
+            } else {
+                chain.append(CacheLink(cache: cache, policy: caching))
             }
-            // Its background requests bypass the link before.
-            return CacheLink(cache: cache, policy: turn.options.caching) { head, request in
-                if request.usesCookies { cookies.store(head, from: request.url) }
-            }
-        },
-        // Equal requests share the following links; no request waits for a cached answer.
-        { turn in CoalescingLink(for: turn) },
-        // The rate is counted before a place is taken: a place that waits for its time would block others.
-        { turn in turn.environment.rateLimiter.map { RateLink(limiter: $0, clock: turn.environment.clock) } },
-        // A place at the host is held from here to the end of the transfer.
-        { $0.environment.hostLimiter.map { HostLink(limiter: $0) } },
+        }
+        // Equal requests share all later interceptors; no request waits for a cached response.
+        if isShared { chain.append(CoalescingLink()) }
+        // The rate is counted before a slot is taken: a slot that waits for its time would block others.
+        if let limiter = environment.rateLimiter { chain.append(RateLink(limiter: limiter, clock: environment.clock)) }
+        // A slot of the host is held from here to the end of the transfer.
+        if let limiter = environment.hostLimiter { chain.append(HostLink(limiter: limiter)) }
         // The bandwidth is the last limit: it should be used at once.
-        { turn in
-            turn.environment.bandwidthLimiter.map { BandwidthLink(limiter: $0, clock: turn.environment.clock) }
-        },
+        if let limiter = environment.bandwidthLimiter {
+            chain.append(BandwidthLink(limiter: limiter, clock: environment.clock))
+        }
         // After all waits, an outbox records that a server may get the request.
-        { $0.environment.lastInterceptor },
-    ]
+        if let last = environment.lastInterceptor { chain.append(last) }
+        chain.append(TransportInterceptor())
+        return chain
+    }
 }
 
-extension Try {
-    // The answer to every request returns through this function several times: it keeps as little state as possible.
-    /// Sends a request from a position of the chain: through an interceptor, a link, or over the transport.
-    func send(_ request: HTTPRequest, from next: Next) async throws -> Answer {
-        guard next.permit == nil, next.index >= plan.interceptors.count else {
-            return try await sendByUser(request, from: next)
+extension InterceptorContext {
+    /// The attempt that the chain belongs to.
+    ///
+    /// - Throws: `CancellationError` outside of an operation's chain, where built-in interceptors are never called.
+    var turn: Try {
+        get throws {
+            guard let operation = run as? AnyRequestOperation else { throw CancellationError() }
+            return Try(attempt, of: operation, operation.configuration)
         }
-        guard let (link, rest) = link(from: next) else { return try await transfer(request, from: next) }
-        return try await link.intercept(request, context: InterceptorContext(self), next: rest)
     }
+}
 
-    /// Returns the next link of the library's own that is in force, and the rest behind it; `nil` at the transport.
-    @inline(never)
-    private func link(from next: Next) -> (any Interceptor, Next)? {
-        var number = next.index - plan.interceptors.count + (next.index == 0 ? operation.settings.firstLink : 0)
-        while number < Chain.links.count {
-            number += 1
-            if let link = Chain.links[number - 1](self) { return (link, next.at(number + plan.interceptors.count)) }
-        }
-        return nil
+/// Sends a request over the transport: the end of every chain.
+private struct TransportInterceptor: Interceptor {
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> Answer {
+        let turn = try context.turn
+        var request = request
+        guard let transport = try turn.operation.handling.transport(for: &request) else { throw CancellationError() }
+        let transfer = Transfer(request, because: next.cause, heads: next.heads, for: turn)
+        // If only the end of the run can cancel the task, it cancels the transfer itself, and the task isn't observed.
+        let isShielded = turn.configuration.interceptors.isEmpty
+        return try await transfer.answer(over: transport, for: turn, isShielded: isShielded)
     }
+}
 
-    /// Sends a request through the next of the user's interceptors, or passes on what the last one has sent.
-    @inline(never)
-    private func sendByUser(_ request: HTTPRequest, from next: Next) async throws -> Answer {
-        if let permit = next.permit { return try await send(request, from: next, permittedBy: permit) }
-        return try await intercept(request, by: plan.interceptors[next.index], next.at(next.index + 1))
+/// Lets an operation send its request as often as its content takes.
+private struct PartsInterceptor: Interceptor {
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> Answer {
+        try await context.turn.operation.handling.send(request, through: next)
     }
+}
 
-    /// Lets a user's interceptor send a request, while it runs.
-    @inline(never)
-    private func intercept(_ request: HTTPRequest, by placed: PlacedInterceptor, _ next: Next) async throws -> Answer {
-        let permit = SendingPermit(for: request)
+/// Lets a caller's interceptor send requests while it runs.
+private struct UserInterceptor: Interceptor {
+    let placed: PlacedInterceptor
+
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> Answer {
+        let turn = try context.turn
+        let permit = Permit(for: request, in: turn)
         defer { permit.end() }
-        return try await blaming(placed) {
-            try await RunScope.run(placed.interceptor, at: placed.position, within: scope) {
-                let context = InterceptorContext(self, request: request)
-                let next = next.at(next.index, permit: permit)
+        return try await turn.blaming(placed) {
+            try await RunScope.run(placed.interceptor, at: placed.position, within: turn.scope) {
+                let context = turn.context(for: request)
+                let next = next.permitted(by: permit)
                 return try await placed.interceptor.intercept(request, context: context, next: next)
             }
         }
     }
 
-    /// Sends the request that a user's interceptor passes on, which may have changed anything.
-    @inline(never)
-    private func send(
-        _ request: HTTPRequest,
-        from next: Next,
-        permittedBy permit: SendingPermit
-    ) async throws -> Answer {
-        let request = try checked(request, against: permit.use())
-        var answer = try await RunScope.leave(to: scope) { try await send(request, from: next.at(next.index)) }
-        if answer.asked == nil { answer.asked = Box(request) }
-        answer.makeDecoder = environment.ownDecoder
-        return answer
-    }
+    /// Checks what the interceptor sends, which may have changed anything.
+    private final class Permit: SendingPermit {
+        private let given: HTTPRequest
+        private let turn: Try
+        private let isOver = Locked(false)
 
-    private func checked(_ request: HTTPRequest, against given: HTTPRequest) throws -> HTTPRequest {
-        var changed = request
-        attributeChanges(of: &changed, to: .interceptor, since: PreviousRequest(given))
-        changed.keepUserInfo(of: given)
-        try changed.resolve(baseURL: environment.baseURL, inheriting: [])
-        changed.stayAway(by: given.fields.originChange)
-        try changed.validate()
-        return changed
-    }
+        /// - Parameter given: The request that the interceptor got.
+        init(for given: HTTPRequest, in turn: Try) {
+            (self.given, self.turn) = (given, turn)
+        }
 
-    /// Sends a request over the transport.
-    @inline(never)
-    private func transfer(_ request: HTTPRequest, from next: Next) async throws -> Answer {
-        var request = request
-        guard let transport = try operation.handling.transport(for: &request) else { throw CancellationError() }
-        let transfer = Transfer(request, because: next.cause, heads: next.heads, for: self)
-        // If only the end of the run can cancel the task, it cancels the transfer itself, and the task isn't observed.
-        return try await transfer.answer(over: transport, for: self, isShielded: plan.interceptors.isEmpty)
-    }
-}
+        /// Ends the permission.
+        func end() {
+            isOver.withLock { $0 = true }
+        }
 
-/// Lets an operation send its request as often as its content takes.
-private struct PartsLink: Interceptor {
-    let operation: AnyRequestOperation
+        func send(_ request: HTTPRequest, through chain: InterceptorChain) async throws -> Answer {
+            guard !isOver.withLock({ $0 }) else {
+                let reason = "the interceptor that got `next` has returned"
+                throw RequestError(.cancelled, phase: .sending, reason: reason)
+            }
+            let request = try checked(request)
+            var answer = try await RunScope.leave(to: turn.scope) { try await chain(request) }
+            if answer.asked == nil { answer.asked = Box(request) }
+            answer.makeDecoder = turn.environment.ownDecoder
+            return answer
+        }
 
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: Next) async throws -> Answer {
-        try await operation.handling.send(request, through: next)
+        private func checked(_ request: HTTPRequest) throws -> HTTPRequest {
+            var changed = request
+            turn.attributeChanges(of: &changed, to: .interceptor, since: PreviousRequest(given))
+            changed.keepUserInfo(of: given)
+            try changed.resolve(baseURL: turn.environment.baseURL, inheriting: [])
+            changed.stayAway(by: given.fields.originChange)
+            try changed.validate()
+            return changed
+        }
     }
 }

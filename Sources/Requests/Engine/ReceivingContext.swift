@@ -24,7 +24,7 @@ final class ReceivingContext: Sendable {
 
     /// Creates the context of an operation.
     init(of operation: AnyRequestOperation) {
-        let environment = operation.settings.environment
+        let environment = operation.configuration.environment
         makeDecoder = environment.makeDecoder
         maximumErrorBodySize = max(0, environment.maximumErrorBodySize)
         facts = Locked(.running(operation.core))

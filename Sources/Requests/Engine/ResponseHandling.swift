@@ -30,7 +30,7 @@ protocol ResponseHandling: Sendable {
     ///
     /// - Returns: The settings, or `nil` if the operation already has its result.
     /// - Throws: The failure of the operation.
-    func resolvePlan() throws -> RunPlan?
+    func resolve() throws -> RunConfiguration?
 
     /// Builds the request, using its completion handler.
     ///
@@ -45,7 +45,7 @@ protocol ResponseHandling: Sendable {
     /// Sends a request through the built-in interceptors, by default once.
     ///
     /// Used only if the content isn't collected in memory.
-    func send(_ request: HTTPRequest, through next: Next) async throws -> Answer
+    func send(_ request: HTTPRequest, through next: InterceptorChain) async throws -> Answer
 
     /// Whether a failed request may be sent again; true by default.
     var isRetryable: Bool { get }
@@ -100,11 +100,11 @@ extension ResponseHandling {
     static var ignoresConcurrencyLimit: Bool { false }
     static var sendsRequest: Bool { true }
 
-    func resolvePlan() throws -> RunPlan? { operation.settings.plan }
+    func resolve() throws -> RunConfiguration? { operation.configuration }
 
-    func transport(for request: inout HTTPRequest) throws -> (any HTTPTransport)? { operation.settings.transport }
+    func transport(for request: inout HTTPRequest) throws -> (any HTTPTransport)? { operation.ownTransport }
 
-    func send(_ request: HTTPRequest, through next: Next) async throws -> Answer { try await next(request) }
+    func send(_ request: HTTPRequest, through next: InterceptorChain) async throws -> Answer { try await next(request) }
 
     var isRetryable: Bool { true }
 
@@ -114,14 +114,13 @@ extension ResponseHandling {
 
     /// Returns whether the request accepts the status of a response, and it isn't a redirect.
     func acceptsStatus(of head: HTTPResponseHead) -> Bool {
-        guard head.status.category != .redirection, let plan = operation.plan else { return false }
-        return !plan.options.validatesStatus || plan.validStatusCodes.contains(head.status.code)
+        guard head.status.category != .redirection else { return false }
+        return operation.configuration.acceptsStatus(of: head)
     }
 
     func refusalReason(of status: HTTPStatus) -> String? {
-        guard successfulStatusCodes.contains(status.code), let codes = operation.plan?.validStatusCodes else {
-            return nil
-        }
+        guard successfulStatusCodes.contains(status.code) else { return nil }
+        let codes = operation.configuration.validStatusCodes
         return "the request accepts only \(codes.prefix(5).map(String.init).joined(separator: ", "))"
             + (codes.count > 5 ? ", …" : "")
     }

@@ -5,8 +5,8 @@ import Foundation
 
 /// The variables of an operation's run: the task that makes and sends its request until there is a result.
 struct RunState: Sendable {
-    /// The plan of a request that was made at the start; that of a given one is a constant.
-    var plan: RunPlan?
+    /// The configuration of a request that was created at the start; that of a known one is a constant.
+    var configuration: RunConfiguration?
     /// Passes the operation to the task of the run, if that is made before the start; the task must not retain it.
     private(set) var start: OneShot<RunStart?>.State?
     /// Whether the thread that starts the operation is a caller's, and is left at once.

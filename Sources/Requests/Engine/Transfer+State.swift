@@ -94,7 +94,7 @@ extension Transfer.State {
         case (nil, .skimming): isCut = reported != nil
         case (nil, _): break
         }
-        error = isCut ? nil : failure?.explained(byTimeout: request.timeout ?? owner.timeout)
+        error = isCut ? nil : failure?.explained(byTimeout: request.timeout ?? owner.configuration.timeout)
         if metrics.end == nil { metrics.end = time }
         received = former.receiver == nil ? Int64(content.count) : delivered
         // The answer owns the content now, or else the error.

@@ -46,14 +46,13 @@ final class Transfer: Sendable {
         self.isShared = isShared
         keepsContent = owner.operation.kind.content == .inMemory
         limits = (
-            head: owner.options.maximumHeadSize ?? owner.environment.maximumHeadSize,
+            head: owner.configuration.limits.head,
             content: keepsContent
-                ? owner.options.maximumBodySize ?? owner.environment.maximumBodySize
-                : owner.environment.maximumErrorBodySize
+                ? owner.configuration.limits.content : owner.environment.maximumErrorBodySize
         )
         time = Stopwatch(owner.environment.clock)
         // An interceptor may send several requests at once.
-        let isOnly = owner.plan.interceptors.isEmpty
+        let isOnly = owner.configuration.interceptors.isEmpty
         state = Locked(State(owner: owner, heads: heads, isOnly: isOnly))
     }
 
@@ -148,10 +147,10 @@ final class Transfer: Sendable {
     private func outgoing(for owner: Try) -> TransportRequest {
         var outgoing = TransportRequest(
             request,
-            timeout: owner.timeout,
+            timeout: owner.configuration.timeout,
             maximumBodySize: limits.content,
             maximumHeadSize: limits.head,
-            trust: owner.options.trust ?? owner.environment.trust
+            trust: owner.configuration.trust
         )
         outgoing.usesCookies = owner.options.usesCookies && request.usesCookies
         outgoing.priority = owner.options.httpPriority.flatMap { $0.isNaN ? nil : min(max($0, 0), 1) }
@@ -229,7 +228,7 @@ final class Transfer: Sendable {
         guard let (owner, heads, observers) = wanted else { return }
         heads?.report(head)
         report(.head(head), to: observers)
-        if head.status.category == .redirection, owner.redirect.passesOver(contentOf: head) {
+        if head.status.category == .redirection, owner.configuration.redirect.passesOver(contentOf: head) {
             skip(head, on: owner.environment.clock)
         } else if !keepsContent {
             deliver(head, to: owner)
@@ -242,7 +241,7 @@ final class Transfer: Sendable {
     /// Passes the content to a receiver other than memory, if the request wants the response.
     private func deliver(_ head: HTTPResponseHead, to owner: Try) {
         let handling = owner.operation.handling
-        let isAccepted = !owner.options.validatesStatus || owner.plan.validStatusCodes.contains(head.status.code)
+        let isAccepted = owner.configuration.acceptsStatus(of: head)
         guard handling.acceptsHead(head) else {
             if !isAccepted { read(atMost: limits.content, within: Self.refusedTime) }
             return

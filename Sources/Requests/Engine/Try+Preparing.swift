@@ -13,7 +13,7 @@ extension Try {
     func prepareRequest() async throws(RunFailure) -> HTTPRequest {
         do {
             var draft = try draft(try await operation.handling.makeRequest())
-            for placed in plan.interceptors {
+            for placed in configuration.interceptors {
                 let step = DefaultStep()
                 try await adapt(&draft, by: placed, noting: step)
                 guard step.isReached, await interceptsItself(placed, draft.request) else { continue }
@@ -22,8 +22,8 @@ extension Try {
                 throw RequestError(.unsupported, phase: .building, reason: reason, request: draft.request)
             }
             var request = try await addKnownCredentials(to: try draft.finish())
-            request.timeout = request.timeout ?? timeout
-            guard options.usesCookies, request.usesCookies, let cookies = environment.cookies else {
+            request.timeout = request.timeout ?? configuration.timeout
+            guard request.usesCookies, let cookies = configuration.cookies else {
                 request.usesCookies = request.usesCookies && options.usesCookies
                 return request
             }
@@ -39,16 +39,15 @@ extension Try {
     /// Adds the credentials that a server has asked for before at the address.
     private func addKnownCredentials(to request: HTTPRequest) async throws -> HTTPRequest {
         var authenticated = request
-        for placed in plan.interceptors {
+        for placed in configuration.interceptors {
             guard let interceptor = placed.interceptor as? any HopAuthenticating else { continue }
-            let context = InterceptorContext(self, request: authenticated)
-            _ = try await interceptor.authenticate(authenticated, context: context) { request, _ in
+            let context = context(for: authenticated)
+            // Code that doesn't know the route to the proxy would send its credentials to the origin.
+            _ = try await interceptor.authenticate(authenticated, context: context, proxy: nil) { request, _ in
                 authenticated = request
                 return HTTPResponse(head: HTTPResponseHead(status: .ok), body: .data(Data()))
             }
         }
-        // Code that doesn't know the route to the proxy would send its credentials to the origin.
-        authenticated.headers[.proxyAuthorization] = request.headers[.proxyAuthorization]
         return authenticated
     }
 
@@ -57,11 +56,11 @@ extension Try {
     /// The method is called to find out, with a context and a chain that send nothing, until it uses the chain.
     private func interceptsItself(_ placed: PlacedInterceptor, _ request: HTTPRequest) async -> Bool {
         let (step, isOver) = (DefaultStep(), OneShot<Void>())
-        let chain = Next { _ in
+        let chain = InterceptorChain { _ in
             isOver.fill(())
             throw RequestError(.cancelled, phase: .building, reason: "the request is only prepared here")
         }
-        let context = InterceptorContext(ClosureRun(), request: request, noting: step)
+        let context = InterceptorContext(UnsentRun(), attempt: 1, request: request, noting: step)
         let task = RunExecutor.task { [scope] in
             _ = try? await RunScope.run(placed.interceptor, at: placed.position, within: scope) {
                 try await placed.interceptor.intercept(request, context: context, next: chain)

@@ -28,15 +28,12 @@ extension Try {
             try await wait(for: strategy, after: failure, to: request)
         case .policies:
             guard let error = failure.error as? RequestError, !error.code.isLasting, operation.handling.isRetryable,
-                !plan.interceptors.isEmpty || policy.limit > 0
+                !configuration.interceptors.isEmpty || configuration.retry.limit > 0
             else { throw failure }
             try await consider(failure, error, to: request)
         }
-        return Try(number + 1, of: operation, plan, isObserved: isObserved)
+        return Try(number + 1, of: operation, configuration)
     }
-
-    /// The retry policy of the run.
-    var policy: RetryPolicy { options.retry ?? environment.retry }
 
     /// The number of tries that the retry policy counts, including those of shared transfers.
     var spent: Int { max(number, operation.record.spent) }
@@ -49,8 +46,8 @@ extension Try {
     ) async throws(RunFailure) {
         let error = complete(error, failure)
         let failure = RunFailure(error, in: failure.phase, response: failure.response)
-        let context = InterceptorContext(self, request: request)
-        for placed in plan.interceptors {
+        let context = self.context(for: request)
+        for placed in configuration.interceptors {
             let decision = await RunScope.run(placed.interceptor, at: placed.position, within: scope) {
                 await placed.interceptor.retry(error, context: context)
             }
@@ -65,7 +62,7 @@ extension Try {
                 return try await wait(delay, because: failure)
             }
         }
-        let delay = policy.delay(
+        let delay = configuration.retry.delay(
             after: error,
             of: request,
             attempt: spent,
@@ -87,7 +84,7 @@ extension Try {
         guard request.body.isReplayable else { throw notReplayable(failure) }
         let delay = strategy.backoff.delay(before: number, random: environment.random)
         if let prepare = strategy.prepare {
-            let context = InterceptorContext(self, request: request)
+            let context = self.context(for: request)
             do {
                 try await RunScope.run(strategy, within: scope) { try await prepare(context) }
             } catch {

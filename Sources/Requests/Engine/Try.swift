@@ -4,55 +4,45 @@
 import Foundation
 
 /// One try of a run: makes the request, sends it through the chain, and judges the answer.
-///
-/// Interceptors see it as their context, and it passes requests from one link of the chain to the next.
 struct Try: Sendable {
     /// The number of the try, from 1; redirects and further parts of a download don't count.
-    var number: Int { Int(count) }
-    // Small, since a context and a `Next` store a value of three words without an allocation.
-    private let count: Int32
-    /// Whether the operation had features when it started.
-    let isObserved: Bool
+    let number: Int
     let operation: AnyRequestOperation
-    let plan: RunPlan
+    let configuration: RunConfiguration
 
-    init(_ number: Int, of operation: AnyRequestOperation, _ plan: RunPlan, isObserved: Bool) {
-        count = Int32(clamping: number)
-        self.isObserved = isObserved
-        self.operation = operation
-        self.plan = plan
+    init(_ number: Int, of operation: AnyRequestOperation, _ configuration: RunConfiguration) {
+        (self.number, self.operation, self.configuration) = (number, operation, configuration)
     }
 
     var environment: RequestEnvironment {
-        _read { yield operation.settings.environment }
+        _read { yield configuration.environment }
     }
 
     var options: RequestOptions {
-        _read { yield plan.options }
+        _read { yield configuration.options }
     }
 
-    var scope: RunScope? { operation.settings.scope }
+    var scope: RunScope? { operation.scope }
 
-    /// The maximum time without data, if the request has none of its own.
-    var timeout: Duration? { options.timeout ?? environment.timeout }
-
-    /// The handling of redirects.
-    var redirect: RedirectPolicy { options.redirect ?? environment.redirect }
+    /// Returns the context of interceptors.
+    func context(for request: HTTPRequest? = nil, noting step: DefaultStep? = nil) -> InterceptorContext {
+        InterceptorContext(operation, attempt: number, request: request, noting: step)
+    }
 
     // MARK: Before the request
 
     /// Checks the conditions for the operation's work.
     func checkConditions() async throws(RunFailure) {
-        guard scope != nil || !plan.conditions.isEmpty else { return }
+        guard scope != nil || !configuration.conditions.isEmpty else { return }
         do {
             try scope?.checkDepth()
         } catch {
             throw RunFailure(error, in: .building)
         }
         do {
-            for condition in plan.conditions {
+            for condition in configuration.conditions {
                 try await RunScope.run(condition, within: scope) {
-                    try await condition.check(InterceptorContext(self))
+                    try await condition.check(context())
                 }
             }
         } catch let error as RequestError where error.request == nil {
@@ -72,8 +62,8 @@ struct Try: Sendable {
         do {
             let request = try await operation.handling.makeRequest()
             // A run that continues another one has a request that is complete.
-            guard operation.settings.firstLink == 0 else { return request }
-            return plan.interceptors.isEmpty ? try draft(request).finish() : try await adapted(request)
+            guard !configuration.isContinuation else { return request }
+            return configuration.interceptors.isEmpty ? try draft(request).finish() : try await adapted(request)
         } catch {
             throw RunFailure(error, in: .building)
         }
@@ -90,7 +80,7 @@ struct Try: Sendable {
     @inline(never)
     private func adapted(_ request: HTTPRequest) async throws -> HTTPRequest {
         var draft = try draft(request)
-        for placed in plan.interceptors {
+        for placed in configuration.interceptors {
             try await adapt(&draft, by: placed)
         }
         return try draft.finish()
@@ -100,7 +90,7 @@ struct Try: Sendable {
     func adapt(_ draft: inout RequestDraft, by placed: PlacedInterceptor, noting step: DefaultStep? = nil) async throws
     {
         do {
-            draft.request = try await adapt(draft.request, by: placed, InterceptorContext(self, noting: step))
+            draft.request = try await adapt(draft.request, by: placed, context(noting: step))
         } catch let error as RequestError {
             // Nothing was sent, so that the record has no request that the error could name.
             throw error.completed(request: draft.request, response: nil, body: Data(), attempts: [])
@@ -132,7 +122,7 @@ struct Try: Sendable {
         at position: Int
     ) async throws -> HTTPRequest {
         let placed = PlacedInterceptor(interceptor: interceptor, position: position)
-        var adapted = try await adapt(request, by: placed, InterceptorContext(self, request: request))
+        var adapted = try await adapt(request, by: placed, context(for: request))
         try adapted.validate()
         return adapted
     }
@@ -158,18 +148,24 @@ struct Try: Sendable {
         to source: HTTPField.Provenance.Source,
         since previous: PreviousRequest
     ) {
-        let marks = environment.marks(options)
-        request.attributeChanges(to: source, since: previous, marks: marks, baseURL: environment.baseURL)
+        let (marks, baseURL) = (configuration.headerMarks, environment.baseURL)
+        request.attributeChanges(to: source, since: previous, marks: marks, baseURL: baseURL)
     }
 
     /// Begins to send: returns the beginning of the chain.
-    func begin() -> Next {
+    func begin(isShared: Bool) -> InterceptorChain {
         if number > 1 {
             operation.record { $0.beginTry() }
             // Otherwise the content of a failed try would be kept as long as the operation.
             for transfer in operation.record.transfers { transfer.forgetContent() }
         }
-        return Next(self, because: number == 1 ? .initial : .retry, heads: operation.settings.heads)
+        return InterceptorChain(
+            isShared ? configuration.sharingChain : configuration.chain,
+            of: operation,
+            attempt: number,
+            because: number == 1 ? .initial : .retry,
+            heads: configuration.heads
+        )
     }
 
     // MARK: Judge
@@ -222,14 +218,14 @@ struct Try: Sendable {
 
     /// Whether every response is that of the last transfer, unchanged.
     private var isOfTransfer: Bool {
-        plan.interceptors.isEmpty && plan.validators.isEmpty && environment.cache == nil
+        configuration.interceptors.isEmpty && configuration.validators.isEmpty && environment.cache == nil
     }
 
     private func transform(_ response: inout HTTPResponse<Data>, to asked: HTTPRequest) throws {
-        guard !plan.interceptors.isEmpty else { return }
+        guard !configuration.interceptors.isEmpty else { return }
         let original = response
-        let context = InterceptorContext(self, request: asked)
-        for placed in plan.interceptors {
+        let context = self.context(for: asked)
+        for placed in configuration.interceptors {
             do {
                 try placed.interceptor.transform(&response, context: context)
             } catch {
@@ -244,7 +240,7 @@ struct Try: Sendable {
     ///
     /// The statuses of the request are checked last.
     private func verdict(on response: inout HTTPResponse<Data>, in context: ValidationContext) throws -> Verdict {
-        for validator in plan.validators {
+        for validator in configuration.validators {
             switch try validator.validate(response, context: context) {
             case .accept(nil): continue
             case .accept(var replacement?):
@@ -262,10 +258,10 @@ struct Try: Sendable {
 
     /// Returns why a validator refuses the content of a response because of its head; `nil` if none does.
     func headRefusal(of head: HTTPResponseHead, to asked: HTTPRequest) -> RequestError? {
-        guard !plan.validators.isEmpty else { return nil }
+        guard !configuration.validators.isEmpty else { return nil }
         let context = validationContext(asked)
         do {
-            for validator in plan.validators { try validator.validate(head: head, context: context) }
+            for validator in configuration.validators { try validator.validate(head: head, context: context) }
             return nil
         } catch {
             return error as? RequestError ?? RequestError(.rejected, phase: .validating, underlying: error)
@@ -284,132 +280,7 @@ struct Try: Sendable {
     }
 
     private func validationContext(_ asked: HTTPRequest) -> ValidationContext {
-        ValidationContext(self, request: asked, validStatusCodes: options.validatesStatus ? plan.validStatusCodes : nil)
+        let codes = options.validatesStatus ? configuration.validStatusCodes : nil
+        return ValidationContext(operation, attempt: number, request: asked, validStatusCodes: codes)
     }
-}
-
-/// The failure of a try, with the rule that may lead to another one.
-///
-/// An object, since room for a failure is kept in every function that may throw one.
-final class RunFailure: Error {
-    enum Recourse: Sendable {
-        /// None: the failure is the operation's.
-        case none
-        /// The interceptors, and after them the retry policy.
-        case policies
-        /// The strategy that a validator has named, and the code of the error if its limit is reached.
-        case strategy(RetryStrategy, limit: RequestError.Code)
-    }
-
-    let error: any Error
-    let phase: RequestError.Phase
-    /// The refused response, as it was judged.
-    let response: HTTPResponse<Data>?
-    let recourse: Recourse
-
-    /// Whether the error is a caller's own, and not of a type that the library throws or knows.
-    var isOwn: Bool {
-        switch error {
-        case is RequestError, is CancellationError, is InvalidValue, is DecodingError: false
-        default: true
-        }
-    }
-
-    init(
-        _ error: any Error,
-        in phase: RequestError.Phase,
-        response: HTTPResponse<Data>? = nil,
-        recourse: Recourse = .none
-    ) {
-        self.error = error
-        self.phase = phase
-        self.response = response
-        self.recourse = recourse
-    }
-
-    /// Makes the failure of a chain: an error of the library's own may have a remedy.
-    convenience init(sending error: any Error) {
-        if let error = error as? RequestError {
-            self.init(error, in: error.phase, recourse: .policies)
-        } else {
-            self.init(error, in: .sending)
-        }
-    }
-}
-
-// MARK: - The context of interceptors
-
-extension Try: InterceptedRun {
-    var identifier: String { operation.identifier ?? "" }
-    var attempt: Int { number }
-    var baseURL: URL? { environment.baseURL }
-    var userInfo: HTTPRequest.UserInfo { options.userInfo }
-    var makeEncoder: (@Sendable () -> JSONEncoder)? { environment.makeEncoder }
-    var notes: InterceptorNotes { operation.notes }
-    var urgency: Int { operation.urgency }
-
-    var proxyRoute: ProxyRoute? {
-        guard let transport = operation.settings.transport else { return nil }
-        return transport.capabilities.contains(.proxyAuthorization) ? ProxyRoute(over: transport) : nil
-    }
-
-    func report(_ report: AuthenticationReport) { operation.report(.authentication(report)) }
-
-    func recordAnswer(to request: HTTPRequest) { operation.record { $0.answer(request) } }
-
-    func exchange(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
-        let nested = WireOperation(nested: request, in: operation.settings)
-        // Other operations may wait for a refresh, so it doesn't end with this one.
-        guard RunScope.current?.isRefresh != true else { return try await nested.exchange() }
-        return try await NestedRequests.exchange(nested, within: operation)
-    }
-
-    func detach(_ request: HTTPRequest, completion: @escaping DetachedWork.Completion) -> Bool {
-        let scope = RunScope.current?.detached()
-        let key = DetachedWork.Key(request, in: environment, by: scope?.author)
-        return DetachedWork.of(environment).begin(key, completion) { [settings = operation.settings] in
-            guard let scope else { return try await WireOperation(nested: request, in: settings).exchange() }
-            defer { scope.end() }
-            return try await scope.run { try await WireOperation(nested: request, in: settings).exchange() }
-        }
-    }
-
-    func detach(
-        _ name: String,
-        _ request: HTTPRequest,
-        through next: Next,
-        _ work: @escaping @Sendable (Next) async throws -> Answer
-    ) {
-        // It has the options of this run, and no interceptors, validators and retries: only `work` waits for its
-        // answer.
-        let (settings, monitored) = (settings(behind: next), monitored)
-        let urgency = urgency
-        let continued = Next(
-            ClosureRun { request, next in
-                var settings = settings
-                settings.heads = next.heads
-                let operation = WireOperation(request, settings, as: monitored?.another()) { urgency }
-                return try await operation.exchange().map { .data($0) }
-            },
-            because: next.cause
-        )
-        let key = DetachedWork.Key(request, in: environment, name: name)
-        _ = DetachedWork.of(environment).begin(key) { try await work(continued).map { $0.data ?? Data() } }
-    }
-}
-
-extension Try {
-    /// The settings of a run that continues this one behind a link of the chain: with its options, and without its
-    /// interceptors, validators and retries.
-    func settings(behind next: Next, _ limits: CoalescingLimits? = nil) -> RunSettings {
-        var settings = operation.settings
-        (settings.scope, settings.firstLink) = (nil, next.index - plan.interceptors.count)
-        // It is that of the others, each of which has its own.
-        settings.environment.deadline = nil
-        settings.plan = RunPlan(continuing: plan, limits)
-        return settings
-    }
-
-    /// The operation as monitors know it; `nil` without monitors.
-    var monitored: OperationInfo? { operation.observer(MonitorFeed.self)?.operation }
 }

@@ -19,39 +19,45 @@ final class WireOperation: AnyRequestOperation, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - settings: The settings of the run.
+    ///   - configuration: The settings of the run.
+    ///   - transport: The transport.
     ///   - monitored: The operation for monitors; `nil` reports nothing.
+    ///   - scope: The work for which it is sent, if any.
     ///   - urgency: Returns the priority of the request; `nil` for its own.
     init(
         _ request: HTTPRequest,
-        _ settings: RunSettings,
+        _ configuration: RunConfiguration,
+        over transport: (any HTTPTransport)?,
         as monitored: OperationInfo?,
+        scope: RunScope? = nil,
         urgency: (@Sendable () -> Int)? = nil
     ) {
         self.request = request
         sharedUrgency = urgency
-        super.init(settings, SubrequestHandling.self)
+        super.init(configuration, over: transport, scope: scope, SubrequestHandling.self)
         guard let monitored else { return }
-        let feed = MonitorFeed(settings.environment.monitors, operation: monitored)
+        let feed = MonitorFeed(configuration.environment.monitors, operation: monitored)
         feed.report(.operationCreated)
         add(feed)
     }
 
     /// Makes the operation of a request that is sent on behalf of a run, as a part of the current task's scope.
-    convenience init(nested request: HTTPRequest, in settings: RunSettings) {
-        var settings = settings
-        let environment = settings.environment
-        settings.scope = RunScope.current
-        settings.firstLink = 0
-        settings.plan = RunPlan(
+    convenience init(
+        nested request: HTTPRequest,
+        over transport: (any HTTPTransport)?,
+        in environment: RequestEnvironment
+    ) {
+        let scope = RunScope.current
+        let configuration = RunConfiguration(
             request.options.userInfoAlone ?? RequestOptions(),
             successfulStatusCodes,
             in: environment,
-            scope: settings.scope,
-            isOnBehalf: true
+            scope: scope,
+            isNested: true
         )
         let name = OperationInfo(identifier: "nested: \(request)", requestType: "HTTPRequest (nested)")
-        self.init(request, settings, as: environment.monitors.isEmpty ? nil : name)
+        let monitored = environment.monitors.isEmpty ? nil : name
+        self.init(request, configuration, over: transport, as: monitored, scope: scope)
     }
 
     override var identifier: String? { "nested: \(request)" }

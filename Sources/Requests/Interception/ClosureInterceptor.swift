@@ -22,7 +22,7 @@ public struct ClosureInterceptor: Interceptor {
     public typealias Adapt = @Sendable (inout HTTPRequest, InterceptorContext) async throws -> Void
     /// Sends a request on, and returns the answer.
     public typealias Intercept =
-        @Sendable (HTTPRequest, InterceptorContext, Next) async throws -> HTTPResponse<ResponseContent>
+        @Sendable (HTTPRequest, InterceptorContext, InterceptorChain) async throws -> HTTPResponse<ResponseContent>
     /// Changes a response before it is judged.
     public typealias Transform = @Sendable (inout HTTPResponse<Data>, InterceptorContext) throws -> Void
     /// Decides about a failure.
@@ -60,7 +60,7 @@ public struct ClosureInterceptor: Interceptor {
     public func intercept(
         _ request: HTTPRequest,
         context: InterceptorContext,
-        next: Next
+        next: InterceptorChain
     ) async throws -> HTTPResponse<ResponseContent> {
         guard let interception else {
             context.reachDefault()
@@ -94,7 +94,7 @@ extension Interceptor where Self == ClosureInterceptor {
 
     /// Sends every request in a closure, which may answer it without `next`, or send another one.
     public static func intercepting(
-        _ intercept: @escaping @Sendable (HTTPRequest, Next) async throws -> HTTPResponse<ResponseContent>
+        _ intercept: @escaping @Sendable (HTTPRequest, InterceptorChain) async throws -> HTTPResponse<ResponseContent>
     ) -> ClosureInterceptor {
         ClosureInterceptor(intercept: { request, _, next in try await intercept(request, next) })
     }
@@ -148,7 +148,7 @@ extension Interceptor where Self == ClosureInterceptor {
             var original = URLRequest(withoutStreamsOf: request)
             // The value if the closure doesn't change it; with Foundation's 60 seconds, a change to 60 seconds would go
             // unnoticed.
-            if let timeout = request.timeout ?? context.source.timeout {
+            if let timeout = request.timeout ?? context.run.settings.timeout {
                 original.timeoutInterval = timeout / .seconds(1)
             }
             var changed = original

@@ -34,7 +34,7 @@ public protocol Interceptor: Sendable {
     ///
     /// ```swift
     /// func intercept(
-    ///     _ request: HTTPRequest, context: InterceptorContext, next: Next
+    ///     _ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain
     /// ) async throws -> HTTPResponse<ResponseContent> {
     ///     if let known = table[request.url] { return known }
     ///     return try await next(request)
@@ -53,7 +53,7 @@ public protocol Interceptor: Sendable {
     func intercept(
         _ request: HTTPRequest,
         context: InterceptorContext,
-        next: Next
+        next: InterceptorChain
     ) async throws -> HTTPResponse<ResponseContent>
 
     /// Changes a response before it is judged; does nothing by default.
@@ -86,7 +86,7 @@ extension Interceptor {
     public func intercept(
         _ request: HTTPRequest,
         context: InterceptorContext,
-        next: Next
+        next: InterceptorChain
     ) async throws -> HTTPResponse<ResponseContent> {
         context.reachDefault()
         return try await next(request)
@@ -118,12 +118,14 @@ protocol HopAuthenticating: Interceptor {
     /// - Parameters:
     ///   - request: The request.
     ///   - context: The context of the operation.
+    ///   - proxy: The route to the proxy of the transport; `nil` if credentials can't be sent to one.
     ///   - send: Sends a request on; with a cause, if it isn't the first time.
     /// - Returns: The last answer.
     /// - Throws: Any error that `send` throws.
     func authenticate(
         _ request: HTTPRequest,
         context: InterceptorContext,
+        proxy: ProxyRoute?,
         send: (HTTPRequest, TransferRecord.Cause?) async throws -> Answer
     ) async throws -> Answer
 }

@@ -18,7 +18,7 @@ struct ScopedInterceptor<Base: Interceptor>: Interceptor {
         try await base.adapt(&request, context: context)
     }
 
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: Next) async throws -> Answer {
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> Answer {
         guard includes(request) else { return try await next(request) }
         return try await base.intercept(request, context: context, next: next)
     }
@@ -61,10 +61,11 @@ extension ScopedInterceptor: HopAuthenticating where Base: HopAuthenticating {
     func authenticate(
         _ request: HTTPRequest,
         context: InterceptorContext,
+        proxy: ProxyRoute?,
         send: (HTTPRequest, TransferRecord.Cause?) async throws -> Answer
     ) async throws -> Answer {
         guard includes(request) else { return try await send(request, nil) }
-        return try await base.authenticate(request, context: context, send: send)
+        return try await base.authenticate(request, context: context, proxy: proxy, send: send)
     }
 }
 

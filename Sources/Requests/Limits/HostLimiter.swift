@@ -110,11 +110,11 @@ public final class HostLimiter: Sendable {
 struct HostLink: Interceptor {
     let limiter: HostLimiter
 
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: Next) async throws -> Answer {
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> Answer {
         let origin = Origin(request.url)
-        let source = context.source
+        let run = context.run
         try await Suspension.wait { resume in
-            limiter.enter(origin, priority: { source.urgency }, granted: resume)
+            limiter.enter(origin, priority: { run.urgency }, granted: resume)
         } late: { [limiter] in
             limiter.leave(origin)
         }

@@ -161,10 +161,10 @@ struct RateLink: Interceptor {
     let limiter: RateLimiter
     let clock: any Clock<Duration>
 
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: Next) async throws -> Answer {
-        let source = context.source
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> Answer {
+        let run = context.run
         try await Suspension.wait { resume in
-            limiter.wait(on: clock, priority: { source.urgency }, granted: resume)
+            limiter.wait(on: clock, priority: { run.urgency }, granted: resume)
         }
         return try await next(request)
     }

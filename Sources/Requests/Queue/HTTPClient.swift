@@ -195,6 +195,7 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
         var environment = environment
         guard environment.baseURL != baseURL else { return self }
         environment.setBaseURL(baseURL)
+        environment.shareConfiguration()
         return HTTPClient(environment, besides: self)
     }
 
@@ -203,11 +204,10 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
     /// The settings that requests inherit when they are added.
     public var environment: RequestEnvironment {
         get {
-            var environment = shared.withLock { $0 }
-            // The width may have changed, also that of a caller's queue. The environment is rarely copied here.
-            let hasOwnLimit = lanes.bounded.isLimited
-            if environment.hasOwnLimit != hasOwnLimit { environment.hasOwnLimit = hasOwnLimit }
-            return environment
+            let environment = shared.withLock { $0 }
+            // The width may have changed, even that of a caller's queue.
+            guard environment.hasOwnLimit != lanes.bounded.isLimited else { return environment }
+            return updateLimit(of: environment)
         }
         set { replaceEnvironment(by: newValue) { _ in true } }
     }
@@ -224,6 +224,18 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
             change(&changed)
             isDone = replaceEnvironment(by: changed) { $0.revision == former.revision }
         }
+    }
+
+    /// Records in the environment whether the queue has a limit of its own.
+    private func updateLimit(of environment: RequestEnvironment) -> RequestEnvironment {
+        var updated = environment
+        updated.hasOwnLimit.toggle()
+        updated.shareConfiguration()
+        let result = updated
+        shared.withLock { present in
+            if present.revision == environment.revision { swap(&present, &updated) }
+        }
+        return result
     }
 
     /// Replaces the environment, if the present one fulfils the condition.
@@ -359,6 +371,7 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
             environment.revision = UUID()
             environment.detachedWork = detachedWork
             environment.hasOwnLimit = bounded.isLimited
+            environment.shareConfiguration()
         }
 
         /// The width in the system's range: `OperationQueue` traps on numbers below its default, and runs nothing with

@@ -59,7 +59,13 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         gate = OperationGate(behind: causes)
         contents = GroupContents(on: parent)
         underlyingQueue = parent.underlyingQueue.asOptional
-        super.init(source: .value(GroupRequest(typeName: name)), RunSettings(), GroupHandling<Success>.self)
+        super.init(
+            source: .value(GroupRequest(typeName: name)),
+            .ofNoRequest,
+            over: nil,
+            scope: nil,
+            GroupHandling<Success>.self
+        )
         add(contents)
         let monitors = parent.environment.monitors
         if !monitors.isEmpty {

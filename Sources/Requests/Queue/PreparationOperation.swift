@@ -12,9 +12,9 @@ final class PreparationOperation<R: NetworkRequest>: AnyRequestOperation, @unche
     init(_ request: R, over transport: any HTTPTransport, in environment: RequestEnvironment) {
         self.request = request
         let scope = RunScope.current
-        let plan = RunPlan.make(request.resolvedOptions, request.validStatusCodes, in: environment, scope: scope)
-        let settings = RunSettings(transport: transport, environment: environment, scope: scope, plan: plan)
-        super.init(settings, PreparationHandling<R>.self)
+        let (options, statuses) = (request.resolvedOptions, request.validStatusCodes)
+        let configuration = RunConfiguration.of(options, statuses, in: environment, scope: scope)
+        super.init(configuration, over: transport, scope: scope, PreparationHandling<R>.self)
     }
 
     /// Returns the request; cancelling the task ends the wait for a request or a credential.
@@ -30,9 +30,8 @@ final class PreparationOperation<R: NetworkRequest>: AnyRequestOperation, @unche
     }
 
     private func prepareResult() async -> Result<HTTPRequest, RequestError> {
-        guard let plan = settings.plan else { return .failure(makeCancellation()) }
         do throws(RunFailure) {
-            return .success(try await Try(1, of: self, plan, isObserved: false).prepareRequest())
+            return .success(try await Try(1, of: self, configuration).prepareRequest())
         } catch {
             return .failure(Task.isCancelled ? makeCancellation() : settled(error))
         }
@@ -42,7 +41,7 @@ final class PreparationOperation<R: NetworkRequest>: AnyRequestOperation, @unche
 
     /// Calls `prepare` of the request's operation class, which may be the caller's.
     override func prepare(_ request: inout HTTPRequest) throws {
-        var environment = settings.environment
+        var environment = configuration.environment
         environment.monitors = []
         let own = self.request
         // Deferred: an operation that has its request reports to the request's monitors.
@@ -50,7 +49,7 @@ final class PreparationOperation<R: NetworkRequest>: AnyRequestOperation, @unche
         let operation = R.makeOperation(
             OperationConfiguration(
                 source: source,
-                transport: settings.transport ?? DefaultTransport.shared,
+                transport: ownTransport ?? DefaultTransport.shared,
                 environment: environment
             )
         )
@@ -64,7 +63,10 @@ private struct PreparationHandling<Request: NetworkRequest>: LocalHandling {
     let operation: PreparationOperation<Request>
 
     func makeRequest() async throws -> HTTPRequest {
-        guard let plan = operation.plan else { throw CancellationError() }
-        return try await operation.request.makeHTTPRequest(in: operation.settings.environment, changedBy: plan.options)
+        let configuration = operation.configuration
+        return try await operation.request.makeHTTPRequest(
+            in: configuration.environment,
+            changedBy: configuration.options
+        )
     }
 }

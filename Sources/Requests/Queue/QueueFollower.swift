@@ -22,7 +22,7 @@ final class QueueFollower: Sendable {
     /// Observes an operation that is about to be added, if the progress is observed.
     func add(_ operation: Operation) {
         guard state.withLock({ $0.isObserving }), let operation = operation as? AnyRequestOperation,
-            operation.settings.transport != nil
+            operation.ownTransport != nil
         else { return }
         let id = ObjectIdentifier(operation)
         guard change({ $0.add(id) }) else { return }

@@ -77,6 +77,7 @@ extension RequestEnvironment {
     fileprivate static let unchangedWithLimit: RequestEnvironment = {
         var environment = RequestEnvironment()
         environment.hasOwnLimit = true
+        environment.shareConfiguration()
         return environment
     }()
 }
@@ -211,7 +212,7 @@ extension RequestQueue {
         joinsAtOnce: Bool = true
     ) -> R.OperationType {
         let operation = makeOperation(from: .value(request), in: environment, session)
-        guard let options = operation.plan?.options else { return operation }
+        let options = operation.configuration.options
         if coalescing || options.coalesce {
             // What it waits for may change the answer: then one from before is too old.
             let waits = !options.exclusivity.isEmpty || turns.contains { !$0.isFinished }
@@ -282,7 +283,7 @@ extension RequestQueue {
 extension RequestQueue {
     /// Makes an operation that is about to be added wait for its turn, if its request is exclusive.
     func takePlace(_ operation: Operation) {
-        guard let options = (operation as? AnyRequestOperation)?.plan?.options else { return }
+        guard let options = (operation as? AnyRequestOperation)?.configuration.options else { return }
         takePlace(operation, in: options.exclusivity)
     }
 
@@ -342,7 +343,7 @@ extension RequestQueue {
     ///
     /// - Complexity: O(n) in the number of operations on the queue.
     public var requestOperations: [AnyRequestOperation] {
-        operations.compactMap { $0 as? AnyRequestOperation }.filter { $0.settings.transport != nil }
+        operations.compactMap { $0 as? AnyRequestOperation }.filter { $0.ownTransport != nil }
     }
 }
 

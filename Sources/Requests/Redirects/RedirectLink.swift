@@ -7,14 +7,14 @@ import Foundation
 struct RedirectLink: Interceptor {
     let policy: RedirectPolicy
 
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: Next) async throws -> Answer {
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> Answer {
         let answer = try await next(request)
         guard RedirectPolicy.statuses.contains(answer.status) else { return answer }
         return try await follow(answer, to: request, next)
     }
 
     @inline(never)
-    private func follow(_ answer: Answer, to request: HTTPRequest, _ next: Next) async throws -> Answer {
+    private func follow(_ answer: Answer, to request: HTTPRequest, _ next: InterceptorChain) async throws -> Answer {
         var machine = RedirectMachine(policy: policy)
         let next = next.because(.redirect)
         var (answer, request) = (answer, request)

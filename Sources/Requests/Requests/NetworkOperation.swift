@@ -16,24 +16,32 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     public required init(_ configuration: OperationConfiguration<R>) {
         let (request, environment) = (configuration.source.value, configuration.environment)
         let scope = RunScope.current
-        let plan = request.map { RunPlan.make($0.resolvedOptions, $0.validStatusCodes, in: environment, scope: scope) }
+        let resolved = RunConfiguration.of(
+            request?.resolvedOptions ?? RequestOptions(),
+            request?.validStatusCodes ?? successfulStatusCodes,
+            in: environment,
+            configuration.kind.content,
+            scope: scope
+        )
         super.init(
             source: configuration.source,
-            RunSettings(transport: configuration.transport, environment: environment, scope: scope, plan: plan),
+            resolved,
+            over: configuration.transport,
+            scope: scope,
             configuration.kind
         )
-        let monitors = environment.monitors.followed(by: plan?.options.monitors ?? [])
+        let monitors = environment.monitors.followed(by: resolved.options.monitors)
         guard !monitors.isEmpty else { return }
         let feed = MonitorFeed(monitors, operation: OperationInfo(requestType: R.shownTypeName))
-        if let request, let plan { feed.identify(by: { request.identifier }, plan.options) }
+        if let request { feed.identify(by: { request.identifier }, resolved.options) }
         feed.report(.operationCreated)
         add(feed)
     }
 
     /// The transport of the request.
-    public final var transport: any HTTPTransport { settings.transport ?? DefaultTransport.shared }
+    public final var transport: any HTTPTransport { ownTransport ?? DefaultTransport.shared }
     /// The settings that the operation inherits.
-    public final var environment: RequestEnvironment { settings.environment }
+    public final var environment: RequestEnvironment { configuration.environment }
 
     /// The identifier of the request; `nil` until it has been made from the result of another operation.
     public final override var identifier: String? { request?.identifier }
@@ -68,26 +76,26 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     /// Does nothing: the run of a request begins when its operation has started.
     public final override func execute() {}
 
-    final func resolvePlan() throws -> RunPlan? {
-        if let plan = settings.plan { return plan }
+    final func resolve() throws -> RunConfiguration? {
+        guard isDeferred else { return configuration }
         guard let request = try resolveRequest() else {
             let reason = "another operation has the request of its source"
             throw RequestError(.invalidRequest, phase: .building, reason: reason)
         }
-        let scope = settings.scope
-        let plan = RunPlan.make(request.resolvedOptions, request.validStatusCodes, in: environment, scope: scope)
-        core.withLock { $0.run.plan = plan }
-        observer(MonitorFeed.self)?.identify(by: { request.identifier }, plan.options)
-        for monitor in plan.options.monitors { addMonitor(monitor) }
+        let (options, statuses) = (request.resolvedOptions, request.validStatusCodes)
+        let resolved = RunConfiguration.of(options, statuses, in: environment, kind.content, scope: scope)
+        core.withLock { $0.run.configuration = resolved }
+        observer(MonitorFeed.self)?.identify(by: { request.identifier }, options)
+        for monitor in options.monitors { addMonitor(monitor) }
         // The deadline of the environment counts from the operation's creation, and is already running.
-        if let deadline = plan.options.deadline { setDeadline(deadline) }
-        return core.withLock { $0.result == nil } ? plan : nil
+        if let deadline = options.deadline { setDeadline(deadline) }
+        return core.withLock { $0.result == nil } ? resolved : nil
     }
 
     /// Makes the request, with its completion handler.
     final func makeRequest() async throws -> HTTPRequest {
-        guard let request, let plan else { throw CancellationError() }
-        return try await request.makeHTTPRequest(in: environment, changedBy: plan.options)
+        guard let request else { throw CancellationError() }
+        return try await request.makeHTTPRequest(in: environment, changedBy: configuration.options)
     }
 
     /// Finishes with the value that a consumer makes from a stream or a socket, or with the consumer's error.
@@ -132,7 +140,7 @@ protocol NetworkHandling: ResponseHandling where Owner: NetworkOperation<Request
 
 extension NetworkHandling {
     func makeRequest() async throws -> HTTPRequest { try await operation.makeRequest() }
-    func resolvePlan() throws -> RunPlan? { try operation.resolvePlan() }
+    func resolve() throws -> RunConfiguration? { try operation.resolve() }
     func fail(_ failure: RunFailure) { operation.fail(failure) }
 }
 

@@ -165,7 +165,7 @@ extension RequestConvertible {
         let options = resolvedOptions
         var request = changedHTTP
         request.accept(responseDecoder.accepted, unless: environment.headers)
-        let implied = try request.inherit(environment, options)
+        let implied = try request.inherit(environment, options, environment.marks(options))
         options.apply(to: &request)
         try request.authentication.authenticate(&request)
         try request.resolve(baseURL: environment.baseURL, inheriting: [])

@@ -24,13 +24,19 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
     /// Makes an operation for a request, which sends nothing: a subclass makes the value.
     public init(source: RequestSource<R>) {
         self.source = source
-        super.init(RunSettings(), NoHandling.self)
+        super.init(.ofNoRequest, over: nil, scope: nil, NoHandling.self)
         if let deferred = source.deferred { add(deferred) }
     }
 
-    init(source: RequestSource<R>, _ settings: RunSettings, _ kind: any ResponseHandling.Type) {
+    init(
+        source: RequestSource<R>,
+        _ configuration: RunConfiguration,
+        over transport: (any HTTPTransport)?,
+        scope: RunScope?,
+        _ kind: any ResponseHandling.Type
+    ) {
         self.source = source
-        super.init(settings, kind)
+        super.init(configuration, over: transport, scope: scope, kind, isDeferred: source.deferred != nil)
         if let deferred = source.deferred { add(deferred) }
     }
 
@@ -154,7 +160,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
 
     override var shownRequest: String {
         guard let request else { return shownType }
-        if let tag = plan?.options.tag { return tag.shortened() }
+        if let tag = configuration.options.tag { return tag.shortened() }
         return "\(shownType) \(Redaction.address(request.identifier.withoutDigest).shortened())"
     }
 }

@@ -128,7 +128,7 @@ extension Metrics: CustomStringConvertible {
 /// One request that was sent on behalf of an operation, with its outcome.
 ///
 /// An operation has one for its first request, one for every followed redirect, one for every retry, and one for every
-/// further request that an interceptor sends by ``Next``.
+/// further request that an interceptor sends by ``InterceptorChain``.
 public struct TransferRecord: Sendable {
     /// The cause of a transfer.
     public enum Cause: Sendable, Hashable {

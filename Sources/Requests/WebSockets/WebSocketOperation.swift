@@ -73,13 +73,13 @@ private struct SocketHandling<Request: WebSocketRequest>: NetworkHandling {
 
     func transport(for sent: inout HTTPRequest) throws -> (any HTTPTransport)? {
         let environment = operation.environment
-        guard let transport = operation.settings.transport, let request = operation.request else { return nil }
+        guard let transport = operation.ownTransport, let request = operation.request else { return nil }
         var random = environment.random
         WebSocketHandshake.complete(&sent.headers, &random)
         let settings = SocketCore.Settings(
             maximumMessageSize: request.maximumMessageSize,
             bufferSize: max(1, request.bufferSize),
-            timeout: sent.timeout ?? operation.plan?.options.timeout ?? environment.timeout ?? .seconds(60),
+            timeout: sent.timeout ?? operation.configuration.timeout ?? .seconds(60),
             clock: environment.clock,
             context: ReceivingContext(of: operation)
         )
@@ -90,7 +90,7 @@ private struct SocketHandling<Request: WebSocketRequest>: NetworkHandling {
     private func keep(_ core: SocketCore) {
         let isWanted = operation.transition(.transferBegins) == .send
         core.open { [operation] in if isWanted { operation.advance(.transferEnded) } }
-        if operation.plan?.options.deadline == nil { operation.endDeadline() }
+        if operation.configuration.options.deadline == nil { operation.endDeadline() }
         let former = operation.upgraded.withLock { upgraded in
             defer { if isWanted { upgraded = core } }
             return isWanted ? upgraded : core

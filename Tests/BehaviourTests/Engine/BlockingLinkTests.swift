@@ -17,7 +17,7 @@ import Testing
         func intercept(
             _ request: HTTPRequest,
             context: InterceptorContext,
-            next: Next
+            next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             if request.url.path == "/slow" { block() }
             return try await next(request)

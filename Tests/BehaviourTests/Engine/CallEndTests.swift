@@ -141,7 +141,7 @@ import Testing
         func intercept(
             _ request: HTTPRequest,
             context: InterceptorContext,
-            next: Next
+            next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             do {
                 let answer = try await next(request)

@@ -89,7 +89,7 @@ import Testing
             func intercept(
                 _ request: HTTPRequest,
                 context: InterceptorContext,
-                next: Next
+                next: InterceptorChain
             ) async throws -> HTTPResponse<ResponseContent> {
                 try await Task { try await next(request) }.value
             }

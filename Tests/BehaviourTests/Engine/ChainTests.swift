@@ -10,7 +10,7 @@ import Testing
 /// Interceptors around a request: those that follow the rules, and those that don't.
 @Suite(.bounded) struct ChainTests {
     private typealias Answer = HTTPResponse<ResponseContent>
-    private typealias Body = @Sendable (HTTPRequest, InterceptorContext, Next) async throws -> Answer
+    private typealias Body = @Sendable (HTTPRequest, InterceptorContext, InterceptorChain) async throws -> Answer
 
     private struct Around: Interceptor {
         let body: Body
@@ -22,7 +22,7 @@ import Testing
         func intercept(
             _ request: HTTPRequest,
             context: InterceptorContext,
-            next: Next
+            next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             try await body(request, context, next)
         }
@@ -165,7 +165,7 @@ import Testing
     // MARK: Links that break the rules
 
     @Test func nextAfterTheRunSendsNothing() async throws {
-        let kept = Locked<Next?>(nil)
+        let kept = Locked<InterceptorChain?>(nil)
         _ = await run({ request, _, next in
             kept.withLock { $0 = next }
             return try await next(request)
@@ -178,7 +178,7 @@ import Testing
 
     /// The call continues: only the return of the interceptor forbids it.
     @Test func nextOfAnInterceptorThatHasReturnedSendsNothing() async {
-        let kept = Locked<Next?>(nil)
+        let kept = Locked<InterceptorChain?>(nil)
         let errors = Recorder<RequestError?>()
         let operation = await run(
             { request, _, next in

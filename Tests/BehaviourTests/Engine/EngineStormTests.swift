@@ -73,7 +73,7 @@ import Testing
         func intercept(
             _ request: HTTPRequest,
             context: InterceptorContext,
-            next: Next
+            next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             guard let number = Int(context.identifier) else { return try await next(request) }
             if number.isMultiple(of: 13) { _ = try await context.send(HTTPRequest("note")) }

@@ -17,7 +17,7 @@ import Testing
         func intercept(
             _ request: HTTPRequest,
             context: InterceptorContext,
-            next: Next
+            next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             async let first = next(request)
             async let second: HTTPResponse<ResponseContent>? = {
@@ -113,7 +113,7 @@ import Testing
         func intercept(
             _ request: HTTPRequest,
             context: InterceptorContext,
-            next: Next
+            next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             let tasks = (0..<count).map { _ in Task { try await next(request) } }
             for task in tasks { _ = await task.result }
@@ -144,7 +144,7 @@ import Testing
         func intercept(
             _ request: HTTPRequest,
             context: InterceptorContext,
-            next: Next
+            next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             let child = Task {
                 withUnsafeCurrentTask { $0?.cancel() }

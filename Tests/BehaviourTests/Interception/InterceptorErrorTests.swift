@@ -20,7 +20,7 @@ import Testing
         func intercept(
             _ request: HTTPRequest,
             context: InterceptorContext,
-            next: Next
+            next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             if place == .before { throw SampleError() }
             let answer = try await next(request)
@@ -39,7 +39,7 @@ import Testing
         func intercept(
             _ request: HTTPRequest,
             context: InterceptorContext,
-            next: Next
+            next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             do { return try await next(request) } catch { throw RequestError(.rejected, phase: .validating) }
         }

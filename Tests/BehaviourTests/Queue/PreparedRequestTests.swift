@@ -29,7 +29,7 @@ import Testing
         func intercept(
             _ request: HTTPRequest,
             context: InterceptorContext,
-            next: Next
+            next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             calls.record("intercept")
             return try await next(request)
@@ -40,7 +40,7 @@ import Testing
         func intercept(
             _ request: HTTPRequest,
             context: InterceptorContext,
-            next: Next
+            next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             _ = try? await context.send(HTTPRequest("never"))
             return try await next(request)
@@ -282,7 +282,7 @@ import Testing
         func intercept(
             _ request: HTTPRequest,
             context: InterceptorContext,
-            next: Next
+            next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             while true {
                 do { return try await next(request) } catch { await Task.yield() }
@@ -302,7 +302,7 @@ import Testing
         func intercept(
             _ request: HTTPRequest,
             context: InterceptorContext,
-            next: Next
+            next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             try await base.intercept(request, context: context, next: next)
         }

@@ -174,7 +174,7 @@ import Testing
         func intercept(
             _ request: HTTPRequest,
             context: InterceptorContext,
-            next: Next
+            next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             let answer = try await next(request)
             orders.record(try answer.map { $0.data ?? Data() }.decodeJSON(Order.self))

@@ -101,7 +101,7 @@ extension AnyRequestOperation {
     /// The feeds that report the progress; made on first use.
     final var progressFeeds: ProgressFeeds {
         if let feeds = observer(ProgressFeeds.self) { return feeds }
-        let feeds = ProgressFeeds(clock: settings.environment.clock)
+        let feeds = ProgressFeeds(clock: configuration.environment.clock)
         // Adds the progress from before the observation.
         let isAdded = add(feeds) { record.last?.add(feeds, number: 0, of: self) }
         return isAdded ? feeds : observer(ProgressFeeds.self) ?? feeds

@@ -28,7 +28,7 @@ extension AnyRequestOperation {
     final func setDeadline(_ duration: Duration) {
         let deadline = observer(Deadline.self) ?? Deadline()
         add(deadline)
-        let timer = DelayedAction(after: duration, on: settings.environment.clock) { [weak self] in
+        let timer = DelayedAction(after: duration, on: configuration.environment.clock) { [weak self] in
             guard let self else { return }
             let reason = "the request may take \(duration) in all"
             handling.fail(RunFailure(RequestError(.deadlineExceeded, phase: phase, reason: reason), in: phase))

@@ -233,7 +233,7 @@ extension Operation {
 extension AnyRequestOperation {
     /// Refuses a request whose exclusive categories its operation doesn't have.
     final func checkPlace(in categories: Set<ExclusiveCategory>) throws {
-        guard settings.scope == nil, observer(ExclusivePlace.self)?.covers(categories) != true else { return }
+        guard scope == nil, observer(ExclusivePlace.self)?.covers(categories) != true else { return }
         let names = categories.map(\.description).sorted()
         let reason =
             "the request is exclusive, and its operation isn't: name \(names) in the call that adds it, as `exclusive:`"

@@ -26,7 +26,7 @@ struct RequestDraft {
         if request.fields.attachment != nil || turn.options.userInfoAlone != nil {
             request.fields.attachment = turn.options.userInfoAlone.map(Box.init)
         }
-        implied = try request.inherit(turn.environment, turn.options)
+        implied = try request.inherit(turn.environment, turn.options, turn.configuration.headerMarks)
         turn.options.apply(to: &request)
         originChange = request.fields.originChange
         self.request = request
@@ -80,12 +80,15 @@ extension HTTPRequest {
     ///
     /// - Throws: ``InvalidValue`` for an invalid address, and for an intended base URL that is `nil`; any error that
     ///   the encoding of the query throws.
-    mutating func inherit(_ environment: RequestEnvironment, _ options: RequestOptions) throws -> HTTPHeaders {
+    mutating func inherit(
+        _ environment: RequestEnvironment,
+        _ options: RequestOptions,
+        _ marks: HeaderMarks
+    ) throws -> HTTPHeaders {
         guard !environment.lacksBaseURL else {
             let reason = "isn't sent, since the base URL of the client was given as nil"
             throw InvalidValue(.url, reason, excerpt: url.redactedDescription)
         }
-        let marks = environment.marks(options)
         let change = originChange(from: environment.baseURL)
         // A copy of a request that was sent before, or that an interceptor has got, or its fields in another request.
         if fields.home != nil { fields.withheldHeaders = [] }

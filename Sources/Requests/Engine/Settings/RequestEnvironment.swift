@@ -20,7 +20,22 @@ public struct RequestEnvironment: Sendable {
     /// A setting of the environment, such as `environment.timeout`.
     public subscript<Value>(dynamicMember setting: WritableKeyPath<Settings, Value>) -> Value {
         _read { yield storage[0][keyPath: setting] }
-        _modify { yield &storage[0][keyPath: setting] }
+        _modify {
+            if storage[0].sharedConfiguration != nil { storage[0].sharedConfiguration = nil }
+            yield &storage[0][keyPath: setting]
+        }
+    }
+
+    /// The configuration of all requests without settings of their own; `nil` if it wasn't created, or is outdated.
+    var sharedConfiguration: RunConfiguration? { storage[0].sharedConfiguration }
+
+    /// Creates the configuration of all requests without settings of their own.
+    ///
+    /// Call it when the environment is complete: a change removes the configuration.
+    mutating func shareConfiguration() {
+        // The configuration gets the environment without itself, because they would retain each other.
+        storage[0].sharedConfiguration = nil
+        storage[0].sharedConfiguration = RunConfiguration.shared(in: self)
     }
 
     /// The marks of header fields, which those of a request add to.
@@ -32,7 +47,11 @@ public struct RequestEnvironment: Sendable {
     }
 
     /// An environment with the defaults; copies of it share their storage.
-    static let unchanged = RequestEnvironment()
+    static let unchanged: RequestEnvironment = {
+        var environment = RequestEnvironment()
+        environment.shareConfiguration()
+        return environment
+    }()
 
     /// Sets a base URL, and records if it is `nil`.
     mutating func setBaseURL(_ url: URL?) {
@@ -190,6 +209,9 @@ public struct RequestEnvironment: Sendable {
 
         /// The work of a client that outlives its operations.
         var detachedWork: DetachedWork?
+
+        /// The configuration of all requests without settings of their own.
+        fileprivate var sharedConfiguration: RunConfiguration?
     }
 }
 

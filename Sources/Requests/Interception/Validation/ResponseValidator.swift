@@ -62,13 +62,13 @@ public struct ValidationContext: Sendable {
     /// The identifier of the request.
     ///
     /// It may be computed at each access: for a ready-made request it is a digest of all that is sent.
-    public var identifier: String { run.identifier }
+    public var identifier: String { run.identifier ?? "" }
     /// The number of the attempt; 1 is the first, and followed redirects don't count.
-    public var attempt: Int { run.attempt }
+    public let attempt: Int
     /// The statuses that the request accepts; `nil` if it accepts all.
     public let validStatusCodes: [Int]?
     /// The application's data about the request, typed by key.
-    public var userInfo: HTTPRequest.UserInfo { run.userInfo }
+    public var userInfo: HTTPRequest.UserInfo { run.settings.userInfo }
     private let run: any InterceptedRun
 
     /// Makes a context, for tests of a validator.
@@ -79,12 +79,13 @@ public struct ValidationContext: Sendable {
         validStatusCodes: [Int]? = Array(200..<300),
         userInfo: HTTPRequest.UserInfo = HTTPRequest.UserInfo()
     ) {
-        let run = ClosureRun(identifier: identifier, attempt: attempt, userInfo: userInfo)
-        self.init(run, request: request, validStatusCodes: validStatusCodes)
+        let run = UnsentRun(identifier, InterceptedSettings(userInfo: userInfo))
+        self.init(run, attempt: attempt, request: request, validStatusCodes: validStatusCodes)
     }
 
-    init(_ run: any InterceptedRun, request: HTTPRequest, validStatusCodes: [Int]?) {
+    init(_ run: any InterceptedRun, attempt: Int, request: HTTPRequest, validStatusCodes: [Int]?) {
         self.run = run
+        self.attempt = attempt
         self.request = request
         self.validStatusCodes = validStatusCodes
     }

@@ -189,7 +189,7 @@ private struct FileHandling<Request: DownloadRequest>: NetworkHandling {
         flow: FlowControl
     ) throws -> (any ContentReceiver)? {
         guard let request = operation.request else { return nil }
-        let limit = operation.plan?.options.maximumBodySize ?? .max
+        let limit = operation.configuration.options.maximumBodySize ?? .max
         do {
             return try operation.download(for: request, sending: sent).begin(head, flow: flow, limit: limit)
         } catch let error as FileError {
@@ -198,7 +198,7 @@ private struct FileHandling<Request: DownloadRequest>: NetworkHandling {
     }
 
     /// Sends the request again as long as a part of the file is missing: from its beginning, or from where it ends.
-    func send(_ request: HTTPRequest, through next: Next) async throws -> Answer {
+    func send(_ request: HTTPRequest, through next: InterceptorChain) async throws -> Answer {
         var (request, next) = (request, next)
         while true {
             let answer: Result<Answer, any Error>

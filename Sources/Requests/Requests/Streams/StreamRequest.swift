@@ -84,7 +84,7 @@ private struct StreamHandling<Request: StreamRequest>: NetworkHandling {
     ) throws -> (any ContentReceiver)? {
         guard let request = operation.request else { return nil }
         if let error = head.unrequestedPart(of: sent) { throw error }
-        let maximum = operation.plan?.options.maximumBodySize ?? .max
+        let maximum = operation.configuration.options.maximumBodySize ?? .max
         let context = ReceivingContext(of: operation)
         let core = StreamCore(limit: request.bufferSize, maximum: maximum, in: context) { flow.set(.buffer, $0) }
         try begin(ResponseStream(head, core), core, request)

@@ -11,14 +11,14 @@ import Testing
 @Suite(.bounded) struct CoalescingGroupTests {
     private final class Transfer: Sendable {}
 
-    private let limits = CoalescingLimits(head: 1, content: 1)
+    private let limits = ResponseLimits(head: 1, content: 1)
     private let seats = (0..<3).map { _ in Transfer() }
 
     private func id(_ seat: Int) -> ObjectIdentifier { ObjectIdentifier(seats[seat]) }
 
     private func identity(_ number: Int = 0) throws -> WireIdentity {
         let request = HTTPRequest(url: home, headers: ["X-Number": "\(number)"])
-        return try #require(WireIdentity(request, RequestOptions(), in: RequestEnvironment()))
+        return try #require(WireIdentity(request, RunConfiguration(RequestOptions(), [], in: RequestEnvironment())))
     }
 
     @Test func aTransferUnderWayThatIsReplacedIsDroppedWithItsLastMember() throws {
@@ -26,7 +26,7 @@ import Testing
         let (narrow, wide) = (Transfer(), Transfer())
         group.take(id(0), limits)
         _ = group.join(try identity(), id(0), or: narrow, group.limits)
-        group.take(id(1), CoalescingLimits(head: 9, content: 9))
+        group.take(id(1), ResponseLimits(head: 9, content: 9))
 
         let second = group.join(try identity(), id(1), or: wide, group.limits)
 

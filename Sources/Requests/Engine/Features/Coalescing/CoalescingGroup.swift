@@ -28,7 +28,7 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     private struct Seat: Sendable {
         /// The number of transfers that had ended when the seat was taken.
         let birth: Int
-        let limits: CoalescingLimits
+        let limits: ResponseLimits
         /// The last transfer that is too old for it, whether it has ended or not.
         var oldest = 0
         /// The transfers that it has joined.
@@ -38,7 +38,7 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     private struct Entry: Sendable {
         let identity: WireIdentity
         let transfer: Transfer
-        let limits: CoalescingLimits
+        let limits: ResponseLimits
         /// The seats that wait for it.
         var members: Set<SeatID> = []
         /// The number of ended transfers, including this one; `nil` while it is running.
@@ -57,13 +57,13 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     private var ends = 0
     private var lastNumber = 0
     /// The largest limits of all seats: those of new transfers.
-    private(set) var limits = CoalescingLimits(head: 0, content: 0)
+    private(set) var limits = ResponseLimits(head: 0, content: 0)
 
     /// Whether there are no seats and no transfers.
     var isEmpty: Bool { seats.isEmpty && entries.isEmpty }
 
     /// Takes a seat.
-    mutating func take(_ seat: SeatID, _ limits: CoalescingLimits) {
+    mutating func take(_ seat: SeatID, _ limits: ResponseLimits) {
         seats[seat] = Seat(birth: ends, limits: limits)
         births[ends, default: 0] += 1
         undecided += 1
@@ -99,7 +99,7 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
         _ identity: WireIdentity,
         _ seat: SeatID,
         or new: Transfer,
-        _ limits: CoalescingLimits
+        _ limits: ResponseLimits
     ) -> (transfer: Transfer, dropped: [Dropped])? {
         guard seats[seat] != nil else { return nil }
         if let transfer = join(identity, seat) { return (transfer, []) }
@@ -163,20 +163,6 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     }
 }
 
-/// The maximum byte counts of an answer.
-struct CoalescingLimits: Sendable, Hashable {
-    let head: Int
-    let content: Int
-
-    func include(_ other: CoalescingLimits) -> Bool {
-        head >= other.head && content >= other.content
-    }
-
-    func union(_ other: CoalescingLimits) -> CoalescingLimits {
-        CoalescingLimits(head: max(head, other.head), content: max(content, other.content))
-    }
-}
-
 /// The parts of a sent request that an answer depends on: requests of one identity, over one transport, get the same
 /// answer.
 struct WireIdentity: Sendable, Hashable {
@@ -208,7 +194,7 @@ struct WireIdentity: Sendable, Hashable {
 
     /// Makes the identity of a request; `nil` if it may change something at the server, or if its body may change each
     /// time that it is read.
-    init?(_ request: HTTPRequest, _ options: RequestOptions, in environment: RequestEnvironment) {
+    init?(_ request: HTTPRequest, _ configuration: RunConfiguration) {
         guard request.method.isSafe else { return nil }
         if request.body.isEmpty {
             body = Data()
@@ -219,12 +205,12 @@ struct WireIdentity: Sendable, Hashable {
         method = request.method
         address = request.url.absoluteString
         fields = request.headers.filter { $0.name.isSensitive || !Self.tracing.contains($0.name) }
-        timeout = request.timeout ?? options.timeout ?? environment.timeout
-        trust = options.trust ?? environment.trust
-        redirect = options.redirect ?? environment.redirect
+        timeout = request.timeout ?? configuration.timeout
+        trust = configuration.trust
+        redirect = configuration.redirect
         cachePolicy = request.cachePolicy
-        caching = options.caching
-        usesCookies = options.usesCookies && request.usesCookies
+        caching = configuration.options.caching
+        usesCookies = configuration.options.usesCookies && request.usesCookies
         allowsCellularAccess = request.allowsCellularAccess
         decodesContent = request.decodesContent
         usesHTTP2 = request.usesHTTP2

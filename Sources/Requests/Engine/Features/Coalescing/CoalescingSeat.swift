@@ -62,10 +62,12 @@ final class CoalescingSeat: OperationObserver {
     /// A request on behalf of another shares nothing, nor does one with interceptors, cookies or caches of an unknown
     /// owner.
     func take(for operation: AnyRequestOperation) {
-        let environment = operation.settings.environment
-        guard !isTaken, let plan = operation.plan, isAsked || plan.options.coalesce,
-            operation.kind.content == .inMemory, operation.settings.scope == nil, let transport = operation.settings.transport,
-            queue.isClient || plan.interceptors.isEmpty && environment.cookies == nil && environment.cache == nil
+        let configuration = operation.configuration
+        let environment = configuration.environment
+        guard !isTaken, operation.anyRequest != nil, isAsked || configuration.options.coalesce,
+            operation.kind.content == .inMemory, operation.scope == nil, let transport = operation.ownTransport,
+            queue.isClient
+                || configuration.interceptors.isEmpty && environment.cookies == nil && environment.cache == nil
         else { return }
         let key = Key(
             queue: ObjectIdentifier(queue.queue),
@@ -73,14 +75,10 @@ final class CoalescingSeat: OperationObserver {
             identifier: operation.identifier ?? "",
             revision: queue.isClient ? environment.revision : nil
         )
-        let limits = CoalescingLimits(
-            head: plan.options.maximumHeadSize ?? environment.maximumHeadSize,
-            content: plan.options.maximumBodySize ?? environment.maximumBodySize
-        )
         let id = ObjectIdentifier(self)
         // In this order: whoever ends the operation from now on gives the seat back before that end returns.
         place.withLock { $0 = Place(key: key, owners: [queue.queue, transport]) }
-        Self.groups.withLock { $0[key, default: Group()].take(id, limits) }
+        Self.groups.withLock { $0[key, default: Group()].take(id, configuration.limits) }
         // If a result came in between, it has found no seat to leave.
         if operation.core.withLock({ $0.result != nil }) { leave() }
     }
@@ -93,7 +91,7 @@ final class CoalescingSeat: OperationObserver {
     /// - Returns: The transfer, and whether it is new; `nil` if the seat has been given back.
     func join(
         _ identity: WireIdentity,
-        _ make: (CoalescingLimits) -> SharedTransfer
+        _ make: (ResponseLimits) -> SharedTransfer
     ) -> (transfer: SharedTransfer, isNew: Bool)? {
         let id = ObjectIdentifier(self)
         guard let (known, limits) = change({ ($0.join(identity, id), $0.limits) }) else { return nil }
@@ -175,20 +173,11 @@ struct QueueIdentity: Sendable {
 /// The raw answer is shared. Each waiting operation decides for itself which statuses it accepts, how it decodes the
 /// content, and whether there is another try.
 struct CoalescingLink: Interceptor {
-    private let seat: CoalescingSeat
-    private let turn: Try
-
-    /// Makes the link of a try; `nil` if its operation doesn't share.
-    init?(for turn: Try) {
-        guard turn.isObserved, let seat = turn.operation.observer(CoalescingSeat.self), seat.isTaken else { return nil }
-        self.seat = seat
-        self.turn = turn
-    }
-
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: Next) async throws -> Answer {
-        guard let identity = WireIdentity(request, turn.options, in: turn.environment) else {
-            return try await next(request)
-        }
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> Answer {
+        let turn = try context.turn
+        guard let seat = turn.operation.observer(CoalescingSeat.self), seat.isTaken,
+            let identity = WireIdentity(request, turn.configuration)
+        else { return try await next(request) }
         let joined = seat.join(identity) { limits in
             SharedTransfer(request, behind: next, for: turn, limits) { [seat] in seat.end($0) }
         }
@@ -196,7 +185,7 @@ struct CoalescingLink: Interceptor {
         // An operation with a result gives its seat back itself, before its cancel returns. If this did it at the same
         // time, the transfer could still be sent after that.
         defer { if turn.operation.core.withLock({ $0.lifecycle.isRunning }) { seat.leave(transfer) } }
-        if !isNew, transfer.retry == turn.policy {
+        if !isNew, transfer.retry == turn.configuration.retry {
             // Earlier tries were made for this operation as well, which only came too late to observe them.
             turn.operation.record { $0.spend(transfer.number) }
         }

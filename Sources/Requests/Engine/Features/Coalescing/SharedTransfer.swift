@@ -77,17 +77,20 @@ final class SharedTransfer: HTTPTransport {
     ///   - ended: Called when it has ended, before any waiting operation is notified of that.
     init(
         _ request: HTTPRequest,
-        behind next: Next,
+        behind next: InterceptorChain,
         for turn: Try,
-        _ limits: CoalescingLimits,
+        _ limits: ResponseLimits,
         ended: @escaping @Sendable (SharedTransfer) -> Void
     ) {
         number = turn.spent
-        retry = turn.policy
-        monitored = turn.monitored?.another()
+        retry = turn.configuration.retry
+        monitored = turn.operation.monitored?.another()
         self.ended = ended
-        let (settings, monitored) = (turn.settings(behind: next, limits), monitored)
-        state.withLock { $0.make = { WireOperation(request, settings, as: monitored, urgency: $0) } }
+        let configuration = RunConfiguration(continuing: turn.configuration, through: next, limits)
+        let (transport, monitored) = (turn.operation.ownTransport, monitored)
+        state.withLock { state in
+            state.make = { WireOperation(request, configuration, over: transport, as: monitored, urgency: $0) }
+        }
     }
 
     private func begin(_ make: Make) {
@@ -134,7 +137,7 @@ final class SharedTransfer: HTTPTransport {
     // MARK: Waiting operations
 
     /// Waits for the transfer, as a part of a try.
-    func answer(to request: HTTPRequest, for turn: Try, at next: Next) async throws -> Answer {
+    func answer(to request: HTTPRequest, for turn: Try, at next: InterceptorChain) async throws -> Answer {
         let id = ObjectIdentifier(turn.operation)
         state.withLock { $0.waiting[id] = turn.operation }
         defer {

@@ -22,26 +22,27 @@ struct CredentialLink: Interceptor {
         if answering.isEmpty, authenticating.isEmpty { return nil }
     }
 
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: Next) async throws -> Answer {
-        try await send(request, through: authenticating[...], context, next)
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> Answer {
+        let turn = try context.turn
+        return try await send(request, through: authenticating[...], turn, next)
     }
 
     /// Sends a request through the authenticating interceptors, one inside the other.
     private func send(
         _ request: HTTPRequest,
         through authenticating: ArraySlice<any HopAuthenticating>,
-        _ context: InterceptorContext,
-        _ next: Next
+        _ turn: Try,
+        _ next: InterceptorChain
     ) async throws -> Answer {
         guard let interceptor = authenticating.first else {
-            return try await answered(request, context, next)
+            return try await answered(request, turn, next)
         }
-        return try await interceptor.authenticate(request, context: context) { request, cause in
-            try await send(request, through: authenticating.dropFirst(), context, cause.map(next.because) ?? next)
+        return try await interceptor.authenticate(request, context: turn.context(), proxy: turn.proxy) { request, cause in
+            try await send(request, through: authenticating.dropFirst(), turn, cause.map(next.because) ?? next)
         }
     }
 
-    private func answered(_ request: HTTPRequest, _ context: InterceptorContext, _ next: Next) async throws -> Answer {
+    private func answered(_ request: HTTPRequest, _ turn: Try, _ next: InterceptorChain) async throws -> Answer {
         let answer = try await next(request)
         guard next.cause == .redirect, answer.status.category == .clientError, request.body.isReplayable else {
             return answer
@@ -54,16 +55,16 @@ struct CredentialLink: Interceptor {
             body: answer.body.data ?? Data(),
             attempts: answer.attempts
         )
-        let context = InterceptorContext(context.source, request: request)
+        let context = turn.context(for: request)
         for (interceptor, position) in answering {
-            let decision = await RunScope.run(interceptor, at: position, within: context.source.scope) {
+            let decision = await RunScope.run(interceptor, at: position, within: turn.scope) {
                 await interceptor.answer(error, context: context)
             }
             switch decision {
             case .pass: continue
             case .fail(let other): throw other ?? error
             case .retry:
-                let again = try await context.source.adapt(request, again: interceptor, at: position)
+                let again = try await turn.adapt(request, again: interceptor, at: position)
                 var answer = try await next.because(.challenge)(again)
                 // The next redirect is made from the last sent request, with its credential.
                 answer.asked = Box(again)

@@ -1,0 +1,114 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+extension AnyRequestOperation: InterceptedRun {
+    final var settings: InterceptedSettings {
+        let configuration = configuration
+        return InterceptedSettings(
+            baseURL: configuration.environment.baseURL,
+            userInfo: configuration.options.userInfo,
+            timeout: configuration.timeout,
+            makeEncoder: configuration.environment.makeEncoder,
+            scope: scope
+        )
+    }
+
+    final func report(_ report: AuthenticationReport) { self.report(.authentication(report)) }
+
+    final func recordAnswer(to request: HTTPRequest) { record { $0.answer(request) } }
+
+    final func exchange(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
+        let nested = WireOperation(nested: request, over: ownTransport, in: configuration.environment)
+        // Other operations may wait for a refresh, so it doesn't end with this one.
+        guard RunScope.current?.isRefresh != true else { return try await nested.exchange() }
+        return try await NestedRequests.exchange(nested, within: self)
+    }
+
+    final func detach(
+        _ name: String,
+        _ request: HTTPRequest,
+        through next: InterceptorChain,
+        _ work: @escaping @Sendable (InterceptorChain) async throws -> Answer
+    ) {
+        // It has the options of this run, and no interceptors, validators and retries: only `work` waits for its
+        // response.
+        let continuation = ContinuationInterceptor(
+            configuration: configuration,
+            next: next,
+            transport: ownTransport,
+            monitored: monitored,
+            urgency: urgency
+        )
+        let environment = configuration.environment
+        let key = DetachedWork.Key(request, in: environment, name: name)
+        _ = DetachedWork.of(environment).begin(key) {
+            try await work(next.replaced(by: continuation)).map { $0.data ?? Data() }
+        }
+    }
+
+    /// The operation as monitors know it; `nil` without monitors.
+    final var monitored: OperationInfo? { observer(MonitorFeed.self)?.operation }
+}
+
+/// Sends each request in an operation of its own, which continues the chain of another one.
+private struct ContinuationInterceptor: Interceptor {
+    let configuration: RunConfiguration
+    /// The chain to continue.
+    let next: InterceptorChain
+    let transport: (any HTTPTransport)?
+    let monitored: OperationInfo?
+    let urgency: Int
+
+    func intercept(
+        _ request: HTTPRequest,
+        context: InterceptorContext,
+        next end: InterceptorChain
+    ) async throws -> Answer {
+        let continued = RunConfiguration(continuing: configuration, through: next, heads: end.heads)
+        let urgency = urgency
+        let operation = WireOperation(request, continued, over: transport, as: monitored?.another()) { urgency }
+        return try await operation.exchange().map { .data($0) }
+    }
+}
+
+extension InterceptorContext {
+    /// Sends a request that outlives the operation, one at a time for a resource.
+    ///
+    /// Use it for work beyond this one request: to validate a stored answer while a stale one is used, or to prefetch a
+    /// configuration. It runs as with ``send(_:)``, but the operation doesn't wait for it, and cancelling the operation
+    /// doesn't cancel it. It ends with the client of the operation, and all clients derived from that.
+    ///
+    /// - Parameters:
+    ///   - request: The request; a relative address is resolved against the operation's base URL.
+    ///   - completion: Called once with the outcome, on no particular thread; not called if the method returns `false`.
+    /// - Returns: `false`, without sending the request, while a request of the same interceptor with the same method
+    ///   and address is running, or if the client was deallocated.
+    @discardableResult
+    public func detached(
+        _ request: HTTPRequest,
+        completion: @escaping @Sendable (Result<HTTPResponse<Data>, RequestError>) -> Void = { _ in }
+    ) -> Bool {
+        guard let operation = run as? AnyRequestOperation else { return false }
+        let (environment, transport) = (operation.configuration.environment, operation.ownTransport)
+        let scope = RunScope.current?.detached()
+        let key = DetachedWork.Key(request, in: environment, by: scope?.author)
+        return DetachedWork.of(environment).begin(key, completion) {
+            let send = { () async throws -> HTTPResponse<Data> in
+                try await WireOperation(nested: request, over: transport, in: environment).exchange()
+            }
+            guard let scope else { return try await send() }
+            defer { scope.end() }
+            return try await scope.run(send)
+        }
+    }
+}
+
+extension Try {
+    /// The route to the proxy of the transport; `nil` if credentials can't be sent to one.
+    var proxy: ProxyRoute? {
+        guard let transport = operation.ownTransport else { return nil }
+        return transport.capabilities.contains(.proxyAuthorization) ? ProxyRoute(over: transport) : nil
+    }
+}

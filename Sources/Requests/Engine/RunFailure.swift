@@ -1,0 +1,53 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The failure of a try, with the rule that may lead to another one.
+///
+/// An object, since room for a failure is kept in every function that may throw one.
+final class RunFailure: Error {
+    enum Recourse: Sendable {
+        /// None: the failure is the operation's.
+        case none
+        /// The interceptors, and after them the retry policy.
+        case policies
+        /// The strategy that a validator has named, and the code of the error if its limit is reached.
+        case strategy(RetryStrategy, limit: RequestError.Code)
+    }
+
+    let error: any Error
+    let phase: RequestError.Phase
+    /// The refused response, as it was judged.
+    let response: HTTPResponse<Data>?
+    let recourse: Recourse
+
+    /// Whether the error is a caller's own, and not of a type that the library throws or knows.
+    var isOwn: Bool {
+        switch error {
+        case is RequestError, is CancellationError, is InvalidValue, is DecodingError: false
+        default: true
+        }
+    }
+
+    init(
+        _ error: any Error,
+        in phase: RequestError.Phase,
+        response: HTTPResponse<Data>? = nil,
+        recourse: Recourse = .none
+    ) {
+        self.error = error
+        self.phase = phase
+        self.response = response
+        self.recourse = recourse
+    }
+
+    /// Makes the failure of a chain: an error of the library's own may have a remedy.
+    convenience init(sending error: any Error) {
+        if let error = error as? RequestError {
+            self.init(error, in: error.phase, recourse: .policies)
+        } else {
+            self.init(error, in: .sending)
+        }
+    }
+}

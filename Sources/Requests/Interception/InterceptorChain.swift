@@ -1,0 +1,148 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The rest of the chain after an interceptor, which sends a request on, and returns its response.
+///
+/// It may be called never, once, or several times, also concurrently, while its interceptor runs. Each call sends the
+/// request: the operation's attempts and monitors show one more transfer, but it doesn't count towards a retry limit.
+/// After the interceptor has returned, and after the operation has its result, it throws an error of code `cancelled`,
+/// and nothing is sent.
+///
+/// A status that isn't 2xx is a response, not an error.
+public struct InterceptorChain: Sendable {
+    /// The interceptors of the whole chain, outermost first; the last one is the transport.
+    private let interceptors: [any Interceptor]
+    private let run: any InterceptedRun
+    /// The closures that are called with the heads of responses, innermost first.
+    private(set) var heads: HeadObserver?
+    /// The permission of the interceptor that got the chain; `nil` for built-in interceptors, which keep the rules.
+    private var permit: (any SendingPermit)?
+    // Small, because each interceptor of a waiting request has a chain in its frame.
+    private let attempt: Int32
+    /// The number of interceptors that a request has passed.
+    private var passed: Int32 = 0
+    /// The cause of requests that are sent from here.
+    private(set) var cause: TransferRecord.Cause
+
+    /// Creates the end of a chain, for tests of an interceptor.
+    public init(_ send: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse<ResponseContent>) {
+        self.init([LastInterceptor(send: send)], of: UnsentRun(), attempt: 1, because: .initial)
+    }
+
+    /// Creates the beginning of a chain.
+    init(
+        _ interceptors: [any Interceptor],
+        of run: any InterceptedRun,
+        attempt: Int,
+        because cause: TransferRecord.Cause,
+        heads: HeadObserver? = nil
+    ) {
+        (self.interceptors, self.run, self.cause, self.heads) = (interceptors, run, cause, heads)
+        self.attempt = Int32(clamping: attempt)
+    }
+
+    /// The interceptors that a request passes from here on.
+    var remaining: ArraySlice<any Interceptor> { interceptors[Int(passed)...] }
+
+    // Every response returns through this function several times, so it keeps as little state as possible.
+    /// Sends a request through the rest of the chain.
+    ///
+    /// - Parameters:
+    ///   - request: The request, which may differ from the one that the interceptor got.
+    ///   - onHead: Called with the head of each response that arrives, before its content, on a thread that must not be
+    ///     blocked; also if the content then fails to arrive.
+    /// - Returns: The response, when its content is complete.
+    /// - Throws: An error that keeps the response from arriving: one of the transport or of another interceptor, or one
+    ///   of code `cancelled`. A status that isn't 2xx is no error.
+    public func callAsFunction(
+        _ request: HTTPRequest,
+        onHead: (@Sendable (HTTPResponseHead) -> Void)? = nil
+    ) async throws -> HTTPResponse<ResponseContent> {
+        if let onHead { return try await observed(by: onHead)(request) }
+        guard permit == nil else { return try await sendPermitted(request) }
+        let context = InterceptorContext(run, attempt: Int(attempt))
+        return try await interceptors[Int(passed)].intercept(request, context: context, next: rest)
+    }
+
+    @inline(never)
+    private func sendPermitted(_ request: HTTPRequest) async throws -> HTTPResponse<ResponseContent> {
+        var chain = self
+        chain.permit = nil
+        guard let permit else { return try await chain(request) }
+        return try await permit.send(request, through: chain)
+    }
+
+    private var rest: InterceptorChain {
+        var rest = self
+        rest.passed += 1
+        return rest
+    }
+
+    /// Returns the same chain, for requests with another cause.
+    func because(_ cause: TransferRecord.Cause) -> InterceptorChain {
+        var chain = self
+        chain.cause = cause
+        return chain
+    }
+
+    /// Returns the same chain, with one more closure that is called with the heads of responses.
+    func observed(by body: @escaping @Sendable (HTTPResponseHead) -> Void) -> InterceptorChain {
+        var chain = self
+        chain.heads = HeadObserver(body, before: heads)
+        return chain
+    }
+
+    /// Returns the same chain for an interceptor of a caller, which needs a permission to send.
+    func permitted(by permit: any SendingPermit) -> InterceptorChain {
+        var chain = self
+        chain.permit = permit
+        return chain
+    }
+
+    /// Returns a chain for the same attempt that has only one interceptor, which sends the request.
+    func replaced(by interceptor: any Interceptor) -> InterceptorChain {
+        InterceptorChain([interceptor], of: run, attempt: Int(attempt), because: cause)
+    }
+}
+
+/// The end of a chain that was created for a test.
+private struct LastInterceptor: Interceptor {
+    let send: @Sendable (HTTPRequest) async throws -> Answer
+
+    func intercept(
+        _ request: HTTPRequest,
+        context: InterceptorContext,
+        next: InterceptorChain
+    ) async throws -> Answer {
+        let response = try await send(request)
+        next.heads?.report(response.head)
+        return response
+    }
+}
+
+/// A list of closures that are called with the head of a response.
+final class HeadObserver: Sendable {
+    private let body: @Sendable (HTTPResponseHead) -> Void
+    private let outer: HeadObserver?
+
+    init(_ body: @escaping @Sendable (HTTPResponseHead) -> Void, before outer: HeadObserver?) {
+        self.body = body
+        self.outer = outer
+    }
+
+    func report(_ head: HTTPResponseHead) {
+        body(head)
+        outer?.report(head)
+    }
+}
+
+/// The permission of one call of a caller's interceptor to send requests, which ends with the call.
+protocol SendingPermit: AnyObject, Sendable {
+    /// Checks a request, and sends it.
+    ///
+    /// - Throws: An error that the chain throws, one of a request that can't be sent, or one of code `cancelled` if the
+    ///   interceptor has returned.
+    func send(_ request: HTTPRequest, through chain: InterceptorChain) async throws -> Answer
+}
