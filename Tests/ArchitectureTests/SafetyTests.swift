@@ -14,7 +14,7 @@ enum Safety {
         "Locked": "the lock",
         "AsynchronousOperation": "an operation",
         "AnyRequestOperation": "an operation",
-        "WireOperation": "an operation",
+        "SubrequestOperation": "an operation",
         "PreparationOperation": "an operation",
         "RequestOperation": "an operation",
         "NetworkOperation": "an operation",

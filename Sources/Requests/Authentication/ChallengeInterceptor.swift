@@ -61,8 +61,8 @@ public final class ChallengeInterceptor: HopAuthenticating {
         _ request: HTTPRequest,
         context: InterceptorContext,
         proxy: ProxyRoute?,
-        send: (HTTPRequest, TransferRecord.Cause?) async throws -> Answer
-    ) async throws -> Answer {
+        send: (HTTPRequest, TransferRecord.Cause?) async throws -> RawResponse
+    ) async throws -> RawResponse {
         var hop = Hop(request: request, context: context, askers: askers(of: request, proxy, context))
         var outgoing = prepared(&hop)
         var cause: TransferRecord.Cause?
@@ -214,7 +214,7 @@ public final class ChallengeInterceptor: HopAuthenticating {
         _ context: InterceptorContext,
         _ provider: @escaping Provider
     ) {
-        let scope = RunScope(refreshBy: self, within: context.scope)
+        let scope = NestingContext(refreshBy: self, within: context.scope)
         let task = RunExecutor.task {
             let credential = await scope.run { await provider(challenge, url) }
             scope.end()

@@ -207,7 +207,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         in context: InterceptorContext,
         _ refresh: @escaping Refresh
     ) {
-        let scope = RunScope(refreshBy: self, within: context.scope)
+        let scope = NestingContext(refreshBy: self, within: context.scope)
         // Also if it is called from a task that isn't a child of this one.
         let client = RefreshClient { request in try await scope.run { try await context.send(request) } }
         // The first outcome counts, and a cancelled task makes one too.
@@ -236,7 +236,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
     }
 
     /// Reports the outcome of a refresh to all its waiters.
-    private func end(_ generation: Int, of scope: RunScope, with result: Result<Credential, any Error>) {
+    private func end(_ generation: Int, of scope: NestingContext, with result: Result<Credential, any Error>) {
         scope.end()
         let now = now()
         // Under no lock, since the authenticator is the caller's.

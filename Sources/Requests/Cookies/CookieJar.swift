@@ -164,10 +164,10 @@ public final class CookieJar: CookieStorage {
 }
 
 /// Adds the cookies for an address, and stores those of each response as soon as its head arrives.
-struct CookieLink: Interceptor {
+struct CookieInterceptor: Interceptor {
     let cookies: any CookieStorage
 
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> Answer {
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> RawResponse {
         guard request.usesCookies else { return try await next(request) }
         let complete = request.addingCookies(of: cookies)
         // Not as an argument of the call, which would be another frame below all others.

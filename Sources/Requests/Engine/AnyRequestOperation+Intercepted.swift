@@ -20,9 +20,9 @@ extension AnyRequestOperation: InterceptedRun {
     final func recordAnswer(to request: HTTPRequest) { record { $0.answer(request) } }
 
     final func exchange(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
-        let nested = WireOperation(nested: request, over: ownTransport, in: configuration.environment)
+        let nested = SubrequestOperation(nested: request, over: ownTransport, in: configuration.environment)
         // Other operations may wait for a refresh, so it doesn't end with this one.
-        guard RunScope.current?.isRefresh != true else { return try await nested.exchange() }
+        guard NestingContext.current?.isRefresh != true else { return try await nested.exchange() }
         return try await NestedRequests.exchange(nested, within: self)
     }
 
@@ -30,7 +30,7 @@ extension AnyRequestOperation: InterceptedRun {
         _ name: String,
         _ request: HTTPRequest,
         through next: InterceptorChain,
-        _ work: @escaping @Sendable (InterceptorChain) async throws -> Answer
+        _ work: @escaping @Sendable (InterceptorChain) async throws -> RawResponse
     ) {
         // It has the options of this run, and no interceptors, validators and retries: only `work` waits for its
         // response.
@@ -65,10 +65,10 @@ private struct ContinuationInterceptor: Interceptor {
         _ request: HTTPRequest,
         context: InterceptorContext,
         next end: InterceptorChain
-    ) async throws -> Answer {
+    ) async throws -> RawResponse {
         let continued = RunConfiguration(continuing: configuration, through: next, heads: end.heads)
         let urgency = urgency
-        let operation = WireOperation(request, continued, over: transport, as: monitored?.another()) { urgency }
+        let operation = SubrequestOperation(request, continued, over: transport, as: monitored?.another()) { urgency }
         return try await operation.exchange().map { .data($0) }
     }
 }
@@ -92,11 +92,11 @@ extension InterceptorContext {
     ) -> Bool {
         guard let operation = run as? AnyRequestOperation else { return false }
         let (environment, transport) = (operation.configuration.environment, operation.ownTransport)
-        let scope = RunScope.current?.detached()
+        let scope = NestingContext.current?.detached()
         let key = DetachedWork.Key(request, in: environment, by: scope?.author)
         return DetachedWork.of(environment).begin(key, completion) {
             let send = { () async throws -> HTTPResponse<Data> in
-                try await WireOperation(nested: request, over: transport, in: environment).exchange()
+                try await SubrequestOperation(nested: request, over: transport, in: environment).exchange()
             }
             guard let scope else { return try await send() }
             defer { scope.end() }
@@ -105,7 +105,7 @@ extension InterceptorContext {
     }
 }
 
-extension Try {
+extension Attempt {
     /// The route to the proxy of the transport; `nil` if credentials can't be sent to one.
     var proxy: ProxyRoute? {
         guard let transport = operation.ownTransport else { return nil }

@@ -4,7 +4,7 @@
 import Foundation
 
 extension AnyRequestOperation {
-    /// Runs the request: conditions, then tries until one succeeds or no other is allowed.
+    /// Runs the request: conditions, then attempts until one succeeds or no other is allowed.
     ///
     /// This function has all steps of every request, in their order. It runs in one task, which is cancelled when the
     /// operation has its result, from whatever source: then nothing is sent any more, and the rest has no effect. A
@@ -15,25 +15,25 @@ extension AnyRequestOperation {
         let handling = handling
         do throws(RunFailure) {
             guard let configuration = try resolve(observers) else { return }
-            var turn = Try(1, of: self, configuration)
-            try await turn.checkConditions()
+            var attempt = Attempt(1, of: self, configuration)
+            try await attempt.checkConditions()
             while try isWanted() {
                 var sent: HTTPRequest?
                 do throws(RunFailure) {
-                    let request = try await turn.makeRequest()
+                    let request = try await attempt.makeRequest()
                     sent = request
-                    let answer: Answer
+                    let answer: RawResponse
                     do {
-                        answer = try await turn.begin(isShared: isShared(observers))(request)
+                        answer = try await attempt.begin(isShared: isShared(observers))(request)
                     } catch {
                         throw RunFailure(sending: error)
                     }
                     guard try isWanted() else { return }
-                    return try await handling.conclude(try turn.judge(answer, to: request), of: request)
+                    return try await handling.conclude(try attempt.judge(answer, to: request), of: request)
                 } catch {
                     // After a result, the transfers are cancelled before the task.
                     guard hasNoResult, try isWanted() else { return }
-                    turn = try await turn.next(after: error, to: sent)
+                    attempt = try await attempt.next(after: error, to: sent)
                 }
             }
         } catch {
@@ -105,7 +105,7 @@ extension AnyRequestOperation {
     final func beginRun() {
         let (action, start, waiter, isAwaited, startsElsewhere) = core.withLock { core in
             let action = core.lifecycle.handle(.announced)
-            let start = RunStart(operation: self, observers: core.observers)
+            let start = RunState.Start(operation: self, observers: core.observers)
             let waiter = action == .execute ? core.run.begin(start) : nil
             return (action, start, waiter, core.run.isAwaited, core.run.startsElsewhere)
         }
@@ -145,17 +145,19 @@ extension AnyRequestOperation {
     final func startElsewhere() { core.withLock { $0.run.startsElsewhere = true } }
 }
 
-/// An operation that has started, with the features that it had at that time.
-struct RunStart: Sendable {
-    let operation: AnyRequestOperation
-    let observers: [any OperationObserver]
+extension RunState {
+    /// An operation that has started, with the features that it had at that time.
+    struct Start: Sendable {
+        let operation: AnyRequestOperation
+        let observers: [any OperationObserver]
 
-    /// Resumes the task that waits for the start, or makes one, on this thread.
-    fileprivate func begin(_ waiter: UnsafeContinuation<RunStart?, Never>?) {
-        RunExecutor.resuming {
-            if let waiter { return waiter.resume(returning: self) }
-            let task = RunExecutor.task(operation.qualityOfService.taskPriority) { await operation.run(observers) }
-            if !operation.core.withLock({ $0.run.keep(task) }) { task.cancel() }
+        /// Resumes the task that waits for the start, or creates one, on this thread.
+        fileprivate func begin(_ waiter: UnsafeContinuation<Start?, Never>?) {
+            RunExecutor.resuming {
+                if let waiter { return waiter.resume(returning: self) }
+                let task = RunExecutor.task(operation.qualityOfService.taskPriority) { await operation.run(observers) }
+                if !operation.core.withLock({ $0.run.keep(task) }) { task.cancel() }
+            }
         }
     }
 }

@@ -20,7 +20,7 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
     /// The transport of the request; `nil` for an operation that sends nothing.
     final let ownTransport: (any HTTPTransport)?
     /// The work for which the request is sent, if any.
-    final let scope: RunScope?
+    final let scope: NestingContext?
     /// How its request is built, and what happens to the response.
     final let kind: any ResponseHandling.Type
     /// The configuration of a known request, or the environment's for one that is created at the start.
@@ -39,7 +39,7 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
     init(
         _ configuration: RunConfiguration,
         over transport: (any HTTPTransport)?,
-        scope: RunScope?,
+        scope: NestingContext?,
         _ kind: any ResponseHandling.Type,
         isDeferred: Bool = false
     ) {

@@ -24,33 +24,33 @@ enum Chain {
         // A download asks for the missing parts of its file; all later interceptors see each of them.
         if content != .inMemory { chain.append(PartsInterceptor()) }
         // Redirects come next, because all later interceptors work for one address.
-        chain.append(RedirectLink(policy: redirect))
+        chain.append(RedirectInterceptor(policy: redirect))
         // Credentials answer the hop that was challenged; later interceptors store and count the request with them.
-        if let credentials = CredentialLink(users) { chain.append(credentials) }
+        if let credentials = CredentialInterceptor(users) { chain.append(credentials) }
         // Cookies are outside of the cache: those of a cached response were stored when it arrived, and it varies by
         // the sent ones.
-        if let cookies { chain.append(CookieLink(cookies: cookies)) }
+        if let cookies { chain.append(CookieInterceptor(cookies: cookies)) }
         // The cache is outside of all limits, because a stored response doesn't have to wait.
         if let cache = environment.cache {
             if content != .inMemory {
-                chain.append(InvalidationLink(cache: cache))
+                chain.append(InvalidationInterceptor(cache: cache))
             } else if let cookies {
                 // Its background requests bypass the interceptor before.
                 chain.append(
-                    CacheLink(cache: cache, policy: caching) { head, request in
+                    CacheInterceptor(cache: cache, policy: caching) { head, request in
                         if request.usesCookies { cookies.store(head, from: request.url) }
                     }
                 )
             } else {
-                chain.append(CacheLink(cache: cache, policy: caching))
+                chain.append(CacheInterceptor(cache: cache, policy: caching))
             }
         }
         // Equal requests share all later interceptors; no request waits for a cached response.
-        if isShared { chain.append(CoalescingLink()) }
+        if isShared { chain.append(CoalescingInterceptor()) }
         // The rate is counted before a slot is taken: a slot that waits for its time would block others.
-        if let limiter = environment.rateLimiter { chain.append(RateLink(limiter: limiter, clock: environment.clock)) }
+        if let limiter = environment.rateLimiter { chain.append(RateLimitInterceptor(limiter: limiter, clock: environment.clock)) }
         // A slot of the host is held from here to the end of the transfer.
-        if let limiter = environment.hostLimiter { chain.append(HostLink(limiter: limiter)) }
+        if let limiter = environment.hostLimiter { chain.append(HostLimitInterceptor(limiter: limiter)) }
         // The bandwidth is the last limit: it should be used at once.
         if let limiter = environment.bandwidthLimiter {
             chain.append(BandwidthLink(limiter: limiter, clock: environment.clock))
@@ -62,35 +62,33 @@ enum Chain {
     }
 }
 
-extension InterceptorContext {
-    /// The attempt that the chain belongs to.
+extension Attempt {
+    /// Returns the attempt that a chain belongs to.
     ///
     /// - Throws: `CancellationError` outside of an operation's chain, where built-in interceptors are never called.
-    var turn: Try {
-        get throws {
-            guard let operation = run as? AnyRequestOperation else { throw CancellationError() }
-            return Try(attempt, of: operation, operation.configuration)
-        }
+    init(of context: InterceptorContext) throws {
+        guard let operation = context.run as? AnyRequestOperation else { throw CancellationError() }
+        self.init(context.attempt, of: operation, operation.configuration)
     }
 }
 
 /// Sends a request over the transport: the end of every chain.
 private struct TransportInterceptor: Interceptor {
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> Answer {
-        let turn = try context.turn
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> RawResponse {
+        let attempt = try Attempt(of: context)
         var request = request
-        guard let transport = try turn.operation.handling.transport(for: &request) else { throw CancellationError() }
-        let transfer = Transfer(request, because: next.cause, heads: next.heads, for: turn)
+        guard let transport = try attempt.operation.handling.transport(for: &request) else { throw CancellationError() }
+        let transfer = Transfer(request, because: next.cause, heads: next.heads, for: attempt)
         // If only the end of the run can cancel the task, it cancels the transfer itself, and the task isn't observed.
-        let isShielded = turn.configuration.interceptors.isEmpty
-        return try await transfer.answer(over: transport, for: turn, isShielded: isShielded)
+        let isShielded = attempt.configuration.interceptors.isEmpty
+        return try await transfer.answer(over: transport, for: attempt, isShielded: isShielded)
     }
 }
 
 /// Lets an operation send its request as often as its content takes.
 private struct PartsInterceptor: Interceptor {
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> Answer {
-        try await context.turn.operation.handling.send(request, through: next)
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> RawResponse {
+        try await Attempt(of: context).operation.handling.send(request, through: next)
     }
 }
 
@@ -98,13 +96,13 @@ private struct PartsInterceptor: Interceptor {
 private struct UserInterceptor: Interceptor {
     let placed: PlacedInterceptor
 
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> Answer {
-        let turn = try context.turn
-        let permit = Permit(for: request, in: turn)
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> RawResponse {
+        let attempt = try Attempt(of: context)
+        let permit = Permit(for: request, in: attempt)
         defer { permit.end() }
-        return try await turn.blaming(placed) {
-            try await RunScope.run(placed.interceptor, at: placed.position, within: turn.scope) {
-                let context = turn.context(for: request)
+        return try await attempt.blaming(placed) {
+            try await NestingContext.run(placed.interceptor, at: placed.position, within: attempt.scope) {
+                let context = attempt.context(for: request)
                 let next = next.permitted(by: permit)
                 return try await placed.interceptor.intercept(request, context: context, next: next)
             }
@@ -114,12 +112,14 @@ private struct UserInterceptor: Interceptor {
     /// Checks what the interceptor sends, which may have changed anything.
     private final class Permit: SendingPermit {
         private let given: HTTPRequest
-        private let turn: Try
+        private let attempt: Attempt
         private let isOver = Locked(false)
 
-        /// - Parameter given: The request that the interceptor got.
-        init(for given: HTTPRequest, in turn: Try) {
-            (self.given, self.turn) = (given, turn)
+        /// - Parameters:
+        ///   - given: The request that the interceptor got.
+        ///   - attempt: The try that it is a part of.
+        init(for given: HTTPRequest, in attempt: Attempt) {
+            (self.given, self.attempt) = (given, attempt)
         }
 
         /// Ends the permission.
@@ -127,23 +127,23 @@ private struct UserInterceptor: Interceptor {
             isOver.withLock { $0 = true }
         }
 
-        func send(_ request: HTTPRequest, through chain: InterceptorChain) async throws -> Answer {
+        func send(_ request: HTTPRequest, through chain: InterceptorChain) async throws -> RawResponse {
             guard !isOver.withLock({ $0 }) else {
                 let reason = "the interceptor that got `next` has returned"
                 throw RequestError(.cancelled, phase: .sending, reason: reason)
             }
             let request = try checked(request)
-            var answer = try await RunScope.leave(to: turn.scope) { try await chain(request) }
+            var answer = try await NestingContext.leave(to: attempt.scope) { try await chain(request) }
             if answer.asked == nil { answer.asked = Box(request) }
-            answer.makeDecoder = turn.environment.ownDecoder
+            answer.makeDecoder = attempt.environment.ownDecoder
             return answer
         }
 
         private func checked(_ request: HTTPRequest) throws -> HTTPRequest {
             var changed = request
-            turn.attributeChanges(of: &changed, to: .interceptor, since: PreviousRequest(given))
+            attempt.attributeChanges(of: &changed, to: .interceptor, since: PreviousRequest(given))
             changed.keepUserInfo(of: given)
-            try changed.resolve(baseURL: turn.environment.baseURL, inheriting: [])
+            try changed.resolve(baseURL: attempt.environment.baseURL, inheriting: [])
             changed.stayAway(by: given.fields.originChange)
             try changed.validate()
             return changed

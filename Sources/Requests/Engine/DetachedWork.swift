@@ -13,7 +13,7 @@ final class DetachedWork: Sendable {
     struct Key: Sendable, Hashable {
         private let method: HTTPMethod
         private let url: URL
-        private let author: RunScope.Author?
+        private let author: NestingContext.Author?
         /// The state of the client's environment, which says whose request it is.
         private let revision: UUID?
         /// The name of the work, if one address has several.
@@ -22,7 +22,7 @@ final class DetachedWork: Sendable {
         init(
             _ request: HTTPRequest,
             in environment: RequestEnvironment,
-            by author: RunScope.Author? = nil,
+            by author: NestingContext.Author? = nil,
             name: String? = nil
         ) {
             (method, url, self.author, self.name) = (request.method, request.url, author, name)

@@ -45,7 +45,7 @@ protocol ResponseHandling: Sendable {
     /// Sends a request through the built-in interceptors, by default once.
     ///
     /// Used only if the content isn't collected in memory.
-    func send(_ request: HTTPRequest, through next: InterceptorChain) async throws -> Answer
+    func send(_ request: HTTPRequest, through next: InterceptorChain) async throws -> RawResponse
 
     /// Whether a failed request may be sent again; true by default.
     var isRetryable: Bool { get }
@@ -73,7 +73,7 @@ protocol ResponseHandling: Sendable {
     // MARK: The end
 
     /// Creates the value of a valid, complete response, and finishes the operation.
-    func conclude(_ response: Answer, of request: HTTPRequest) async throws(RunFailure)
+    func conclude(_ response: RawResponse, of request: HTTPRequest) async throws(RunFailure)
 
     /// Finishes the operation with a failure, to which the known facts are added.
     func fail(_ failure: RunFailure)
@@ -104,7 +104,7 @@ extension ResponseHandling {
 
     func transport(for request: inout HTTPRequest) throws -> (any HTTPTransport)? { operation.ownTransport }
 
-    func send(_ request: HTTPRequest, through next: InterceptorChain) async throws -> Answer { try await next(request) }
+    func send(_ request: HTTPRequest, through next: InterceptorChain) async throws -> RawResponse { try await next(request) }
 
     var isRetryable: Bool { true }
 
@@ -153,7 +153,7 @@ extension LocalHandling {
     static var sendsRequest: Bool { false }
 
     func makeRequest() async throws -> HTTPRequest { throw CancellationError() }
-    func conclude(_ response: Answer, of request: HTTPRequest) async throws(RunFailure) {}
+    func conclude(_ response: RawResponse, of request: HTTPRequest) async throws(RunFailure) {}
     func fail(_ failure: RunFailure) {}
 }
 

@@ -9,7 +9,9 @@ import Foundation
 /// environment, so most requests create none.
 final class RunConfiguration: Sendable {
     let environment: RequestEnvironment
-    /// The options of the request. Read here only those that an environment doesn't have.
+    /// The options of the request.
+    ///
+    /// Read only those here that an environment doesn't have.
     let options: RequestOptions
     /// The maximum time of the operation.
     let deadline: Duration?
@@ -51,7 +53,7 @@ final class RunConfiguration: Sendable {
         _ statuses: [Int],
         in environment: RequestEnvironment,
         _ content: ContentDelivery = .inMemory,
-        scope: RunScope? = nil,
+        scope: NestingContext? = nil,
         isNested: Bool = false
     ) {
         (self.environment, self.options) = (environment, options)
@@ -87,7 +89,7 @@ final class RunConfiguration: Sendable {
     private static func applied(
         _ interceptors: [any Interceptor],
         _ options: RequestOptions,
-        _ scope: RunScope?,
+        _ scope: NestingContext?,
         _ isNested: Bool
     ) -> [PlacedInterceptor] {
         let placed = interceptors.enumerated().map { PlacedInterceptor(interceptor: $1, position: $0) }
@@ -153,7 +155,7 @@ extension RunConfiguration {
         _ statuses: [Int],
         in environment: RequestEnvironment,
         _ content: ContentDelivery = .inMemory,
-        scope: RunScope? = nil
+        scope: NestingContext? = nil
     ) -> RunConfiguration {
         if let shared = environment.sharedConfiguration, content == .inMemory,
             scope == nil || shared.interceptors.isEmpty, statuses == successfulStatusCodes, options == noOptions

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// The failure of a try, with the rule that may lead to another one.
+/// The failure of an attempt, with the rule that may lead to another one.
 ///
 /// An object, since room for a failure is kept in every function that may throw one.
 final class RunFailure: Error {

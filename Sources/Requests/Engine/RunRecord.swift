@@ -25,17 +25,17 @@ struct RunRecord: Sendable {
     private(set) var count = 0
     /// The number of those that weren't shared with other runs, as monitors count.
     private(set) var ownCount = 0
-    /// The number of transfers before the present try.
+    /// The number of transfers before the current attempt.
     private var countBefore = 0
     /// The head of the response as it was judged.
     private(set) var judged: HTTPResponseHead?
     /// The request that a cache has answered, if that came last.
     private(set) var answered: Box<HTTPRequest>?
 
-    /// The number of tries by others that were made for this run as well.
+    /// The number of attempts by others that were made for this run as well.
     private(set) var spent = 0
 
-    /// Records that a try of this number was made for several runs.
+    /// Records that an attempt of this number was made for several runs.
     mutating func spend(_ number: Int) {
         spent = max(spent, number)
     }
@@ -84,12 +84,12 @@ struct RunRecord: Sendable {
         ((first.map { [($0, 1)] } ?? []) + others.map { ($0.transfer, $0.ownNumber) }).filter { !$0.0.isShared }
     }
 
-    /// Records that a try begins.
+    /// Records that an attempt begins.
     mutating func beginTry() {
         countBefore = count
     }
 
-    /// Whether no transfer of the present try has reached a server.
+    /// Whether no transfer of the current attempt has reached a server.
     var wasNotSent: Bool {
         var present = others.drop { $0.number <= countBefore }.map(\.transfer.attempt)
         if countBefore == 0, let first { present.append(first.attempt) }

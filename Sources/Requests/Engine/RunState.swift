@@ -8,7 +8,7 @@ struct RunState: Sendable {
     /// The configuration of a request that was created at the start; that of a known one is a constant.
     var configuration: RunConfiguration?
     /// Passes the operation to the task of the run, if that is made before the start; the task must not retain it.
-    private(set) var start: OneShot<RunStart?>.State?
+    private(set) var start: OneShot<Start?>.State?
     /// Whether the thread that starts the operation is a caller's, and is left at once.
     var startsElsewhere = false
     /// The facts known so far.
@@ -35,13 +35,13 @@ struct RunState: Sendable {
     }
 
     /// Makes the task wait for the start; returns the operation, or `nil` for none, if that is known already.
-    mutating func attach(_ waiter: UnsafeContinuation<RunStart?, Never>) -> RunStart?? {
+    mutating func attach(_ waiter: UnsafeContinuation<Start?, Never>) -> Start?? {
         awaitStart()
         return start?.attach(waiter)
     }
 
     /// Passes on the operation, which has started; returns the task to continue.
-    mutating func begin(_ start: RunStart) -> UnsafeContinuation<RunStart?, Never>? {
+    mutating func begin(_ start: Start) -> UnsafeContinuation<Start?, Never>? {
         self.start?.fill(start).waiter
     }
 
@@ -70,7 +70,7 @@ struct RunState: Sendable {
 
     /// The work that is stopped at the end of a run, outside of the lock.
     struct End: Sendable {
-        let waiter: UnsafeContinuation<RunStart?, Never>?
+        let waiter: UnsafeContinuation<Start?, Never>?
         let task: Task<Void, Never>?
         let transfers: [Transfer]
         let failed: Transfer?

@@ -31,7 +31,7 @@ extension Transfer {
         var stop: Stop?
         // `nil` after the end of the transfer: a response, which retains this object, may be kept for long.
         /// The try that the transfer belongs to.
-        var owner: Try?
+        var owner: Attempt?
         var heads: HeadObserver?
         /// The features that observe the transfer.
         var observers: [any OperationObserver] = []

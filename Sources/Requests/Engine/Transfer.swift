@@ -9,7 +9,7 @@ import Foundation
 /// end is reported once: the answer may be returned before it, if the run doesn't wait for the rest, but the operation
 /// can't finish before it.
 final class Transfer: Sendable {
-    typealias Waiter = UnsafeContinuation<Answer, any Error>
+    typealias Waiter = UnsafeContinuation<RawResponse, any Error>
 
     /// The request.
     let request: HTTPRequest
@@ -38,7 +38,7 @@ final class Transfer: Sendable {
         _ request: HTTPRequest,
         because cause: TransferRecord.Cause,
         heads: HeadObserver?,
-        for owner: Try,
+        for owner: Attempt,
         isShared: Bool = false
     ) {
         self.request = request
@@ -87,13 +87,13 @@ final class Transfer: Sendable {
     ///   - isShielded: Whether the cancellation of the task is left to the run, which cancels the transfer at its end.
     /// - Returns: The answer.
     /// - Throws: ``RequestError``.
-    func answer(over transport: any HTTPTransport, for owner: Try, isShielded: Bool = false) async throws -> Answer {
+    func answer(over transport: any HTTPTransport, for owner: Attempt, isShielded: Bool = false) async throws -> RawResponse {
         guard isShielded else { return try await cancellableAnswer(over: transport, for: owner) }
         return try await withUnsafeThrowingContinuation { start($0, over: transport, for: owner) }
     }
 
     @inline(never)
-    private func cancellableAnswer(over transport: any HTTPTransport, for owner: Try) async throws -> Answer {
+    private func cancellableAnswer(over transport: any HTTPTransport, for owner: Attempt) async throws -> RawResponse {
         try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { start($0, over: transport, for: owner) }
         } onCancel: {
@@ -101,7 +101,7 @@ final class Transfer: Sendable {
         }
     }
 
-    private func start(_ waiter: Waiter, over transport: any HTTPTransport, for owner: Try) {
+    private func start(_ waiter: Waiter, over transport: any HTTPTransport, for owner: Attempt) {
         // Neither a transfer that was cancelled before, nor one after the result, is sent or recorded.
         guard !Task.isCancelled, let begun = owner.operation.begin(self) else {
             return refuse(waiter, hasBegun: false)
@@ -144,7 +144,7 @@ final class Transfer: Sendable {
         waiter.resume(throwing: error)
     }
 
-    private func outgoing(for owner: Try) -> TransportRequest {
+    private func outgoing(for owner: Attempt) -> TransportRequest {
         var outgoing = TransportRequest(
             request,
             timeout: owner.configuration.timeout,
@@ -219,7 +219,7 @@ final class Transfer: Sendable {
         if keepsContent, let error = head.unrequestedPart(of: request) { return stop(.failed(error)) }
         let elapsed = time.elapsed
         let wanted = state.withLock {
-            state -> (owner: Try, heads: HeadObserver?, observers: [any OperationObserver])? in
+            state -> (owner: Attempt, heads: HeadObserver?, observers: [any OperationObserver])? in
             guard state.isWanted, let owner = state.owner else { return nil }
             state.head = head
             state.metrics.responseStart = elapsed
@@ -239,7 +239,7 @@ final class Transfer: Sendable {
     }
 
     /// Passes the content to a receiver other than memory, if the request wants the response.
-    private func deliver(_ head: HTTPResponseHead, to owner: Try) {
+    private func deliver(_ head: HTTPResponseHead, to owner: Attempt) {
         let handling = owner.operation.handling
         let isAccepted = owner.configuration.acceptsStatus(of: head)
         guard handling.acceptsHead(head) else {
@@ -345,7 +345,7 @@ final class Transfer: Sendable {
         report(.ended(content: receiver == nil ? end.content : nil), to: end.observers)
         receiver?.end(error)
         owner.operation.endTransfer(self)
-        let answer: Result<Answer, any Error>
+        let answer: Result<RawResponse, any Error>
         if let error {
             answer = .failure(error)
         } else if let head = end.head {

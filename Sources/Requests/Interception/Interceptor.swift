@@ -126,6 +126,6 @@ protocol HopAuthenticating: Interceptor {
         _ request: HTTPRequest,
         context: InterceptorContext,
         proxy: ProxyRoute?,
-        send: (HTTPRequest, TransferRecord.Cause?) async throws -> Answer
-    ) async throws -> Answer
+        send: (HTTPRequest, TransferRecord.Cause?) async throws -> RawResponse
+    ) async throws -> RawResponse
 }

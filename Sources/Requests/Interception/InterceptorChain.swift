@@ -109,13 +109,13 @@ public struct InterceptorChain: Sendable {
 
 /// The end of a chain that was created for a test.
 private struct LastInterceptor: Interceptor {
-    let send: @Sendable (HTTPRequest) async throws -> Answer
+    let send: @Sendable (HTTPRequest) async throws -> RawResponse
 
     func intercept(
         _ request: HTTPRequest,
         context: InterceptorContext,
         next: InterceptorChain
-    ) async throws -> Answer {
+    ) async throws -> RawResponse {
         let response = try await send(request)
         next.heads?.report(response.head)
         return response
@@ -144,5 +144,5 @@ protocol SendingPermit: AnyObject, Sendable {
     ///
     /// - Throws: An error that the chain throws, one of a request that can't be sent, or one of code `cancelled` if the
     ///   interceptor has returned.
-    func send(_ request: HTTPRequest, through chain: InterceptorChain) async throws -> Answer
+    func send(_ request: HTTPRequest, through chain: InterceptorChain) async throws -> RawResponse
 }

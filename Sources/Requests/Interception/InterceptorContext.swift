@@ -74,7 +74,7 @@ public struct InterceptorContext: Sendable {
     /// The refreshes that wait for the operation; it must not wait for them.
     var refreshing: Set<ObjectIdentifier> { scope?.refreshes ?? [] }
     /// The work for which the operation runs; `nil` if it runs on its own.
-    var scope: RunScope? { run.settings.scope }
+    var scope: NestingContext? { run.settings.scope }
     /// Makes the JSON encoder for bodies without one of their own; `nil` takes a plain one.
     var makeEncoder: (@Sendable () -> JSONEncoder)? { run.settings.makeEncoder }
     /// The values that interceptors have stored for the operation.
@@ -138,7 +138,7 @@ protocol InterceptedRun: AnyObject, Sendable {
         _ name: String,
         _ request: HTTPRequest,
         through next: InterceptorChain,
-        _ work: @escaping @Sendable (InterceptorChain) async throws -> Answer
+        _ work: @escaping @Sendable (InterceptorChain) async throws -> RawResponse
     )
 }
 
@@ -150,7 +150,7 @@ struct InterceptedSettings: Sendable {
     var timeout: Duration?
     var makeEncoder: (@Sendable () -> JSONEncoder)?
     /// The work for which the operation runs; `nil` if it runs on its own.
-    var scope: RunScope?
+    var scope: NestingContext?
 }
 
 /// A run that sends nothing, for contexts that are created for tests and to try an interceptor.
@@ -176,7 +176,7 @@ final class UnsentRun: InterceptedRun {
         _ name: String,
         _ request: HTTPRequest,
         through next: InterceptorChain,
-        _ work: @escaping @Sendable (InterceptorChain) async throws -> Answer
+        _ work: @escaping @Sendable (InterceptorChain) async throws -> RawResponse
     ) {}
 }
 

@@ -18,7 +18,7 @@ struct ScopedInterceptor<Base: Interceptor>: Interceptor {
         try await base.adapt(&request, context: context)
     }
 
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> Answer {
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> RawResponse {
         guard includes(request) else { return try await next(request) }
         return try await base.intercept(request, context: context, next: next)
     }
@@ -62,8 +62,8 @@ extension ScopedInterceptor: HopAuthenticating where Base: HopAuthenticating {
         _ request: HTTPRequest,
         context: InterceptorContext,
         proxy: ProxyRoute?,
-        send: (HTTPRequest, TransferRecord.Cause?) async throws -> Answer
-    ) async throws -> Answer {
+        send: (HTTPRequest, TransferRecord.Cause?) async throws -> RawResponse
+    ) async throws -> RawResponse {
         guard includes(request) else { return try await send(request, nil) }
         return try await base.authenticate(request, context: context, proxy: proxy, send: send)
     }

@@ -107,10 +107,10 @@ public final class HostLimiter: Sendable {
 }
 
 /// Waits until there is a place among the transfers to the origin, and keeps it until the transfer has ended.
-struct HostLink: Interceptor {
+struct HostLimitInterceptor: Interceptor {
     let limiter: HostLimiter
 
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> Answer {
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> RawResponse {
         let origin = Origin(request.url)
         let run = context.run
         try await Suspension.wait { resume in

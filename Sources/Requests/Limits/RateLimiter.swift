@@ -157,11 +157,11 @@ public final class RateLimiter: Sendable {
 }
 
 /// Waits until a rate limit lets the request go.
-struct RateLink: Interceptor {
+struct RateLimitInterceptor: Interceptor {
     let limiter: RateLimiter
     let clock: any Clock<Duration>
 
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> Answer {
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> RawResponse {
         let run = context.run
         try await Suspension.wait { resume in
             limiter.wait(on: clock, priority: { run.urgency }, granted: resume)

@@ -312,7 +312,7 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
         if !lanes.isOwn { (operation as? AsynchronousOperation)?.add(ClientMark.shared) }
         lanes.follower.add(operation)
         let isSocket = lanes.isOwn && (operation as? AnyRequestOperation)?.kind.ignoresConcurrencyLimit == true
-        let lane = RunScope.isOnBehalfOfAnother ? lanes.unbounded : isSocket ? lanes.sockets : lanes.bounded
+        let lane = NestingContext.isNested ? lanes.unbounded : isSocket ? lanes.sockets : lanes.bounded
         lane.addOperation(operation)
         operation.remindQueue()
     }

@@ -11,7 +11,7 @@ final class PreparationOperation<R: NetworkRequest>: AnyRequestOperation, @unche
     /// Creates an operation that is never queued or started.
     init(_ request: R, over transport: any HTTPTransport, in environment: RequestEnvironment) {
         self.request = request
-        let scope = RunScope.current
+        let scope = NestingContext.current
         let (options, statuses) = (request.resolvedOptions, request.validStatusCodes)
         let configuration = RunConfiguration.of(options, statuses, in: environment, scope: scope)
         super.init(configuration, over: transport, scope: scope, PreparationHandling<R>.self)
@@ -31,7 +31,7 @@ final class PreparationOperation<R: NetworkRequest>: AnyRequestOperation, @unche
 
     private func prepareResult() async -> Result<HTTPRequest, RequestError> {
         do throws(RunFailure) {
-            return .success(try await Try(1, of: self, configuration).prepareRequest())
+            return .success(try await Attempt(1, of: self, configuration).prepareRequest())
         } catch {
             return .failure(Task.isCancelled ? makeCancellation() : settled(error))
         }

@@ -269,7 +269,7 @@ extension RequestQueue {
     /// limit.
     func place(_ operation: Operation) {
         takePlace(operation)
-        if RunScope.isOnBehalfOfAnother, self is OperationQueue {
+        if NestingContext.isNested, self is OperationQueue {
             OperationQueue.besideBounds.addOperation(operation)
         } else {
             addOperation(operation)

@@ -15,7 +15,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     /// The deadline, if there is one, counts from here.
     public required init(_ configuration: OperationConfiguration<R>) {
         let (request, environment) = (configuration.source.value, configuration.environment)
-        let scope = RunScope.current
+        let scope = NestingContext.current
         let resolved = RunConfiguration.of(
             request?.resolvedOptions ?? RequestOptions(),
             request?.validStatusCodes ?? successfulStatusCodes,
@@ -148,7 +148,7 @@ extension NetworkHandling {
 struct MemoryHandling<Request: NetworkRequest>: NetworkHandling {
     let operation: NetworkOperation<Request>
 
-    func conclude(_ response: Answer, of request: HTTPRequest) async throws(RunFailure) {
+    func conclude(_ response: RawResponse, of request: HTTPRequest) async throws(RunFailure) {
         let response = response.map { $0.data ?? Data() }
         if let queue = operation.environment.decodingQueue { return try await conclude(response, on: queue) }
         try conclude(response) { try operation.process(response) }

@@ -32,7 +32,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
         source: RequestSource<R>,
         _ configuration: RunConfiguration,
         over transport: (any HTTPTransport)?,
-        scope: RunScope?,
+        scope: NestingContext?,
         _ kind: any ResponseHandling.Type
     ) {
         self.source = source
@@ -90,7 +90,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
     ///   - body: The closure.
     @_disfavoredOverload
     public final func addCompletion(on queue: DispatchQueue, _ body: @escaping @Sendable (Outcome) -> Void) {
-        let body = RunScope.carried(by: body)
+        let body = NestingContext.carried(by: body)
         whenThereIsAResult(.call { result in queue.async { body(Self.unboxed(result)) } })
     }
 

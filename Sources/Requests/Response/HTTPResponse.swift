@@ -121,7 +121,7 @@ extension HTTPResponse: CustomStringConvertible {
 }
 
 /// A response on its way back through the chain.
-typealias Answer = HTTPResponse<ResponseContent>
+typealias RawResponse = HTTPResponse<ResponseContent>
 
 /// The content of an answer on its way back through the chain: in memory, or already delivered elsewhere.
 public enum ResponseContent: Sendable, Hashable {

@@ -100,7 +100,7 @@ private struct SocketHandling<Request: WebSocketRequest>: NetworkHandling {
         if isWanted, operation.core.withLock({ $0.result != nil }) { endUse() }
     }
 
-    func conclude(_ response: Answer, of sent: HTTPRequest) async throws(RunFailure) {
+    func conclude(_ response: RawResponse, of sent: HTTPRequest) async throws(RunFailure) {
         guard response.status == .switchingProtocols, let core = operation.upgraded.withLock({ $0 }),
             let request = operation.request
         else {

@@ -8,11 +8,11 @@ import Foundation
 /// The cancellation of the operation's task would be too late for them: it is the last step of the end.
 final class NestedRequests: OperationObserver {
     /// The running requests; `nil` once the operation has its result.
-    private let running = Locked<[WireOperation]?>([])
+    private let running = Locked<[SubrequestOperation]?>([])
 
     /// Sends a request as a part of an operation, and waits for its response.
     static func exchange(
-        _ request: WireOperation,
+        _ request: SubrequestOperation,
         within operation: AnyRequestOperation
     ) async throws(RequestError) -> HTTPResponse<Data> {
         operation.add(NestedRequests())

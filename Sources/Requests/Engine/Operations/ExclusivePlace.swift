@@ -207,7 +207,7 @@ extension Operation {
         behind causes: [Operation]? = nil,
         untilEnd: Bool = false
     ) {
-        guard !categories.isEmpty, !RunScope.isOnBehalfOfAnother, !isFinished else { return }
+        guard !categories.isEmpty, !NestingContext.isNested, !isFinished else { return }
         let operation = self as? AsynchronousOperation
         // A queue calls this again, for operations that were added to it elsewhere.
         guard operation?.observer(ExclusivePlace.self) == nil else { return }

@@ -19,7 +19,7 @@ enum OperationReport: Sendable {
     case started(AnyRequestOperation)
     /// A transfer of the run has come further.
     case transfer(TransferReport, Transfer)
-    /// A validator's preparation for another try has run.
+    /// A validator's preparation for another attempt has run.
     case prepared
     /// The request is sent again after a delay.
     case retryScheduled(after: Duration, because: RequestError)

@@ -13,24 +13,24 @@ struct RequestDraft {
     private let implied: HTTPHeaders
     /// How far the response has led that names the address.
     private let originChange: OriginChange
-    private let turn: Try
+    private let attempt: Attempt
 
     /// Adds the inherited settings to a request.
     ///
     /// - Throws: ``InvalidValue`` for an invalid address; any error that the encoding of the query throws.
     @inline(never)
-    init(_ request: HTTPRequest, for turn: Try) throws {
+    init(_ request: HTTPRequest, for attempt: Attempt) throws {
         var request = request
         // The options have been read, and belong to the operation: requests that interceptors send on must not have
         // them again. What the caller says about the request stays with it.
-        if request.fields.attachment != nil || turn.options.userInfoAlone != nil {
-            request.fields.attachment = turn.options.userInfoAlone.map(Box.init)
+        if request.fields.attachment != nil || attempt.options.userInfoAlone != nil {
+            request.fields.attachment = attempt.options.userInfoAlone.map(Box.init)
         }
-        implied = try request.inherit(turn.environment, turn.options, turn.configuration.headerMarks)
-        turn.options.apply(to: &request)
+        implied = try request.inherit(attempt.environment, attempt.options, attempt.configuration.headerMarks)
+        attempt.options.apply(to: &request)
         originChange = request.fields.originChange
         self.request = request
-        self.turn = turn
+        self.attempt = attempt
     }
 
     /// Lets the operation change the request, and adds the request's own credentials.
@@ -39,13 +39,13 @@ struct RequestDraft {
     @inline(never)
     mutating func authenticate() throws {
         let previous = PreviousRequest(request)
-        try turn.operation.prepare(&request)
+        try attempt.operation.prepare(&request)
         // A signature must cover the sent content.
         if request.body.isDeferred {
-            request.body = request.body.encodedOnce(using: turn.environment.makeEncoder)
+            request.body = request.body.encodedOnce(using: attempt.environment.makeEncoder)
         }
         try request.authentication.authenticate(&request)
-        turn.attributeChanges(of: &request, to: .caller, since: previous)
+        attempt.attributeChanges(of: &request, to: .caller, since: previous)
     }
 
     /// Makes the request ready to be sent.
@@ -55,16 +55,16 @@ struct RequestDraft {
     consuming func finish() throws -> HTTPRequest {
         // Interceptors may have set a path, added to the query, or set a field whose value is a secret here.
         if !request.fields.encodableQueries.isEmpty {
-            do { try request.encodeQueries(with: turn.environment.queryEncoder) } catch {
+            do { try request.encodeQueries(with: attempt.environment.queryEncoder) } catch {
                 throw RequestError(encoding: error)
             }
         }
-        try request.resolve(baseURL: turn.environment.baseURL, inheriting: [])
+        try request.resolve(baseURL: attempt.environment.baseURL, inheriting: [])
         // Code that doesn't know the address may have added fields after those of the environment were left out: an
         // interceptor, or the class of the operation.
         request.stayAway(by: originChange)
         request.noteHome()
-        do { try request.resolveBody(implied: implied, using: turn.environment.makeEncoder) } catch {
+        do { try request.resolveBody(implied: implied, using: attempt.environment.makeEncoder) } catch {
             throw RequestError(encoding: error)
         }
         try request.validate()

@@ -198,10 +198,10 @@ private struct FileHandling<Request: DownloadRequest>: NetworkHandling {
     }
 
     /// Sends the request again as long as a part of the file is missing: from its beginning, or from where it ends.
-    func send(_ request: HTTPRequest, through next: InterceptorChain) async throws -> Answer {
+    func send(_ request: HTTPRequest, through next: InterceptorChain) async throws -> RawResponse {
         var (request, next) = (request, next)
         while true {
-            let answer: Result<Answer, any Error>
+            let answer: Result<RawResponse, any Error>
             do { answer = .success(try await next(request)) } catch { answer = .failure(error) }
             guard let download, operation.record.last?.isDelivered == true,
                 let reason = try download.review(isComplete: (try? answer.get()) != nil)
@@ -215,7 +215,7 @@ private struct FileHandling<Request: DownloadRequest>: NetworkHandling {
         }
     }
 
-    func conclude(_ response: Answer, of sent: HTTPRequest) async throws(RunFailure) {
+    func conclude(_ response: RawResponse, of sent: HTTPRequest) async throws(RunFailure) {
         guard let request = operation.request else { return }
         do {
             try deliver(response, of: sent)
@@ -236,7 +236,7 @@ private struct FileHandling<Request: DownloadRequest>: NetworkHandling {
     }
 
     /// Writes the content of a response that was answered without a transfer, like received content.
-    private func deliver(_ response: Answer, of sent: HTTPRequest) throws {
+    private func deliver(_ response: RawResponse, of sent: HTTPRequest) throws {
         guard case .data(let content) = response.body else { return }
         // A response without the content, such as 202 to a request for the rest, doesn't complete the file.
         guard let receiver = try makeReceiver(for: response.head, to: sent, flow: FlowControl()) else {

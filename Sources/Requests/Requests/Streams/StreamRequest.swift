@@ -91,7 +91,7 @@ private struct StreamHandling<Request: StreamRequest>: NetworkHandling {
         return core
     }
 
-    func conclude(_ response: Answer, of sent: HTTPRequest) async throws(RunFailure) {
+    func conclude(_ response: RawResponse, of sent: HTTPRequest) async throws(RunFailure) {
         // A response that was answered without a transfer, or changed by a validator.
         guard case .data(let content) = response.body, isRetryable, let request = operation.request else { return }
         do {

@@ -102,7 +102,7 @@ final class CoalescingSeat: OperationObserver {
         return (joined.transfer, joined.transfer === new)
     }
 
-    /// Restricts the operation to transfers that begin from now on: its next try was prepared.
+    /// Restricts the operation to transfers that begin from now on: its next attempt was prepared.
     func renew() {
         let id = ObjectIdentifier(self)
         change { $0.renew(id) }
@@ -171,24 +171,24 @@ struct QueueIdentity: Sendable {
 /// Waits for the transfer of an equal request instead of sending its own.
 ///
 /// The raw answer is shared. Each waiting operation decides for itself which statuses it accepts, how it decodes the
-/// content, and whether there is another try.
-struct CoalescingLink: Interceptor {
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> Answer {
-        let turn = try context.turn
-        guard let seat = turn.operation.observer(CoalescingSeat.self), seat.isTaken,
-            let identity = WireIdentity(request, turn.configuration)
+/// content, and whether there is another attempt.
+struct CoalescingInterceptor: Interceptor {
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> RawResponse {
+        let attempt = try Attempt(of: context)
+        guard let seat = attempt.operation.observer(CoalescingSeat.self), seat.isTaken,
+            let identity = WireIdentity(request, attempt.configuration)
         else { return try await next(request) }
         let joined = seat.join(identity) { limits in
-            SharedTransfer(request, behind: next, for: turn, limits) { [seat] in seat.end($0) }
+            SharedTransfer(request, behind: next, for: attempt, limits) { [seat] in seat.end($0) }
         }
         guard let (transfer, isNew) = joined else { throw CancellationError() }
         // An operation with a result gives its seat back itself, before its cancel returns. If this did it at the same
         // time, the transfer could still be sent after that.
-        defer { if turn.operation.core.withLock({ $0.lifecycle.isRunning }) { seat.leave(transfer) } }
-        if !isNew, transfer.retry == turn.configuration.retry {
-            // Earlier tries were made for this operation as well, which only came too late to observe them.
-            turn.operation.record { $0.spend(transfer.number) }
+        defer { if attempt.operation.core.withLock({ $0.lifecycle.isRunning }) { seat.leave(transfer) } }
+        if !isNew, transfer.retry == attempt.configuration.retry {
+            // Earlier attempts were made for this operation as well, which only came too late to observe them.
+            attempt.operation.record { $0.spend(transfer.number) }
         }
-        return try await transfer.answer(to: request, for: turn, at: next)
+        return try await transfer.answer(to: request, for: attempt, at: next)
     }
 }

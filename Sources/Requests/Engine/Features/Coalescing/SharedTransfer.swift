@@ -22,7 +22,7 @@ final class SharedTransfer: HTTPTransport {
     private struct State: Sendable {
         /// Makes the shared operation, when the first transfer joins.
         var make: Make?
-        var operation: WireOperation?
+        var operation: SubrequestOperation?
         /// The events so far.
         var events: [TransferEvent] = []
         var members: [Int: Member] = [:]
@@ -49,18 +49,18 @@ final class SharedTransfer: HTTPTransport {
         }
 
         /// Returns whether the operation is to be paused or resumed; `nil` if neither, or if another thread does that.
-        mutating func nextPause() -> (operation: WireOperation, isPaused: Bool)? {
+        mutating func nextPause() -> (operation: SubrequestOperation, isPaused: Bool)? {
             guard let operation else { return nil }
             return pauses.next(!members.isEmpty && members.values.allSatisfy(\.isPaused)).map { (operation, $0) }
         }
     }
 
     /// Makes the shared operation; the closure returns its priority.
-    private typealias Make = @Sendable (_ urgency: @escaping @Sendable () -> Int) -> WireOperation
+    private typealias Make = @Sendable (_ urgency: @escaping @Sendable () -> Int) -> SubrequestOperation
 
-    /// The number of the try that needed it.
+    /// The number of the attempt that needed it.
     let number: Int
-    /// The retry policy of that try.
+    /// The retry policy of that attempt.
     let retry: RetryPolicy
     /// The shared operation for monitors; `nil` without monitors.
     private let monitored: OperationInfo?
@@ -72,24 +72,24 @@ final class SharedTransfer: HTTPTransport {
     /// - Parameters:
     ///   - request: The request to send.
     ///   - next: The rest of the chain.
-    ///   - turn: The try that needs it first.
+    ///   - attempt: The try that needs it first.
     ///   - limits: The maximum sizes of the answer.
     ///   - ended: Called when it has ended, before any waiting operation is notified of that.
     init(
         _ request: HTTPRequest,
         behind next: InterceptorChain,
-        for turn: Try,
+        for attempt: Attempt,
         _ limits: ResponseLimits,
         ended: @escaping @Sendable (SharedTransfer) -> Void
     ) {
-        number = turn.spent
-        retry = turn.configuration.retry
-        monitored = turn.operation.monitored?.another()
+        number = attempt.spent
+        retry = attempt.configuration.retry
+        monitored = attempt.operation.monitored?.another()
         self.ended = ended
-        let configuration = RunConfiguration(continuing: turn.configuration, through: next, limits)
-        let (transport, monitored) = (turn.operation.ownTransport, monitored)
+        let configuration = RunConfiguration(continuing: attempt.configuration, through: next, limits)
+        let (transport, monitored) = (attempt.operation.ownTransport, monitored)
         state.withLock { state in
-            state.make = { WireOperation(request, configuration, over: transport, as: monitored, urgency: $0) }
+            state.make = { SubrequestOperation(request, configuration, over: transport, as: monitored, urgency: $0) }
         }
     }
 
@@ -98,7 +98,7 @@ final class SharedTransfer: HTTPTransport {
         let operation = make { [state] in state.withLock { Array($0.waiting.values) }.map(\.urgency).max() ?? 0 }
         operation.add(self)
         operation.whenThereIsAResult(
-            .call { [self, unowned operation] in end(operation, with: WireOperation.unboxed($0)) }
+            .call { [self, unowned operation] in end(operation, with: SubrequestOperation.unboxed($0)) }
         )
         // On a thread of its own: its task must inherit nothing from the operation that needs it first.
         operation.startElsewhere()
@@ -110,7 +110,7 @@ final class SharedTransfer: HTTPTransport {
         operation.start()
     }
 
-    private func end(_ operation: WireOperation, with outcome: WireOperation.Outcome) {
+    private func end(_ operation: SubrequestOperation, with outcome: SubrequestOperation.Outcome) {
         ended(self)
         let record = operation.record
         let (content, error): (Data, RequestError?) =
@@ -136,17 +136,17 @@ final class SharedTransfer: HTTPTransport {
 
     // MARK: Waiting operations
 
-    /// Waits for the transfer, as a part of a try.
-    func answer(to request: HTTPRequest, for turn: Try, at next: InterceptorChain) async throws -> Answer {
-        let id = ObjectIdentifier(turn.operation)
-        state.withLock { $0.waiting[id] = turn.operation }
+    /// Waits for the transfer, as a part of an attempt.
+    func answer(to request: HTTPRequest, for attempt: Attempt, at next: InterceptorChain) async throws -> RawResponse {
+        let id = ObjectIdentifier(attempt.operation)
+        state.withLock { $0.waiting[id] = attempt.operation }
         defer {
             let former = state.withLock { $0.waiting.removeValue(forKey: id) }
             withExtendedLifetime(former) {}
         }
-        if let monitored { turn.operation.report(.joined(monitored)) }
-        let transfer = Transfer(request, because: next.cause, heads: next.heads, for: turn, isShared: true)
-        var answer = try await transfer.answer(over: self, for: turn)
+        if let monitored { attempt.operation.report(.joined(monitored)) }
+        let transfer = Transfer(request, because: next.cause, heads: next.heads, for: attempt, isShared: true)
+        var answer = try await transfer.answer(over: self, for: attempt)
         // One of the operations stores the answer.
         answer.isStoredElsewhere = state.withLock { state in
             defer { state.isStored = true }

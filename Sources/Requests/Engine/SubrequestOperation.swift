@@ -9,7 +9,7 @@ import Foundation
 /// It stands in no queue, whose places may all be taken by operations that wait for it. Its owner starts and cancels
 /// it.
 // Sendable: Operation requires restating it; the only additions here are constants.
-final class WireOperation: AnyRequestOperation, @unchecked Sendable {
+final class SubrequestOperation: AnyRequestOperation, @unchecked Sendable {
     typealias Outcome = Result<HTTPResponse<Data>, RequestError>
 
     fileprivate let request: HTTPRequest
@@ -29,7 +29,7 @@ final class WireOperation: AnyRequestOperation, @unchecked Sendable {
         _ configuration: RunConfiguration,
         over transport: (any HTTPTransport)?,
         as monitored: OperationInfo?,
-        scope: RunScope? = nil,
+        scope: NestingContext? = nil,
         urgency: (@Sendable () -> Int)? = nil
     ) {
         self.request = request
@@ -47,7 +47,7 @@ final class WireOperation: AnyRequestOperation, @unchecked Sendable {
         over transport: (any HTTPTransport)?,
         in environment: RequestEnvironment
     ) {
-        let scope = RunScope.current
+        let scope = NestingContext.current
         let configuration = RunConfiguration(
             request.options.userInfoAlone ?? RequestOptions(),
             successfulStatusCodes,
@@ -88,17 +88,17 @@ final class WireOperation: AnyRequestOperation, @unchecked Sendable {
 
 /// Delivers the response of a subrequest unchanged.
 private struct SubrequestHandling: ResponseHandling {
-    let operation: WireOperation
+    let operation: SubrequestOperation
 
     var urgency: Int { operation.sharedUrgency?() ?? operation.queuePriority.rawValue }
 
     func makeRequest() async throws -> HTTPRequest { operation.request }
 
-    func conclude(_ response: Answer, of request: HTTPRequest) async throws(RunFailure) {
-        operation.settle(with: Box(WireOperation.Outcome.success(response.map { $0.data ?? Data() })))
+    func conclude(_ response: RawResponse, of request: HTTPRequest) async throws(RunFailure) {
+        operation.settle(with: Box(SubrequestOperation.Outcome.success(response.map { $0.data ?? Data() })))
     }
 
     func fail(_ failure: RunFailure) {
-        operation.settle { Box(WireOperation.Outcome.failure(operation.settled(failure))) }
+        operation.settle { Box(SubrequestOperation.Outcome.failure(operation.settled(failure))) }
     }
 }

@@ -3,9 +3,9 @@
 
 import Foundation
 
-/// One try of a run: makes the request, sends it through the chain, and judges the answer.
-struct Try: Sendable {
-    /// The number of the try, from 1; redirects and further parts of a download don't count.
+/// One attempt of a run: makes the request, sends it through the chain, and judges the answer.
+struct Attempt: Sendable {
+    /// The number of the attempt, from 1; redirects and further parts of a download don't count.
     let number: Int
     let operation: AnyRequestOperation
     let configuration: RunConfiguration
@@ -22,7 +22,7 @@ struct Try: Sendable {
         _read { yield configuration.options }
     }
 
-    var scope: RunScope? { operation.scope }
+    var scope: NestingContext? { operation.scope }
 
     /// Returns the context of interceptors.
     func context(for request: HTTPRequest? = nil, noting step: DefaultStep? = nil) -> InterceptorContext {
@@ -41,7 +41,7 @@ struct Try: Sendable {
         }
         do {
             for condition in configuration.conditions {
-                try await RunScope.run(condition, within: scope) {
+                try await NestingContext.run(condition, within: scope) {
                     try await condition.check(context())
                 }
             }
@@ -104,7 +104,7 @@ struct Try: Sendable {
         _ context: InterceptorContext
     ) async throws -> HTTPRequest {
         var adapted = try await blaming(placed) {
-            try await RunScope.run(placed.interceptor, at: placed.position, within: scope) {
+            try await NestingContext.run(placed.interceptor, at: placed.position, within: scope) {
                 var changed = request
                 try await placed.interceptor.adapt(&changed, context: context)
                 return changed
@@ -137,7 +137,7 @@ struct Try: Sendable {
             // It says itself what has happened, and may come from anywhere below.
             throw error
         } catch {
-            if operation.author == nil { operation.author = RunScope.Author(placed.interceptor).type }
+            if operation.author == nil { operation.author = NestingContext.Author(placed.interceptor).type }
             throw error
         }
     }
@@ -156,7 +156,7 @@ struct Try: Sendable {
     func begin(isShared: Bool) -> InterceptorChain {
         if number > 1 {
             operation.record { $0.beginTry() }
-            // Otherwise the content of a failed try would be kept as long as the operation.
+            // Otherwise the content of a failed attempt would be kept as long as the operation.
             for transfer in operation.record.transfers { transfer.forgetContent() }
         }
         return InterceptorChain(
@@ -173,7 +173,7 @@ struct Try: Sendable {
     /// Lets the interceptors transform an answer, and the validators judge it.
     ///
     /// Content that was delivered elsewhere can't be judged. Its head was, before the delivery.
-    func judge(_ answer: Answer, to request: HTTPRequest) throws(RunFailure) -> Answer {
+    func judge(_ answer: RawResponse, to request: HTTPRequest) throws(RunFailure) -> RawResponse {
         var answer = answer
         answer.makeDecoder = environment.ownDecoder
         guard case .data(let content) = answer.body else {
@@ -229,7 +229,7 @@ struct Try: Sendable {
             do {
                 try placed.interceptor.transform(&response, context: context)
             } catch {
-                operation.author = RunScope.Author(placed.interceptor).type
+                operation.author = NestingContext.Author(placed.interceptor).type
                 throw error
             }
             response.inherit(original)

@@ -3,17 +3,17 @@
 
 import Foundation
 
-/// The decision about another try, and the wait before it.
-extension Try {
-    /// Returns the next try, when its time has come.
+/// The decision about another attempt, and the wait before it.
+extension Attempt {
+    /// Returns the next attempt, when its time has come.
     ///
     /// The decision depends on the request that would be sent again, whatever redirects it went through.
     ///
-    /// - Throws: The failure, if there is to be no other try.
+    /// - Throws: The failure, if there is to be no other attempt.
     func next(
         after failure: RunFailure,
         to request: HTTPRequest?
-    ) async throws(RunFailure) -> Try {
+    ) async throws(RunFailure) -> Attempt {
         guard let request else { throw failure }
         switch failure.recourse {
         case .none:
@@ -32,10 +32,10 @@ extension Try {
             else { throw failure }
             try await consider(failure, error, to: request)
         }
-        return Try(number + 1, of: operation, configuration)
+        return Attempt(number + 1, of: operation, configuration)
     }
 
-    /// The number of tries that the retry policy counts, including those of shared transfers.
+    /// The number of attempts that the retry policy counts, including those of shared transfers.
     var spent: Int { max(number, operation.record.spent) }
 
     /// Asks the interceptors and the retry policy, and waits as long as they require.
@@ -48,13 +48,13 @@ extension Try {
         let failure = RunFailure(error, in: failure.phase, response: failure.response)
         let context = self.context(for: request)
         for placed in configuration.interceptors {
-            let decision = await RunScope.run(placed.interceptor, at: placed.position, within: scope) {
+            let decision = await NestingContext.run(placed.interceptor, at: placed.position, within: scope) {
                 await placed.interceptor.retry(error, context: context)
             }
             switch decision {
             case .pass: continue
             case .fail(let other?):
-                operation.author = RunScope.Author(placed.interceptor).type
+                operation.author = NestingContext.Author(placed.interceptor).type
                 throw RunFailure(other, in: failure.phase)
             case .fail(nil): throw failure
             case .retry(let delay):
@@ -86,7 +86,7 @@ extension Try {
         if let prepare = strategy.prepare {
             let context = self.context(for: request)
             do {
-                try await RunScope.run(strategy, within: scope) { try await prepare(context) }
+                try await NestingContext.run(strategy, within: scope) { try await prepare(context) }
             } catch {
                 throw RunFailure(error, in: .validating, response: failure.response)
             }
@@ -111,7 +111,7 @@ extension Try {
         operation.complete(error, in: failure.phase, judged: failure.response)
     }
 
-    /// Returns the failure, with the reason why there is no other try as its cause.
+    /// Returns the failure, with the reason why there is no other attempt as its cause.
     private func notReplayable(_ failure: RunFailure) -> RunFailure {
         guard let error = failure.error as? RequestError else { return failure }
         let cause = RequestError(
@@ -125,7 +125,7 @@ extension Try {
 }
 
 extension RequestError.Code {
-    /// Whether another try would meet the same failure, so that no policy retries it.
+    /// Whether another attempt would meet the same failure, so that no policy retries it.
     var isLasting: Bool {
         switch self {
         case .cancelled, .tooManyRedirects, .badRedirect, .redirectRefused, .bodyNotReplayable, .headTooLarge,

@@ -8,7 +8,7 @@ import Foundation
 /// Interceptors for a name and a password answer every challenge here. Those with a refreshed credential answer a
 /// challenge to the operation's own request by a retry, which makes the request again. After a redirect, a retry would
 /// repeat the operation's own request: a payment, whose answer was a redirect to its receipt, would be made twice.
-struct CredentialLink: Interceptor {
+struct CredentialInterceptor: Interceptor {
     private let authenticating: [any HopAuthenticating]
     private let answering: [(interceptor: any ChallengeAnswering, position: Int)]
 
@@ -22,27 +22,27 @@ struct CredentialLink: Interceptor {
         if answering.isEmpty, authenticating.isEmpty { return nil }
     }
 
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> Answer {
-        let turn = try context.turn
-        return try await send(request, through: authenticating[...], turn, next)
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> RawResponse {
+        let attempt = try Attempt(of: context)
+        return try await send(request, through: authenticating[...], attempt, next)
     }
 
     /// Sends a request through the authenticating interceptors, one inside the other.
     private func send(
         _ request: HTTPRequest,
         through authenticating: ArraySlice<any HopAuthenticating>,
-        _ turn: Try,
+        _ attempt: Attempt,
         _ next: InterceptorChain
-    ) async throws -> Answer {
+    ) async throws -> RawResponse {
         guard let interceptor = authenticating.first else {
-            return try await answered(request, turn, next)
+            return try await answered(request, attempt, next)
         }
-        return try await interceptor.authenticate(request, context: turn.context(), proxy: turn.proxy) { request, cause in
-            try await send(request, through: authenticating.dropFirst(), turn, cause.map(next.because) ?? next)
+        return try await interceptor.authenticate(request, context: attempt.context(), proxy: attempt.proxy) { request, cause in
+            try await send(request, through: authenticating.dropFirst(), attempt, cause.map(next.because) ?? next)
         }
     }
 
-    private func answered(_ request: HTTPRequest, _ turn: Try, _ next: InterceptorChain) async throws -> Answer {
+    private func answered(_ request: HTTPRequest, _ attempt: Attempt, _ next: InterceptorChain) async throws -> RawResponse {
         let answer = try await next(request)
         guard next.cause == .redirect, answer.status.category == .clientError, request.body.isReplayable else {
             return answer
@@ -55,16 +55,16 @@ struct CredentialLink: Interceptor {
             body: answer.body.data ?? Data(),
             attempts: answer.attempts
         )
-        let context = turn.context(for: request)
+        let context = attempt.context(for: request)
         for (interceptor, position) in answering {
-            let decision = await RunScope.run(interceptor, at: position, within: turn.scope) {
+            let decision = await NestingContext.run(interceptor, at: position, within: attempt.scope) {
                 await interceptor.answer(error, context: context)
             }
             switch decision {
             case .pass: continue
             case .fail(let other): throw other ?? error
             case .retry:
-                let again = try await turn.adapt(request, again: interceptor, at: position)
+                let again = try await attempt.adapt(request, again: interceptor, at: position)
                 var answer = try await next.because(.challenge)(again)
                 // The next redirect is made from the last sent request, with its credential.
                 answer.asked = Box(again)

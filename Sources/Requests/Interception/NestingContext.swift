@@ -7,16 +7,16 @@
 /// Requests that are added meanwhile don't wait for a place within their client's limit, since the waiting one holds
 /// one: with all places taken, none would become free. This privilege ends with the work, also for tasks that were made
 /// in it. Completion handlers of operations that are made in the scope run in it as well.
-final class RunScope: Sendable {
+final class NestingContext: Sendable {
     /// The scope that the current task runs in.
-    @TaskLocal private static var innermost: RunScope?
+    @TaskLocal private static var innermost: NestingContext?
 
     /// The maximum nesting of such work.
     static let limit = 8
 
     /// The author of the requests.
     let author: Author
-    private let outer: RunScope?
+    private let outer: NestingContext?
     /// The keeper of the credential, if the work is its refresh.
     private let keeper: ObjectIdentifier?
     private let isOver = Locked(false)
@@ -48,19 +48,19 @@ final class RunScope: Sendable {
         }
     }
 
-    private init(_ author: Author, within outer: RunScope?, depth: Int, keeper: ObjectIdentifier? = nil) {
+    private init(_ author: Author, within outer: NestingContext?, depth: Int, keeper: ObjectIdentifier? = nil) {
         self.author = author
         self.outer = outer
         self.depth = depth
         self.keeper = keeper
     }
 
-    private convenience init(_ author: Author, within outer: RunScope?) {
+    private convenience init(_ author: Author, within outer: NestingContext?) {
         self.init(author, within: outer, depth: (outer?.depth ?? 0) + 1)
     }
 
     /// Makes the scope of a refresh, which several runs wait for; it ends with ``end()``.
-    convenience init(refreshBy keeper: some AnyObject & Sendable, within outer: RunScope?) {
+    convenience init(refreshBy keeper: some AnyObject & Sendable, within outer: NestingContext?) {
         let depth = (outer?.depth ?? 0) + 1
         self.init(Author(keeper), within: outer, depth: depth, keeper: ObjectIdentifier(keeper))
     }
@@ -69,12 +69,12 @@ final class RunScope: Sendable {
     var isRefresh: Bool { keeper != nil }
 
     /// Makes a scope for work of the same author that no run waits for, with the same depth.
-    func detached() -> RunScope {
-        RunScope(author, within: nil, depth: depth)
+    func detached() -> NestingContext {
+        NestingContext(author, within: nil, depth: depth)
     }
 
     /// The scope of the current task, unless the work that it serves is done.
-    static var current: RunScope? {
+    static var current: NestingContext? {
         guard let scope = innermost, !scope.isOver.withLock({ $0 }) else { return nil }
         return scope
     }
@@ -83,10 +83,10 @@ final class RunScope: Sendable {
     static func run<Value>(
         _ author: any Sendable,
         at position: Int? = nil,
-        within outer: RunScope?,
+        within outer: NestingContext?,
         _ work: () async throws -> Value
     ) async rethrows -> Value {
-        let scope = RunScope(Author(author, at: position), within: outer)
+        let scope = NestingContext(Author(author, at: position), within: outer)
         defer { scope.end() }
         return try await scope.run(work)
     }
@@ -102,12 +102,12 @@ final class RunScope: Sendable {
     }
 
     /// Does work outside of all interceptors, behind the last one of a chain.
-    static func leave<Value>(to outer: RunScope?, _ work: () async throws -> Value) async rethrows -> Value {
+    static func leave<Value>(to outer: NestingContext?, _ work: () async throws -> Value) async rethrows -> Value {
         try await $innermost.withValue(outer, operation: work)
     }
 
     /// Whether a run waits for the requests of the current task.
-    static var isOnBehalfOfAnother: Bool { current != nil }
+    static var isNested: Bool { current != nil }
 
     /// The keepers of credentials whose refreshes wait for the requests of this scope.
     var refreshes: Set<ObjectIdentifier> {
@@ -115,7 +115,7 @@ final class RunScope: Sendable {
     }
 
     /// This scope and those around it, outwards.
-    private var nested: some Sequence<RunScope> { sequence(first: self) { $0.outer } }
+    private var nested: some Sequence<NestingContext> { sequence(first: self) { $0.outer } }
 
     /// Returns a closure that is called as a part of the present scope's work, if there is one.
     static func carried<Value>(by body: @escaping @Sendable (Value) -> Void) -> @Sendable (Value) -> Void {

@@ -4,13 +4,13 @@
 import Foundation
 
 /// Answers requests from a cache if possible, and stores other responses.
-struct CacheLink: Interceptor {
+struct CacheInterceptor: Interceptor {
     let cache: ResponseCache
     let policy: ResponseCache.Policy
     /// Called with the heads of responses that no other link sees: those of validations in the background.
     var onHead: @Sendable (HTTPResponseHead, _ request: HTTPRequest) -> Void = { _, _ in }
 
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> Answer {
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> RawResponse {
         // A request that changes a resource removes its stored responses in any case.
         if policy == .none, request.method.isSafe {
             guard request.cachePolicy != .returnCacheDataDontLoad else {
@@ -51,7 +51,7 @@ struct CacheLink: Interceptor {
         _ use: CacheUse,
         stored: CachedResponse? = nil,
         _ next: InterceptorChain
-    ) async throws -> Answer {
+    ) async throws -> RawResponse {
         let answer = try await sendChange(outgoing, of: use.request, next: next)
         // By the clock of the cache, since the start of the transfer: time spent waiting for a limit doesn't age the
         // response.
@@ -76,11 +76,15 @@ struct CacheLink: Interceptor {
     }
 }
 
-extension CacheLink {
+extension CacheInterceptor {
     /// Sends a request, and removes outdated responses if it has changed something.
     ///
     /// It has as soon as the head of the response says so, even if the content then fails to arrive.
-    private func sendChange(_ outgoing: HTTPRequest, of request: HTTPRequest, next: InterceptorChain) async throws -> Answer {
+    private func sendChange(
+        _ outgoing: HTTPRequest,
+        of request: HTTPRequest,
+        next: InterceptorChain
+    ) async throws -> RawResponse {
         guard !request.method.isSafe else { return try await next(outgoing) }
         let head = Locked<HTTPResponseHead?>(nil)
         // Not by the observer, which files would hold up.
@@ -91,10 +95,10 @@ extension CacheLink {
 
 /// Removes outdated responses from a cache after a request that changes something, if its content isn't received in
 /// memory.
-struct InvalidationLink: Interceptor {
+struct InvalidationInterceptor: Interceptor {
     let cache: ResponseCache
 
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> Answer {
+    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> RawResponse {
         // At the head, which the caller sees at once: a stream may have no end.
         try await next(request) { [cache] head in cache.invalidate(after: request, answeredWith: head) }
     }

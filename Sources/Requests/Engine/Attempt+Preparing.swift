@@ -3,7 +3,7 @@
 
 import Foundation
 
-extension Try {
+extension Attempt {
     /// Builds the request that the transport would get.
     ///
     /// Interceptors adapt the request, and add the credentials that they know for its address; cookies come last.
@@ -17,7 +17,7 @@ extension Try {
                 let step = DefaultStep()
                 try await adapt(&draft, by: placed, noting: step)
                 guard step.isReached, await interceptsItself(placed, draft.request) else { continue }
-                let name = RunScope.Author(placed.interceptor).type
+                let name = NestingContext.Author(placed.interceptor).type
                 let reason = "\(name) only intercepts transfers, and there is none: implement `adapt`, or bypass it"
                 throw RequestError(.unsupported, phase: .building, reason: reason, request: draft.request)
             }
@@ -62,7 +62,7 @@ extension Try {
         }
         let context = InterceptorContext(UnsentRun(), attempt: 1, request: request, noting: step)
         let task = RunExecutor.task { [scope] in
-            _ = try? await RunScope.run(placed.interceptor, at: placed.position, within: scope) {
+            _ = try? await NestingContext.run(placed.interceptor, at: placed.position, within: scope) {
                 try await placed.interceptor.intercept(request, context: context, next: chain)
             }
             isOver.fill(())
