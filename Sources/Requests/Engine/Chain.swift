@@ -75,13 +75,20 @@ extension Attempt {
 /// Sends a request over the transport: the end of every chain.
 private struct TransportInterceptor: Interceptor {
     func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> RawResponse {
-        let attempt = try Attempt(of: context)
+        try await Attempt(of: context).transfer(request, from: next)
+    }
+}
+
+extension Attempt {
+    /// Sends a request over the transport.
+    @inline(never)
+    fileprivate func transfer(_ request: HTTPRequest, from next: InterceptorChain) async throws -> RawResponse {
         var request = request
-        guard let transport = try attempt.operation.handling.transport(for: &request) else { throw CancellationError() }
-        let transfer = Transfer(request, because: next.cause, heads: next.heads, for: attempt)
+        guard let transport = try operation.handling.transport(for: &request) else { throw CancellationError() }
+        let transfer = Transfer(request, because: next.cause, heads: next.heads, for: self)
         // If only the end of the run can cancel the task, it cancels the transfer itself, and the task isn't observed.
-        let isShielded = attempt.configuration.interceptors.isEmpty
-        return try await transfer.answer(over: transport, for: attempt, isShielded: isShielded)
+        let isShielded = configuration.interceptors.isEmpty
+        return try await transfer.answer(over: transport, for: self, isShielded: isShielded)
     }
 }
 

@@ -22,7 +22,7 @@ public struct InterceptorChain: Sendable {
     // Small, because each interceptor of a waiting request has a chain in its frame.
     private let attempt: Int32
     /// The number of interceptors that a request has passed.
-    private var passed: Int32 = 0
+    private var passed: UInt16 = 0
     /// The cause of requests that are sent from here.
     private(set) var cause: TransferRecord.Cause
 
@@ -62,7 +62,6 @@ public struct InterceptorChain: Sendable {
     ) async throws -> HTTPResponse<ResponseContent> {
         if let onHead { return try await observed(by: onHead)(request) }
         guard permit == nil else { return try await sendPermitted(request) }
-        let context = InterceptorContext(run, attempt: Int(attempt))
         return try await interceptors[Int(passed)].intercept(request, context: context, next: rest)
     }
 
@@ -73,6 +72,8 @@ public struct InterceptorChain: Sendable {
         guard let permit else { return try await chain(request) }
         return try await permit.send(request, through: chain)
     }
+
+    private var context: InterceptorContext { InterceptorContext(run, attempt: Int(attempt)) }
 
     private var rest: InterceptorChain {
         var rest = self

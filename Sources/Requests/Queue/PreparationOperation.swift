@@ -63,10 +63,6 @@ private struct PreparationHandling<Request: NetworkRequest>: LocalHandling {
     let operation: PreparationOperation<Request>
 
     func makeRequest() async throws -> HTTPRequest {
-        let configuration = operation.configuration
-        return try await operation.request.makeHTTPRequest(
-            in: configuration.environment,
-            changedBy: configuration.options
-        )
+        try await operation.request.makeHTTPRequest(operation.configuration)
     }
 }

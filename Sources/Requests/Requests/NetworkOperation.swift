@@ -92,12 +92,6 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         return core.withLock { $0.result == nil } ? resolved : nil
     }
 
-    /// Makes the request, with its completion handler.
-    final func makeRequest() async throws -> HTTPRequest {
-        guard let request else { throw CancellationError() }
-        return try await request.makeHTTPRequest(in: environment, changedBy: configuration.options)
-    }
-
     /// Finishes with the value that a consumer makes from a stream or a socket, or with the consumer's error.
     final func finish(by use: () async throws -> R.Success) async {
         do {
@@ -139,7 +133,11 @@ protocol NetworkHandling: ResponseHandling where Owner: NetworkOperation<Request
 }
 
 extension NetworkHandling {
-    func makeRequest() async throws -> HTTPRequest { try await operation.makeRequest() }
+    func makeRequest() async throws -> HTTPRequest {
+        guard let request = operation.request else { throw CancellationError() }
+        return try await request.makeHTTPRequest(operation.configuration)
+    }
+
     func resolve() throws -> RunConfiguration? { try operation.resolve() }
     func fail(_ failure: RunFailure) { operation.fail(failure) }
 }

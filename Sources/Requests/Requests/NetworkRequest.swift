@@ -113,14 +113,11 @@ extension NetworkRequest {
     ///
     /// - Throws: The error of the request's completion handler, and `CancellationError` if the task is cancelled
     ///   before.
-    func makeHTTPRequest(
-        in environment: RequestEnvironment,
-        changedBy options: RequestOptions
-    ) async throws -> HTTPRequest {
+    func makeHTTPRequest(_ configuration: RunConfiguration) async throws -> HTTPRequest {
         var made = try await BuildReply.wait { reply in
-            makeHTTPRequest(in: environment, changedBy: options, completion: reply)
+            makeHTTPRequest(in: configuration.environment, changedBy: configuration.options, completion: reply)
         }
-        for change in environment.changes { try change(&made) }
+        for change in configuration.environment.changes { try change(&made) }
         return made
     }
 

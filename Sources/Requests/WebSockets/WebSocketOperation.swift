@@ -55,14 +55,15 @@ private struct SocketHandling<Request: WebSocketRequest>: NetworkHandling {
     }
 
     func makeRequest() async throws -> HTTPRequest {
-        var request = try await operation.makeRequest()
+        guard let declared = operation.request else { throw CancellationError() }
+        var request = try await declared.makeHTTPRequest(operation.configuration)
         if request.url.overHTTP != request.url { request.url = request.url.overHTTP }
         // Redirects depend on it; the other fields of the handshake are those of one connection.
         request.headers.set(HTTPField(.upgrade, "websocket").setByLibrary())
         guard request.method == .get, request.body.isEmpty else {
             throw InvalidValue(.method, "of a WebSocket is GET, without content", excerpt: request.method.rawValue)
         }
-        let protocols = operation.request?.protocols ?? []
+        let protocols = declared.protocols
         guard protocols.allSatisfy(\.isToken) else {
             throw InvalidValue(.headerValue, "of \(WebSocketHandshake.protocolName) isn't a list of tokens")
         }
