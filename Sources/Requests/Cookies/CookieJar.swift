@@ -167,12 +167,18 @@ public final class CookieJar: CookieStorage {
 struct CookieInterceptor: Interceptor {
     let cookies: any CookieStorage
 
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> RawResponse {
-        guard request.usesCookies else { return try await next(request) }
-        let complete = request.addingCookies(of: cookies)
-        // Not as an argument of the call, which would be another frame below all others.
-        let next = next.observed { [cookies, url = complete.url] head in cookies.store(head, from: url) }
-        return try await next(complete)
+    func intercept(
+        _ request: HTTPRequest,
+        context: InterceptorContext,
+        next: InterceptorChain
+    ) async throws -> RawResponse {
+        var (request, next) = (request, next)
+        if request.usesCookies {
+            request = request.addingCookies(of: cookies)
+            next = next.observed { [cookies, url = request.url] head in cookies.store(head, from: url) }
+        }
+        // One call, because each has a buffer for the response in the frame.
+        return try await next(request)
     }
 }
 

@@ -48,7 +48,9 @@ enum Chain {
         // Equal requests share all later interceptors; no request waits for a cached response.
         if isShared { chain.append(CoalescingInterceptor()) }
         // The rate is counted before a slot is taken: a slot that waits for its time would block others.
-        if let limiter = environment.rateLimiter { chain.append(RateLimitInterceptor(limiter: limiter, clock: environment.clock)) }
+        if let limiter = environment.rateLimiter {
+            chain.append(RateLimitInterceptor(limiter: limiter, clock: environment.clock))
+        }
         // A slot of the host is held from here to the end of the transfer.
         if let limiter = environment.hostLimiter { chain.append(HostLimitInterceptor(limiter: limiter)) }
         // The bandwidth is the last limit: it should be used at once.
@@ -74,7 +76,11 @@ extension Attempt {
 
 /// Sends a request over the transport: the end of every chain.
 private struct TransportInterceptor: Interceptor {
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> RawResponse {
+    func intercept(
+        _ request: HTTPRequest,
+        context: InterceptorContext,
+        next: InterceptorChain
+    ) async throws -> RawResponse {
         try await Attempt(of: context).transfer(request, from: next)
     }
 }
@@ -94,7 +100,11 @@ extension Attempt {
 
 /// Lets an operation send its request as often as its content takes.
 private struct PartsInterceptor: Interceptor {
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> RawResponse {
+    func intercept(
+        _ request: HTTPRequest,
+        context: InterceptorContext,
+        next: InterceptorChain
+    ) async throws -> RawResponse {
         try await Attempt(of: context).operation.handling.send(request, through: next)
     }
 }
@@ -103,7 +113,11 @@ private struct PartsInterceptor: Interceptor {
 private struct UserInterceptor: Interceptor {
     let placed: PlacedInterceptor
 
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> RawResponse {
+    func intercept(
+        _ request: HTTPRequest,
+        context: InterceptorContext,
+        next: InterceptorChain
+    ) async throws -> RawResponse {
         let attempt = try Attempt(of: context)
         let permit = Permit(for: request, in: attempt)
         defer { permit.end() }
@@ -116,15 +130,15 @@ private struct UserInterceptor: Interceptor {
         }
     }
 
-    /// Checks what the interceptor sends, which may have changed anything.
-    private final class Permit: SendingPermit {
+    /// Checks what the interceptor sends, which may have changed anything, and sends nothing after it has returned.
+    private final class Permit: Interceptor {
         private let given: HTTPRequest
         private let attempt: Attempt
         private let isOver = Locked(false)
 
         /// - Parameters:
         ///   - given: The request that the interceptor got.
-        ///   - attempt: The try that it is a part of.
+        ///   - attempt: The attempt that it is a part of.
         init(for given: HTTPRequest, in attempt: Attempt) {
             (self.given, self.attempt) = (given, attempt)
         }
@@ -134,13 +148,17 @@ private struct UserInterceptor: Interceptor {
             isOver.withLock { $0 = true }
         }
 
-        func send(_ request: HTTPRequest, through chain: InterceptorChain) async throws -> RawResponse {
+        func intercept(
+            _ request: HTTPRequest,
+            context: InterceptorContext,
+            next: InterceptorChain
+        ) async throws -> RawResponse {
             guard !isOver.withLock({ $0 }) else {
                 let reason = "the interceptor that got `next` has returned"
                 throw RequestError(.cancelled, phase: .sending, reason: reason)
             }
             let request = try checked(request)
-            var answer = try await NestingContext.leave(to: attempt.scope) { try await chain(request) }
+            var answer = try await NestingContext.leave(to: attempt.scope) { try await next(request) }
             if answer.asked == nil { answer.asked = Box(request) }
             answer.makeDecoder = attempt.environment.ownDecoder
             return answer

@@ -6,7 +6,7 @@ import Foundation
 /// The rest of the chain after an interceptor, which sends a request on, and returns its response.
 ///
 /// It may be called never, once, or several times, also concurrently, while its interceptor runs. Each call sends the
-/// request: the operation's attempts and monitors show one more transfer, but it doesn't count towards a retry limit.
+/// request: the operation's transfers and monitors show one more, but it doesn't count towards a retry limit.
 /// After the interceptor has returned, and after the operation has its result, it throws an error of code `cancelled`,
 /// and nothing is sent.
 ///
@@ -17,8 +17,8 @@ public struct InterceptorChain: Sendable {
     private let run: any InterceptedRun
     /// The closures that are called with the heads of responses, innermost first.
     private(set) var heads: HeadObserver?
-    /// The permission of the interceptor that got the chain; `nil` for built-in interceptors, which keep the rules.
-    private var permit: (any SendingPermit)?
+    /// What a request passes first that a caller's interceptor sends; `nil` for built-in interceptors.
+    private var permit: (any Interceptor & AnyObject)?
     // Small, because each interceptor of a waiting request has a chain in its frame.
     private let attempt: Int32
     /// The number of interceptors that a request has passed.
@@ -60,26 +60,26 @@ public struct InterceptorChain: Sendable {
         _ request: HTTPRequest,
         onHead: (@Sendable (HTTPResponseHead) -> Void)? = nil
     ) async throws -> HTTPResponse<ResponseContent> {
-        if let onHead { return try await observed(by: onHead)(request) }
-        guard permit == nil else { return try await sendPermitted(request) }
-        return try await interceptors[Int(passed)].intercept(request, context: context, next: rest)
+        let (interceptor, rest) = advanced(observedBy: onHead)
+        return try await interceptor.intercept(request, context: context, next: rest)
     }
 
+    /// Returns the next interceptor, and the rest of the chain after it.
     @inline(never)
-    private func sendPermitted(_ request: HTTPRequest) async throws -> HTTPResponse<ResponseContent> {
-        var chain = self
-        chain.permit = nil
-        guard let permit else { return try await chain(request) }
-        return try await permit.send(request, through: chain)
+    private func advanced(
+        observedBy onHead: (@Sendable (HTTPResponseHead) -> Void)?
+    ) -> (interceptor: any Interceptor, rest: InterceptorChain) {
+        var rest = self
+        if let onHead { rest.heads = HeadObserver(onHead, before: heads) }
+        if let permit {
+            rest.permit = nil
+            return (permit, rest)
+        }
+        rest.passed += 1
+        return (interceptors[Int(passed)], rest)
     }
 
     private var context: InterceptorContext { InterceptorContext(run, attempt: Int(attempt)) }
-
-    private var rest: InterceptorChain {
-        var rest = self
-        rest.passed += 1
-        return rest
-    }
 
     /// Returns the same chain, for requests with another cause.
     func because(_ cause: TransferRecord.Cause) -> InterceptorChain {
@@ -95,8 +95,8 @@ public struct InterceptorChain: Sendable {
         return chain
     }
 
-    /// Returns the same chain for an interceptor of a caller, which needs a permission to send.
-    func permitted(by permit: any SendingPermit) -> InterceptorChain {
+    /// Returns the same chain for an interceptor of a caller, whose requests pass another one first.
+    func permitted(by permit: any Interceptor & AnyObject) -> InterceptorChain {
         var chain = self
         chain.permit = permit
         return chain
@@ -137,13 +137,4 @@ final class HeadObserver: Sendable {
         body(head)
         outer?.report(head)
     }
-}
-
-/// The permission of one call of a caller's interceptor to send requests, which ends with the call.
-protocol SendingPermit: AnyObject, Sendable {
-    /// Checks a request, and sends it.
-    ///
-    /// - Throws: An error that the chain throws, one of a request that can't be sent, or one of code `cancelled` if the
-    ///   interceptor has returned.
-    func send(_ request: HTTPRequest, through chain: InterceptorChain) async throws -> RawResponse
 }
