@@ -176,7 +176,7 @@ struct Tour: Sendable {
 
         let (came, whole) = (token?.receivedLength ?? 0, token?.totalLength ?? 0)
         let isSame = try await Data(contentsOf: rest.value()) == Data(contentsOf: film)
-        let range = rest.attempts.last?.request.headers[.range] ?? "everything"
+        let range = rest.transfers.last?.request.headers[.range] ?? "everything"
         say("interrupted at \(came) of \(whole) bytes; then asked for \(range); the same byte for byte: \(isSame)")
         return isSame && came > 0 && range == "bytes=\(came)-"
     }
@@ -201,7 +201,7 @@ struct Tour: Sendable {
         let recipe = client.addRequest(GetRecipe(id: 1))
         let author = client.addRequest(after: recipe) { GetAuthor(id: $0.authorID) }
         let name = try await author.value().name
-        say("“\(try await recipe.value().name)” by \(name), requests for the recipe: \(recipe.attempts.count)\n")
+        say("“\(try await recipe.value().name)” by \(name), requests for the recipe: \(recipe.transfers.count)\n")
         // After the author's request, so that monitors have received all events.
         await withCheckedContinuation { continuation in
             let drawing = BlockOperation {
@@ -211,7 +211,7 @@ struct Tour: Sendable {
             drawing.addDependency(author)
             client.addOperation(drawing)
         }
-        return recipe.attempts.count == 3
+        return recipe.transfers.count == 3
     }
 }
 

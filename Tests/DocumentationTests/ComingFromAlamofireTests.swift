@@ -137,7 +137,7 @@ struct KitchenService: NetworkService {
 
         let response = try await patient.send(Get<Recipe>("recipes/1"))
 
-        #expect(response.attempts.last?.request.headers["X-Kitchen"] == "north")
+        #expect(response.transfers.last?.request.headers["X-Kitchen"] == "north")
     }
 
     @Test func eventsAreShownAndLogged() async throws {

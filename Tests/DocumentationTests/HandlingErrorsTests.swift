@@ -40,7 +40,7 @@ import Testing
             print(error.phase)  // validating
             print(error.response?.status as Any)  // 404 Not Found
             print(String(decoding: error.body, as: UTF8.self))
-            print(error.attempts.count)  // what was sent: first try, redirects, retries
+            print(error.transfers.count)  // what was sent: the first request, redirects, retries
         }
         #expect(printed == ["unacceptableStatus", "validating", "Optional(404 Not Found)", "no such recipe", "1"])
     }

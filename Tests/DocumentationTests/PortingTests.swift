@@ -244,7 +244,8 @@ struct OAuthAuthenticator: Authenticator {
             $0.retry = RetryPolicy(limit: 2, backoff: .exponential(from: .milliseconds(500)), methods: [.get, .put])
             $0.interceptors = [
                 .retrying { error in
-                    error.response?.status == .conflict && error.attempts.count < 3 ? .retry(after: .seconds(1)) : .pass
+                    error.response?.status == .conflict && error.transfers.count < 3
+                        ? .retry(after: .seconds(1)) : .pass
                 }
             ]
         }

@@ -178,7 +178,7 @@ struct Protobuf: BodyEncoder, BodyDecoder {
                 .intercepting { request, next in try await next(request) { head in log("\(head.status)") } },
                 .transforming { $0.body = try decrypt($0.body) },
                 .retrying {
-                    $0.response?.status == .locked && $0.attempts.count < 3 ? .retry(after: .seconds(1)) : .pass
+                    $0.response?.status == .locked && $0.transfers.count < 3 ? .retry(after: .seconds(1)) : .pass
                 },
             ]
             $0.validators.append(

@@ -63,7 +63,7 @@ import Testing
         #expect(here.requests.map { $0.headers["X-Member"] } == [key])
         #expect(there.requests.map { $0.headers["X-Member"] } == [nil])
         #expect(there.requests.map { $0.headers["X-Edition"] } == ["beta"])
-        #expect(response.attempts.last?.withheldHeaders == ["X-Member"])
+        #expect(response.transfers.last?.withheldHeaders == ["X-Member"])
         #expect(try response.cURL()?.contains(key) == false)
     }
 

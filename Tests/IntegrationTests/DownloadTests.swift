@@ -131,8 +131,8 @@ extension OverLoopback {
             let file = try await operation.value()
 
             #expect(try Data(contentsOf: file.url) == Self.content)
-            #expect(operation.attempts.count == 4)
-            #expect(operation.attempts.dropFirst().allSatisfy { $0.response?.status == .partialContent })
+            #expect(operation.transfers.count == 4)
+            #expect(operation.transfers.dropFirst().allSatisfy { $0.response?.status == .partialContent })
             let fetched = server.requests.compactMap { $0.headers[.range] }
             #expect(fetched.count == 3 && Set(fetched).count == 3)
         }

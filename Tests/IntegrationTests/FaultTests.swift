@@ -92,7 +92,7 @@ extension OverLoopback {
             #expect(error.code == fault.code, "\(error), \(String(describing: error.underlying))")
             #expect(error.response?.status == fault.status)
             #expect(error.request?.url == server.url)
-            #expect(error.attempts.count == 1)
+            #expect(error.transfers.count == 1)
             #expect(run.durationOfTransfer < .seconds(30))
             #expect(server.requests.count == 1)
             let events = tap.events

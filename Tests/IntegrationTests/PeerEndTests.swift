@@ -59,7 +59,7 @@ extension OverLoopback {
 
             #expect(error?.code == end.code, "\(String(describing: error))")
             #expect(error?.response?.status == end.status)
-            #expect(error?.request?.url.path == "/feed" && error?.attempts.count == 1)
+            #expect(error?.request?.url.path == "/feed" && error?.transfers.count == 1)
             try await server.awaitConnections(open: 0)
         }
 

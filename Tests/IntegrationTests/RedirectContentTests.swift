@@ -43,8 +43,8 @@ extension OverLoopback {
             let response = try await transport.send(call)
 
             #expect(response.text == "here")
-            #expect(response.attempts.map { $0.response?.status } == [.found, .ok])
-            #expect(response.attempts.allSatisfy { $0.error == nil })
+            #expect(response.transfers.map { $0.response?.status } == [.found, .ok])
+            #expect(response.transfers.allSatisfy { $0.error == nil })
         }
 
         @Test(arguments: TransportUnderTest.only(.standard))

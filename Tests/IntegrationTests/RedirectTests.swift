@@ -63,7 +63,7 @@ extension OverLoopback {
 
             #expect(response.url == server.url("/b?x=%2F"))
             #expect(response.text == (hop.becomes == .head ? "" : hop.becomes.rawValue))
-            #expect(response.attempts.map(\.cause) == [.initial, .redirect])
+            #expect(response.transfers.map(\.cause) == [.initial, .redirect])
             #expect(server.requests.count == 2)
             let last = try #require(server.requests.last)
             #expect(last.rawBytes.starts(with: Data("\(hop.becomes) /b?x=%2F HTTP/1.1\r\n".utf8)))
@@ -148,7 +148,7 @@ extension OverLoopback {
             let run = await transport.run(Call(server.url("/a")) { $0.redirect = .follow(limit: row.limit) })
 
             #expect(run.error?.code == .tooManyRedirects)
-            #expect(run.error?.attempts.count == row.requests)
+            #expect(run.error?.transfers.count == row.requests)
             #expect(server.requests.count == row.requests)
         }
 

@@ -97,7 +97,7 @@ extension OverLoopback {
                 let place: Comment = "\(loop.testDescription), \(cut.testDescription): \(String(describing: error))"
                 #expect(error?.code == .connectionLost, place)
                 #expect(error?.request?.url.path == "/feed", place)
-                #expect(error?.attempts.count == 1 && error?.attempts.first?.error != nil, place)
+                #expect(error?.transfers.count == 1 && error?.transfers.first?.error != nil, place)
                 #expect(error?.response?.status == (cut.content == nil ? nil : .ok), place)
                 #expect(server.requests.count == 1, place)
                 let lines = cut.content.map { $0.split(separator: "\n", omittingEmptySubsequences: false).dropLast() }

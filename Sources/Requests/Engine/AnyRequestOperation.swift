@@ -64,13 +64,13 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
     /// The head of the last response; `nil` before the first one.
     public final var response: HTTPResponseHead? { record.head }
 
-    /// The attempts so far: the first one, redirects and retries, in their order.
+    /// The transfers so far: the first one, redirects and retries, in their order.
     ///
     /// Of more than 100, it has the first one, the last 99, and those that are running.
-    public final var attempts: [TransferRecord] { record.attempts }
+    public final var transfers: [TransferRecord] { record.transferRecords }
 
-    /// The metrics of the last attempt, as far as they are known; those of earlier ones are in the ``attempts``.
-    public final var metrics: Metrics? { attempts.last?.metrics }
+    /// The metrics of the last transfer, if known; those of earlier ones are in the ``transfers``.
+    public final var metrics: Metrics? { transfers.last?.metrics }
 
     /// The settings of the run; before a deferred request is created, those of the environment.
     final var configuration: RunConfiguration {
@@ -182,7 +182,7 @@ extension AnyRequestOperation {
         return error
     }
 
-    /// Adds the request, the response and the attempts to a failure, and records it as the operation's.
+    /// Adds the request, the response and the transfers to a failure, and records it as the operation's.
     final func settled(_ failure: RunFailure) -> RequestError {
         let wrapped: RequestError
         if failure.error is CancellationError {

@@ -93,7 +93,7 @@ struct Attempt: Sendable {
             draft.request = try await adapt(draft.request, by: placed, context(noting: step))
         } catch let error as RequestError {
             // Nothing was sent, so that the record has no request that the error could name.
-            throw error.completed(request: draft.request, response: nil, body: Data(), attempts: [])
+            throw error.completed(request: draft.request, response: nil, body: Data(), transfers: [])
         }
     }
 
@@ -185,14 +185,14 @@ struct Attempt: Sendable {
         var response = answer.map { _ in content }
         let asked = answer.asked?.value ?? request
         let context = validationContext(asked)
-        let verdict: Verdict
+        let result: Verdict
         do {
             try transform(&response, to: asked)
-            verdict = try self.verdict(on: &response, in: context)
+            result = try validate(&response, in: context)
         } catch {
             throw refusal(error, of: response, in: context)
         }
-        switch verdict {
+        switch result {
         case .accept: break
         case .fail(let error): throw refusal(error, of: response, in: context)
         case .retry(let strategy):
@@ -236,17 +236,20 @@ struct Attempt: Sendable {
         }
     }
 
-    /// Returns the verdict of the validators, and replaces the response if they do.
+    /// Returns the result of the validators, and replaces the response if they do.
     ///
     /// The statuses of the request are checked last.
-    private func verdict(on response: inout HTTPResponse<Data>, in context: ValidationContext) throws -> Verdict {
+    private func validate(
+        _ response: inout HTTPResponse<Data>,
+        in context: ValidationContext
+    ) throws -> Verdict {
         for validator in configuration.validators {
             switch try validator.validate(response, context: context) {
             case .accept(nil): continue
             case .accept(var replacement?):
                 replacement.inherit(response)
                 response = replacement
-            case let verdict: return verdict
+            case let result: return result
             }
         }
         guard context.accepts(response.status) else {

@@ -53,7 +53,7 @@ struct CredentialInterceptor: Interceptor {
             request: request,
             response: answer.head,
             body: answer.body.data ?? Data(),
-            attempts: answer.attempts
+            transfers: answer.transfers
         )
         let context = attempt.context(for: request)
         for (interceptor, position) in answering {
@@ -81,9 +81,9 @@ extension RequestError {
     /// The challenge was then answered at the redirect, and a retry could repeat a payment.
     func followsRedirect(from request: HTTPRequest?) -> Bool {
         guard let request, !request.method.isIdempotent, !request.headers.contains(.idempotencyKey),
-            let start = attempts.lastIndex(where: { $0.cause == .initial || $0.cause == .retry })
+            let start = transfers.lastIndex(where: { $0.cause == .initial || $0.cause == .retry })
         else { return false }
-        return attempts[start...].contains { $0.cause == .redirect }
+        return transfers[start...].contains { $0.cause == .redirect }
     }
 }
 

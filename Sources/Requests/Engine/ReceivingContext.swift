@@ -48,7 +48,7 @@ final class ReceivingContext: Sendable {
             request: known.request,
             response: known.response,
             body: known.body,
-            attempts: known.attempts,
+            transfers: known.transfers,
             wasNotSent: known.wasNotSent
         )
     }

@@ -104,7 +104,9 @@ extension ResponseHandling {
 
     func transport(for request: inout HTTPRequest) throws -> (any HTTPTransport)? { operation.ownTransport }
 
-    func send(_ request: HTTPRequest, through next: InterceptorChain) async throws -> RawResponse { try await next(request) }
+    func send(_ request: HTTPRequest, through next: InterceptorChain) async throws -> RawResponse {
+        try await next(request)
+    }
 
     var isRetryable: Bool { true }
 

@@ -91,11 +91,11 @@ struct RunRecord: Sendable {
 
     /// Whether no transfer of the current attempt has reached a server.
     var wasNotSent: Bool {
-        var present = others.drop { $0.number <= countBefore }.map(\.transfer.attempt)
-        if countBefore == 0, let first { present.append(first.attempt) }
+        var present = others.drop { $0.number <= countBefore }.map(\.transfer.record)
+        if countBefore == 0, let first { present.append(first.record) }
         return !present.isEmpty && present.count == count - countBefore
-            && present.allSatisfy { attempt in
-                attempt.response == nil && [.cannotConnect, .proxyRefused, .offline].contains(attempt.error?.code)
+            && present.allSatisfy { record in
+                record.response == nil && [.cannotConnect, .proxyRefused, .offline].contains(record.error?.code)
             }
     }
 
@@ -140,18 +140,18 @@ struct RunRecord: Sendable {
             request: request,
             response: judged?.head ?? head,
             body: Data((judged?.body ?? content).prefix(max(0, contentLimit))),
-            attempts: attempts,
+            transfers: transferRecords,
             wasNotSent: wasNotSent
         )
     }
 
     /// The transfers, as values.
-    var attempts: [TransferRecord] { transfers.map(\.attempt) }
+    var transferRecords: [TransferRecord] { transfers.map(\.record) }
 
     /// The transfers, which become values when they are asked for.
     var history: TransferHistory {
         // A single one, as nearly all are, needs no list.
-        guard let only = first, others.isEmpty else { return TransferHistory(attempts) }
+        guard let only = first, others.isEmpty else { return TransferHistory(transferRecords) }
         return TransferHistory(only)
     }
 }

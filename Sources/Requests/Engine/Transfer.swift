@@ -87,7 +87,11 @@ final class Transfer: Sendable {
     ///   - isShielded: Whether the cancellation of the task is left to the run, which cancels the transfer at its end.
     /// - Returns: The answer.
     /// - Throws: ``RequestError``.
-    func answer(over transport: any HTTPTransport, for owner: Attempt, isShielded: Bool = false) async throws -> RawResponse {
+    func answer(
+        over transport: any HTTPTransport,
+        for owner: Attempt,
+        isShielded: Bool = false
+    ) async throws -> RawResponse {
         guard isShielded else { return try await cancellableAnswer(over: transport, for: owner) }
         return try await withUnsafeThrowingContinuation { start($0, over: transport, for: owner) }
     }
@@ -369,8 +373,8 @@ final class Transfer: Sendable {
 }
 
 extension Transfer: TransferRecorder {
-    /// The attempt of this transfer, with its response.
-    var attempt: TransferRecord {
+    /// The facts about this transfer, with its response.
+    var record: TransferRecord {
         let (head, error, metrics) = state.withLock { ($0.head, $0.error, $0.metrics) }
         return TransferRecord(cause: cause, request: request, response: head, error: error, metrics: metrics)
     }

@@ -13,7 +13,7 @@ import Foundation
 ///         return try await next(request)
 ///     },
 ///     .transforming { $0.headers["X-Seen"] = "yes" },
-///     .retrying { $0.response?.status == .locked && $0.attempts.count < 3 ? .retry(after: .seconds(1)) : .pass },
+///     .retrying { $0.response?.status == .locked && $0.transfers.count < 3 ? .retry(after: .seconds(1)) : .pass },
 ///     .signing { $0.headers["X-Signature"] = try key.signature(of: $0) },
 /// ]
 /// ```
@@ -111,7 +111,7 @@ extension Interceptor where Self == ClosureInterceptor {
     /// Decides about every failure in a closure; `pass` leaves that to the next interceptor, and finally to the retry
     /// policy.
     ///
-    /// The closure's retries aren't limited; the error's attempts show how many there were.
+    /// The closure's retries aren't limited; the error's transfers show how many there were.
     public static func retrying(
         _ decide: @escaping @Sendable (RequestError) async -> RetryDecision
     ) -> ClosureInterceptor {

@@ -18,7 +18,11 @@ struct ScopedInterceptor<Base: Interceptor>: Interceptor {
         try await base.adapt(&request, context: context)
     }
 
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> RawResponse {
+    func intercept(
+        _ request: HTTPRequest,
+        context: InterceptorContext,
+        next: InterceptorChain
+    ) async throws -> RawResponse {
         guard includes(request) else { return try await next(request) }
         return try await base.intercept(request, context: context, next: next)
     }
@@ -31,7 +35,7 @@ struct ScopedInterceptor<Base: Interceptor>: Interceptor {
 
     // The request as it was before redirects decides.
     func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
-        let sent = error.attempts.last { $0.cause != .redirect }?.request ?? error.request
+        let sent = error.transfers.last { $0.cause != .redirect }?.request ?? error.request
         guard let sent, includes(sent) else { return .pass }
         return await base.retry(error, context: context)
     }
@@ -51,7 +55,7 @@ extension ScopedInterceptor: InterceptorWrapper {
 
 extension ScopedInterceptor: ChallengeAnswering where Base: ChallengeAnswering {
     func answer(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
-        let sent = error.attempts.last { $0.cause != .redirect }?.request ?? error.request
+        let sent = error.transfers.last { $0.cause != .redirect }?.request ?? error.request
         guard let sent, includes(sent) else { return .pass }
         return await base.answer(error, context: context)
     }

@@ -78,7 +78,11 @@ struct BandwidthLink: Interceptor {
     let limiter: BandwidthLimiter
     let clock: any Clock<Duration>
 
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> RawResponse {
+    func intercept(
+        _ request: HTTPRequest,
+        context: InterceptorContext,
+        next: InterceptorChain
+    ) async throws -> RawResponse {
         limiter.timing.adopt(clock)
         while let pause = limiter.owed { try await limiter.timing.clock.wait(pause) }
         return try await next(request)

@@ -110,7 +110,11 @@ public final class HostLimiter: Sendable {
 struct HostLimitInterceptor: Interceptor {
     let limiter: HostLimiter
 
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> RawResponse {
+    func intercept(
+        _ request: HTTPRequest,
+        context: InterceptorContext,
+        next: InterceptorChain
+    ) async throws -> RawResponse {
         let origin = Origin(request.url)
         let run = context.run
         try await Suspension.wait { resume in

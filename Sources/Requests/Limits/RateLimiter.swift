@@ -161,7 +161,11 @@ struct RateLimitInterceptor: Interceptor {
     let limiter: RateLimiter
     let clock: any Clock<Duration>
 
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> RawResponse {
+    func intercept(
+        _ request: HTTPRequest,
+        context: InterceptorContext,
+        next: InterceptorChain
+    ) async throws -> RawResponse {
         let run = context.run
         try await Suspension.wait { resume in
             limiter.wait(on: clock, priority: { run.urgency }, granted: resume)

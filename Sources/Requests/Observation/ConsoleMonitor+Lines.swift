@@ -16,12 +16,12 @@ extension ConsoleMonitor {
         case .operationCreated: ["\(operation) made"]
         case .operationStarted: ["\(id) started"]
         case .operationJoined(let leader): ["\(id) joined #\(leader.id)"]
-        case .transferStarted(let attempt): lines(of: attempt, behind: "\(id).\(attempt.number)")
-        case .responseStarted(let head, let attempt), .informationalResponseReceived(let head, let attempt):
-            [Self.line("\(id).\(attempt.number) <-", head.status.description)]
-                + lines(of: head.headers, behind: "\(id).\(attempt.number) <")
-        case .trailersReceived(let fields, let attempt): lines(of: fields, behind: "\(id).\(attempt.number) <")
-        case .transferEnded(let attempt, let record): lines(of: record, behind: "\(id).\(attempt.number)")
+        case .transferStarted(let transfer): lines(of: transfer, behind: "\(id).\(transfer.number)")
+        case .responseStarted(let head, let transfer), .informationalResponseReceived(let head, let transfer):
+            [Self.line("\(id).\(transfer.number) <-", head.status.description)]
+                + lines(of: head.headers, behind: "\(id).\(transfer.number) <")
+        case .trailersReceived(let fields, let transfer): lines(of: fields, behind: "\(id).\(transfer.number) <")
+        case .transferEnded(let transfer, let record): lines(of: record, behind: "\(id).\(transfer.number)")
         case .retryScheduled(let delay, let error):
             [Self.line(id, "tries again in \(delay.inWords): \(error.summary)")]
         case .authenticationStarted(let step): [Self.line(id, "waits for a credential: \(step)")]
@@ -38,10 +38,10 @@ extension ConsoleMonitor {
         "\(prefix) \(text.shortened(to: mostText))"
     }
 
-    private func lines(of attempt: OperationEvent.Transfer, behind prefix: String) -> [String] {
-        let request = attempt.request
+    private func lines(of transfer: OperationEvent.Transfer, behind prefix: String) -> [String] {
+        let request = transfer.request
         let address = Redaction.shownAddress(request.url.absoluteString)
-        let cause = attempt.cause == .initial ? "" : " (\(attempt.cause))"
+        let cause = transfer.cause == .initial ? "" : " (\(transfer.cause))"
         var lines = [Self.line("\(prefix) ->", "\(request.method.rawValue.shortened(to: 16)) \(address)\(cause)")]
         lines += self.lines(of: request.headers, behind: "\(prefix) >")
         if level >= .bodies { lines += Self.lines(of: request.body, request.headers, behind: "\(prefix) >") }

@@ -22,7 +22,7 @@ import Foundation
 /// #7 succeeded
 /// ```
 ///
-/// The number is ``OperationInfo/id``, and behind the point that of the attempt. Values whose names mark them as secrets
+/// The number is ``OperationInfo/id``, and behind the point that of the transfer. Values whose names mark them as secrets
 /// are redacted: the article *Observing requests* has the rule. Texts from a server or a user are shown in one line,
 /// with control characters escaped, so that they can't forge a line or control a terminal.
 public struct ConsoleMonitor: EventMonitor {
@@ -49,7 +49,7 @@ public struct ConsoleMonitor: EventMonitor {
     ///
     /// - Parameters:
     ///   - level: The amount of details; by default one line per event.
-    ///   - showsCURL: Whether each attempt is also printed as a one-line `curl` command that sends the same, without
+    ///   - showsCURL: Whether each transfer is also printed as a one-line `curl` command that sends the same, without
     ///     secrets, content included; false by default.
     ///   - showsTime: Whether each line begins with the time, such as `2026-11-23T08:00:00.000Z`; false by default.
     ///   - write: Writes one line, without a line end, on a thread of the library; by default to the standard output.

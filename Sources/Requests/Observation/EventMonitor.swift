@@ -25,29 +25,29 @@ import Foundation
 /// The events of an operation are a tree, reported in its order, one after the other:
 ///
 /// ```
-/// created  started?  joined?  ( attempt started  response started?  attempt ended  retry scheduled? )*  ended
+/// created  started?  joined?  ( transfer started  response started?  transfer ended  retry scheduled? )*  ended
 /// ```
 ///
-/// Within an attempt, any number of `informational response received` may come before the response, and one `trailers
+/// Within a transfer, any number of `informational response received` may come before the response, and one `trailers
 /// received` behind it, over transports that report them.
 ///
-/// Between attempts, before the first, and before a retry is scheduled, there may be `authentication started` and
+/// Between transfers, before the first, and before a retry is scheduled, there may be `authentication started` and
 /// `authentication ended`.
 ///
 /// - `operationCreated` comes exactly once, and first; `operationEnded` exactly once, and last, also for an operation
 ///   that never starts.
 /// - `operationStarted` comes at most once.
-/// - Every attempt that started ends exactly once, before the operation ends, and before the next one starts unless an
-///   interceptor sends several requests at once. A redirect that is followed is an attempt, and so is a retry.
-/// - `responseStarted` comes at most once an attempt.
+/// - Every transfer that started ends exactly once, before the operation ends, and before the next one starts unless an
+///   interceptor sends several requests at once. A redirect that is followed is a transfer, and so is a retry.
+/// - `responseStarted` comes at most once a transfer.
 /// - Every wait for a credential that started ends exactly once, before any other event. The requests of a refresh are
 ///   operations of their own.
 /// - `operationEnded` comes when there is a result: perhaps after the completion, and after callers that `await` the
 ///   value. Unless it is cancelled meanwhile, the operation isn't finished before, and dependent operations haven't
 ///   begun.
-/// - Operations that share a transfer have no attempts: the transfer has an operation of its own, which is on no queue,
-///   and `operationJoined` names it to each waiting operation, at most once. They do have attempts if the request turns
-///   out not to be shareable. An answer from a ``ResponseCache`` is no attempt either.
+/// - Operations that share a transfer have no transfers: the transfer has an operation of its own, which is on no queue,
+///   and `operationJoined` names it to each waiting operation, at most once. They do have transfers if the request turns
+///   out not to be shareable. An answer from a ``ResponseCache`` is no transfer either.
 /// - Events of different operations come in any order, and at the same time on several threads.
 ///
 /// ## Requirements

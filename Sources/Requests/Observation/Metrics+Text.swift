@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 extension Metrics {
-    /// The phases of the attempt as bars, one below the other, with their durations.
+    /// The phases of the transfer as bars, one below the other, with their durations.
     ///
     /// ```
     /// queue        .                                        1.0 ms

@@ -153,7 +153,7 @@ extension OperationEvent {
 
 extension OperationEvent.Transfer: DescribedMirror {
     /// The number, the cause and the request, without secrets.
-    public var description: String { "attempt \(number) (\(cause)): \(request)" }
+    public var description: String { "transfer \(number) (\(cause)): \(request)" }
 }
 
 extension OperationEvent {

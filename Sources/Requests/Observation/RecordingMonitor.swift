@@ -35,11 +35,11 @@ public final class RecordingMonitor: EventMonitor {
         }
 
         mutating func change(
-            _ attempt: OperationEvent.Transfer,
+            _ transfer: OperationEvent.Transfer,
             of operation: OperationInfo,
             _ change: (inout RecordingMonitor.Timeline.Transfer) -> Void
         ) {
-            let index = transfers.lastIndex { $0.operation == operation && $0.number == attempt.number }
+            let index = transfers.lastIndex { $0.operation == operation && $0.number == transfer.number }
             if let index { change(&transfers[index]) }
         }
     }
@@ -84,21 +84,21 @@ public final class RecordingMonitor: EventMonitor {
     public func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {
         let date = now()
         switch event {
-        case .transferStarted(let attempt):
+        case .transferStarted(let transfer):
             state.withLock { state in
-                state.transfers.append(.init(attempt, of: operation, at: state.time(at: date)))
+                state.transfers.append(.init(transfer, of: operation, at: state.time(at: date)))
                 // Done only now and then, so that the cost of a transfer doesn't depend on their number.
                 let surplus = state.transfers.count - limit
                 guard surplus > limit else { return }
                 state.transfers.removeFirst(surplus)
                 state.forgotten += surplus
             }
-        case .responseStarted(let head, let attempt):
-            state.withLock { $0.change(attempt, of: operation) { $0.record.response = head } }
-        case .transferEnded(let attempt, let record):
+        case .responseStarted(let head, let transfer):
+            state.withLock { $0.change(transfer, of: operation) { $0.record.response = head } }
+        case .transferEnded(let transfer, let record):
             state.withLock { state in
                 let time = state.time(at: date)
-                state.change(attempt, of: operation) { $0.end(with: record, of: operation, at: time) }
+                state.change(transfer, of: operation) { $0.end(with: record, of: operation, at: time) }
             }
         default: break
         }
@@ -106,22 +106,22 @@ public final class RecordingMonitor: EventMonitor {
 }
 
 extension RecordingMonitor.Timeline.Transfer {
-    fileprivate init(_ attempt: OperationEvent.Transfer, of operation: OperationInfo, at time: Duration) {
-        var request = attempt.request
+    fileprivate init(_ transfer: OperationEvent.Transfer, of operation: OperationInfo, at time: Duration) {
+        var request = transfer.request
         contentLength = request.body.length
         request.body = .none
         request.authentication = .none
         self.operation = operation
-        number = attempt.number
+        number = transfer.number
         start = time
-        record = TransferRecord(cause: attempt.cause, request: request)
+        record = TransferRecord(cause: transfer.cause, request: request)
     }
 
     fileprivate mutating func end(with record: TransferRecord, of operation: OperationInfo, at time: Duration) {
         self.operation = operation
         end = time
         self.record.response = record.response ?? self.record.response
-        // The error itself may have contents, and all the attempts before.
+        // The error itself may have contents, and all the transfers before.
         self.record.error = record.error.map { RequestError($0.code, phase: $0.phase) }
         self.record.metrics = record.metrics
     }

@@ -77,6 +77,6 @@ extension HTTPClient {
 
 extension RequestError {
     fileprivate func completed(by request: HTTPRequest) -> RequestError {
-        completed(request: request, response: nil, body: Data(), attempts: [])
+        completed(request: request, response: nil, body: Data(), transfers: [])
     }
 }

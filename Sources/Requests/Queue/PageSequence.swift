@@ -143,8 +143,8 @@ final class PageWalk<R: NetworkRequest> {
 extension HTTPResponse {
     /// Adds the request, the response and the transfers to an error that came after the response.
     fileprivate func complete<Failure: Error>(_ failure: Failure) -> Failure {
-        let (error, sent) = (failure as? RequestError, attempts.last?.request)
-        let completed = error?.completed(request: sent, response: head, body: Data(), attempts: attempts)
+        let (error, sent) = (failure as? RequestError, transfers.last?.request)
+        let completed = error?.completed(request: sent, response: head, body: Data(), transfers: transfers)
         return completed as? Failure ?? failure
     }
 }

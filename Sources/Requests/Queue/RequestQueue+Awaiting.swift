@@ -82,7 +82,7 @@ extension RequestQueue {
 
     /// Runs a request, and waits for its value together with the response.
     ///
-    /// - Returns: The response or the failure, and the address of the first attempt.
+    /// - Returns: The response or the failure, and the address of the first transfer.
     func exchange<R: NetworkRequest>(
         _ request: R,
         in environment: RequestEnvironment? = nil,

@@ -146,7 +146,7 @@ extension RequestQueue {
     ///   - priority: The priority in the queue.
     ///   - coalescing: Whether to share the transfer of an equal request, as with `addRequest`.
     ///   - completion: Receives the response, with the value of the request as its body: status, header fields,
-    ///     metrics, attempts. A failure that is a ``RequestError`` has them too. Called exactly once, as with
+    ///     metrics, transfers. A failure that is a ``RequestError`` has them too. Called exactly once, as with
     ///     `addRequest`.
     /// - Returns: The operation, typed.
     @discardableResult

@@ -164,7 +164,7 @@ private struct EventConnector {
     /// An unknown method isn't a safe one. Any other than GET and HEAD may do something, and often costs something, each
     /// time that it is sent.
     private mutating func reconnects(after error: RequestError) -> Bool {
-        method = (error.attempts.first?.request ?? error.request)?.method ?? method
+        method = (error.transfers.first?.request ?? error.request)?.method ?? method
         return policy.limit != 0 && method.map(ServerSentEvent.Reconnection.methods.contains) == true
     }
 
@@ -269,7 +269,7 @@ extension RequestError {
     fileprivate var isFramed: Bool {
         guard let headers = response?.headers, !headers.contains(.contentLength) else { return true }
         return headers.contains(.transferEncoding)
-            || attempts.last?.metrics?.networkProtocol?.hasPrefix("http/1") == false
+            || transfers.last?.metrics?.networkProtocol?.hasPrefix("http/1") == false
     }
 
     /// The error of a loop that ends while it waits after this one.
@@ -279,7 +279,7 @@ extension RequestError {
             phase: .waiting,
             request: request,
             response: response,
-            attempts: attempts,
+            transfers: transfers,
             underlying: code == .cancelled ? CancellationError() : nil
         )
     }

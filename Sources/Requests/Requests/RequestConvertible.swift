@@ -227,7 +227,7 @@ extension HTTPResponse {
     /// - Returns: The command, of several lines.
     /// - Throws: As ``RequestConvertible/cURL(baseURL:revealingSecrets:)``.
     public func cURL(revealingSecrets revealsSecrets: Bool = false) throws -> String? {
-        try attempts.last.map { try CURLCommand($0.request, redacts: !revealsSecrets).text }
+        try transfers.last.map { try CURLCommand($0.request, redacts: !revealsSecrets).text }
     }
 }
 

@@ -9,11 +9,11 @@ public struct HTTPResponse<Body> {
     public var head: HTTPResponseHead
     /// The content.
     public var body: Body
-    /// The attempts up to this response: the first one, redirects and retries, in their order.
+    /// The transfers up to this response: the first one, redirects and retries, in their order.
     ///
     /// Of more than 100, it has the first one and the last 99.
-    public var attempts: [TransferRecord] { history.attempts }
-    /// The source of the ``attempts``.
+    public var transfers: [TransferRecord] { history.records }
+    /// The source of the ``transfers``.
     private(set) var history: TransferHistory
     /// Makes the JSON decoder if the caller has none: that of the environment.
     var makeDecoder: (@Sendable () -> JSONDecoder)?
@@ -25,8 +25,8 @@ public struct HTTPResponse<Body> {
     var isCut = false
 
     /// Makes a response.
-    public init(head: HTTPResponseHead, body: Body, attempts: [TransferRecord] = []) {
-        self.init(head: head, body: body, history: TransferHistory(attempts))
+    public init(head: HTTPResponseHead, body: Body, transfers: [TransferRecord] = []) {
+        self.init(head: head, body: body, history: TransferHistory(transfers))
     }
 
     init(head: HTTPResponseHead, body: Body, history: TransferHistory) {
@@ -41,10 +41,10 @@ public struct HTTPResponse<Body> {
     public var headers: HTTPHeaders { head.headers }
     /// The address of the responding resource; after a redirect, it differs from the requested one.
     public var url: URL? { head.url }
-    /// The metrics of the attempt that brought the response; those of earlier ones are in the ``attempts``.
+    /// The metrics of the transfer that brought the response; those of earlier ones are in the ``transfers``.
     public var metrics: Metrics? { history.last?.metrics }
 
-    /// Takes missing parts from the response that it replaces: one that is made by hand has neither attempts nor the
+    /// Takes missing parts from the response that it replaces: one that is made by hand has neither transfers nor the
     /// decoder of the environment.
     mutating func inherit(_ other: HTTPResponse<some Any>) {
         if history.isEmpty { history = other.history }

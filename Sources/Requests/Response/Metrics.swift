@@ -173,18 +173,18 @@ public struct TransferRecord: Sendable {
 
 /// An object that has made a transfer, and knows its outcome.
 protocol TransferRecorder: AnyObject, Sendable {
-    var attempt: TransferRecord { get }
+    var record: TransferRecord { get }
 }
 
-/// The attempts of a response: values, or recorders that make one on demand.
+/// The transfers of a response: values, or a recorder that creates one on demand.
 ///
 /// A transfer is large, and is seldom read.
 struct TransferHistory: Sendable {
     private let values: [TransferRecord]
     private let recorder: (any TransferRecorder)?
 
-    init(_ attempts: [TransferRecord] = []) {
-        values = attempts
+    init(_ records: [TransferRecord] = []) {
+        values = records
         recorder = nil
     }
 
@@ -194,8 +194,8 @@ struct TransferHistory: Sendable {
     }
 
     var isEmpty: Bool { recorder == nil && values.isEmpty }
-    var attempts: [TransferRecord] { recorder.map { [$0.attempt] } ?? values }
-    var last: TransferRecord? { recorder?.attempt ?? values.last }
+    var records: [TransferRecord] { recorder.map { [$0.record] } ?? values }
+    var last: TransferRecord? { recorder?.record ?? values.last }
 }
 
 extension TransferRecord {

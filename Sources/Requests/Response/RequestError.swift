@@ -41,7 +41,7 @@ public struct RequestError: Error, Sendable {
         var request: HTTPRequest?
         var response: HTTPResponseHead?
         var body: Data
-        var attempts: [TransferRecord]
+        var transfers: [TransferRecord]
         var underlying: (any Error)?
         var wasNotSent = false
         var interceptor: String?
@@ -56,7 +56,7 @@ public struct RequestError: Error, Sendable {
     ///   - request: The request that was sent, if one had been made.
     ///   - response: The head of the response, if one was received.
     ///   - body: The content that was received, as far as it was kept.
-    ///   - attempts: The attempts so far.
+    ///   - transfers: The transfers so far.
     ///   - underlying: The error behind this one.
     public init(
         _ code: Code,
@@ -65,7 +65,7 @@ public struct RequestError: Error, Sendable {
         request: HTTPRequest? = nil,
         response: HTTPResponseHead? = nil,
         body: Data = Data(),
-        attempts: [TransferRecord] = [],
+        transfers: [TransferRecord] = [],
         underlying: (any Error)? = nil
     ) {
         let details = Details(
@@ -73,7 +73,7 @@ public struct RequestError: Error, Sendable {
             request: request,
             response: response,
             body: body,
-            attempts: attempts,
+            transfers: transfers,
             underlying: underlying
         )
         self.init(code, phase: phase, details)
@@ -133,10 +133,10 @@ public struct RequestError: Error, Sendable {
     public var response: HTTPResponseHead? { details.value.response }
     /// The content of the response, up to the environment's limit for error bodies; empty without a response.
     public var body: Data { details.value.body }
-    /// The attempts so far: the first one, redirects and retries.
+    /// The transfers so far: the first one, redirects and retries.
     ///
     /// Of more than 100, it has the first one and the last 99.
-    public var attempts: [TransferRecord] { details.value.attempts }
+    public var transfers: [TransferRecord] { details.value.transfers }
     /// The error behind this one, such as a `URLError` or a `DecodingError`.
     public var underlying: (any Error)? { details.value.underlying }
 
@@ -158,20 +158,20 @@ public struct RequestError: Error, Sendable {
         return changed { $0.reason = "no data for \(limit)" }
     }
 
-    /// Returns the same error with the facts that a transport can't know: the request, the response and the attempts.
+    /// Returns the same error with the facts that a transport can't know: the request, the response and the transfers.
     func completed(
         phase: Phase? = nil,
         request: HTTPRequest?,
         response: HTTPResponseHead?,
         body: Data,
-        attempts: [TransferRecord],
+        transfers: [TransferRecord],
         wasNotSent: Bool = false
     ) -> RequestError {
         changed(phase: phase) { details in
             details.request = details.request ?? request
             details.response = details.response ?? response
             if details.body.isEmpty { details.body = body }
-            (details.attempts, details.wasNotSent) = (attempts, wasNotSent)
+            (details.transfers, details.wasNotSent) = (transfers, wasNotSent)
         }
     }
 
@@ -295,7 +295,7 @@ extension RequestError: CustomReflectable {
     public var customMirror: Mirror {
         Mirror(
             self,
-            children: ["code": code, "phase": phase, "description": description, "attempts": attempts.count],
+            children: ["code": code, "phase": phase, "description": description, "transfers": transfers.count],
             displayStyle: .struct
         )
     }

@@ -144,7 +144,7 @@ extension AuthenticationTests {
             error?.description
                 == "authenticationFailed while building for GET https://example.com/recipes/1: SampleError"
         )
-        #expect(error?.attempts.isEmpty == true && transport.requests.isEmpty)
+        #expect(error?.transfers.isEmpty == true && transport.requests.isEmpty)
     }
 
     // If the refresh shared the transfer of a request that waits for it, it would wait for itself.

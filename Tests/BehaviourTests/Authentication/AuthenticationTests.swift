@@ -66,7 +66,7 @@ import Testing
 
         #expect(errors.count == count && errors.allSatisfy { $0.code == .authenticationFailed })
         #expect(errors.allSatisfy { $0.underlying as? SampleError == SampleError(name: "session is over") })
-        #expect(errors.allSatisfy { $0.response?.status == .unauthorized && $0.attempts.count == 1 })
+        #expect(errors.allSatisfy { $0.response?.status == .unauthorized && $0.transfers.count == 1 })
         #expect(refreshes.count == 1 && sent.count == count)
     }
 
@@ -165,7 +165,7 @@ import Testing
         let error = await results(1, on: queue).first?.error
 
         #expect(error?.code == .unacceptableStatus && error?.response?.status == .unauthorized)
-        #expect(error?.attempts.count == 2 && refreshes.count == 1)
+        #expect(error?.transfers.count == 2 && refreshes.count == 1)
     }
 
     @Test func aLoginWhoseCredentialIsRejectedIsNotRepeated() async {

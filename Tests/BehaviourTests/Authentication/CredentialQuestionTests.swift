@@ -58,7 +58,7 @@ import Testing
         var statuses: [Int] = []
         for operation in operations {
             await operation.end()
-            let head = operation.attempts.last?.response ?? operation.result?.error?.response
+            let head = operation.transfers.last?.response ?? operation.result?.error?.response
             statuses.append(operation.result?.error == nil ? 200 : head?.status.code ?? 0)
         }
         return statuses
@@ -177,7 +177,7 @@ import Testing
         await asked.first(1)
         let others = add(9, to: client)
         // Seen by each operation before it waits for the answer.
-        try await eventually { others.allSatisfy { $0.attempts.count == 1 } && transport.requests.count == 10 }
+        try await eventually { others.allSatisfy { $0.transfers.count == 1 } && transport.requests.count == 10 }
         for operation in first { operation.cancel() }
         await first[0].end()
         gate.open()

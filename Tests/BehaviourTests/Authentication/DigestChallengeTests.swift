@@ -126,7 +126,7 @@ private final class DigestServer: Sendable {
         let response = try await client.send(HTTPRequest(url: url, method: .put, body: .text("content")))
 
         #expect(response.status == .ok && transport.requests.count == 2)
-        #expect(response.attempts.map(\.cause) == [.initial, .challenge])
+        #expect(response.transfers.map(\.cause) == [.initial, .challenge])
     }
 
     @Test func laterRequestsAreAnsweredForBeforeTheyAreChallenged() async throws {
@@ -289,7 +289,7 @@ private final class DigestServer: Sendable {
         let operation = client.addRequest(request)
         await operation.end()
 
-        #expect(operation.attempts.last?.response?.status.code == status)
+        #expect(operation.transfers.last?.response?.status.code == status)
         #expect(
             transport.requests.contains { $0.headers[.authorization]?.hasPrefix("Basic") == true } == (status == 200)
         )
@@ -335,7 +335,7 @@ private final class DigestServer: Sendable {
         _ = try await other.value()
 
         #expect(transport.requests.map { $0.headers.contains(.proxyAuthorization) } == [false, true, true])
-        #expect(other.attempts.first?.request.headers.contains(.proxyAuthorization) == false)
+        #expect(other.transfers.first?.request.headers.contains(.proxyAuthorization) == false)
     }
 
     @Test func eachHopOfARedirectIsAnsweredWithItsOwnTarget() async throws {

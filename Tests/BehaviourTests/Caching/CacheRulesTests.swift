@@ -169,7 +169,7 @@ import Testing
         #expect(exchange.sent == nil && exchange.text == "content")
         #expect(exchange.response?.headers[values: .age] == ["12"])
         #expect(exchange.response?.status == .ok && exchange.response?.url == CacheSample.url)
-        #expect(exchange.response?.attempts.isEmpty == true)
+        #expect(exchange.response?.transfers.isEmpty == true)
     }
 
     @Test(arguments: ["\"1\"", "W/\"1\"", "unquoted"])

@@ -72,7 +72,7 @@ import Testing
         let first = queue.addRequest(HTTPRequest("\(raw: address)"))
         await first.end()
 
-        await queue.addRequest(try #require(first.attempts.last).request).end()
+        await queue.addRequest(try #require(first.transfers.last).request).end()
 
         #expect(transport.requests.map(\.transportRequest?.hasLeftOrigin) == [false, true, false])
     }

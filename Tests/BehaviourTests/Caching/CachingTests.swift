@@ -26,7 +26,7 @@ import Testing
         let second = await run(request, on: queue)
 
         #expect(first.result?.value == second.result?.value && second.result?.value == Data("kept".utf8))
-        #expect(transport.requests.count == 1 && second.attempts.isEmpty)
+        #expect(transport.requests.count == 1 && second.transfers.isEmpty)
         #expect(second.response?.status == .ok)
     }
 
@@ -85,7 +85,7 @@ import Testing
         let second = await run(request, on: queue)
 
         #expect(second.result?.value == Data("kept".utf8) && second.response?.status == .ok)
-        #expect(transport.requests.count == 2 && second.attempts.map(\.response?.status) == [.notModified])
+        #expect(transport.requests.count == 2 && second.transfers.map(\.response?.status) == [.notModified])
     }
 
     @Test func aCallerThatAsksItselfSeesTheNotModified() async {
@@ -244,8 +244,8 @@ import Testing
         let first = await run(request, on: queue)
         let second = await run(request, on: queue)
 
-        #expect(first.result?.value == Data("2".utf8) && first.attempts.map(\.cause) == [.initial, .retry])
-        #expect(second.result?.value == Data("2".utf8) && second.attempts.isEmpty)
+        #expect(first.result?.value == Data("2".utf8) && first.transfers.map(\.cause) == [.initial, .retry])
+        #expect(second.result?.value == Data("2".utf8) && second.transfers.isEmpty)
     }
 
     @Test(arguments: [

@@ -298,8 +298,8 @@ import Testing
         let operation = queue.addRequest(TextRequest())
         await operation.end()
 
-        #expect(operation.attempts.count == 100)
-        #expect(operation.result?.error?.attempts.count == 100)
+        #expect(operation.transfers.count == 100)
+        #expect(operation.result?.error?.transfers.count == 100)
     }
 }
 

@@ -69,7 +69,7 @@ import Testing
         })
 
         #expect(operation.result?.value == "/new" && seen.elements == [.ok])
-        #expect(operation.attempts.map(\.cause) == [.initial, .redirect])
+        #expect(operation.transfers.map(\.cause) == [.initial, .redirect])
     }
 
     @Test func answerWithoutNextIsTheAnswer() async {
@@ -78,7 +78,7 @@ import Testing
         })
 
         #expect(operation.result?.value == "known")
-        #expect(transport.requests.isEmpty && operation.attempts.isEmpty)
+        #expect(transport.requests.isEmpty && operation.transfers.isEmpty)
         #expect(operation.response?.status == .ok)
     }
 
@@ -109,7 +109,7 @@ import Testing
             return try await next(request)
         })
 
-        #expect(operation.attempts.count == 2 && transport.requests.count == 2)
+        #expect(operation.transfers.count == 2 && transport.requests.count == 2)
         #expect(attempts.elements == [1])
     }
 
@@ -141,7 +141,7 @@ import Testing
 
         #expect(operation.result?.value == "/recipes/1")
         #expect(events.elements.filter { $0 == "start" }.count == events.elements.filter { $0 == "end" }.count)
-        #expect(operation.attempts.count <= 5)
+        #expect(operation.transfers.count <= 5)
     }
 
     @Test func headIsSeenBeforeTheContent() async throws {

@@ -77,7 +77,7 @@ import Testing
 
         #expect(await probe.ended().map(\.error?.code) == [.deadlineExceeded])
         #expect(probe.operation.result?.error?.phase == .sending)
-        #expect(probe.operation.result?.error?.attempts.count == 1)
+        #expect(probe.operation.result?.error?.transfers.count == 1)
     }
 
     @Test func whileTheResponseComesIn() async throws {

@@ -160,7 +160,7 @@ import Testing
 
         let response = try await queue.send(TextRequest())
 
-        #expect(response.attempts.count == 1)
+        #expect(response.transfers.count == 1)
     }
 
     @Test func taskThatACallerCancelsEndsItsOperation() async {
@@ -208,7 +208,7 @@ import Testing
         OperationQueue().addOperation(operation)
 
         #expect(try await operation.value() == "counted")
-        #expect(operation.attempts.isEmpty && operation.urlRequest == nil)
+        #expect(operation.transfers.isEmpty && operation.urlRequest == nil)
     }
 
     @Test func pauseAndResumeFromTwoThreadsLeaveTheTransferRunning() async throws {

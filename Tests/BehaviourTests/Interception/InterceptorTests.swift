@@ -27,8 +27,8 @@ import Testing
             ]
         )
         #expect(error?.code == .unacceptableStatus)
-        #expect(error?.attempts.map(\.cause) == [.initial, .retry])
-        #expect(error?.attempts.map(\.response?.status) == [503, 503])
+        #expect(error?.transfers.map(\.cause) == [.initial, .retry])
+        #expect(error?.transfers.map(\.response?.status) == [503, 503])
     }
 
     @Test func errorOfAdaptPreventsSending() async {
@@ -70,7 +70,7 @@ import Testing
         let error = await Probe(TextRequest(), on: queue).run(on: queue).ended().first?.error
 
         #expect(error?.underlying as? SampleError == SampleError())
-        #expect(error?.response?.status == 401 && error?.attempts.count == 1)
+        #expect(error?.response?.status == 401 && error?.transfers.count == 1)
     }
 
     @Test func secretOfTheEnvironmentIsOneAlsoIfAnInterceptorSetsIt() async {
@@ -105,7 +105,7 @@ import Testing
         clock.advance(by: .milliseconds(250))
 
         #expect(await probe.ended().map(\.value) == ["at last"])
-        #expect(probe.operation.attempts.map(\.cause) == [.initial, .retry])
+        #expect(probe.operation.transfers.map(\.cause) == [.initial, .retry])
     }
 
     @Test(arguments: [(RetryDecision.retry, true), (.pass, true), (.fail, false)])
@@ -151,7 +151,7 @@ import Testing
         let probe = Probe(TextRequest(), on: queue).run(on: queue)
 
         #expect(await probe.ended().map(\.value) == ["end"])
-        #expect(probe.operation.attempts.map(\.cause) == [.initial, .redirect, .redirect])
+        #expect(probe.operation.transfers.map(\.cause) == [.initial, .redirect, .redirect])
         #expect(probe.operation.response?.url?.path == "/end" && probe.operation.urlRequest?.url?.path == "/end")
     }
 
@@ -165,6 +165,6 @@ import Testing
         let error = await Probe(TextRequest(), on: queue).run(on: queue).ended().first?.error
 
         #expect(error?.code == code && error?.response?.status == .found)
-        #expect(transport.requests.count == transfers && error?.attempts.count == transfers)
+        #expect(transport.requests.count == transfers && error?.transfers.count == transfers)
     }
 }

@@ -49,7 +49,7 @@ import Testing
         let operation = client.addRequest(HTTPRequest("https://example.com\(raw: path)"))
         await operation.end()
 
-        #expect(operation.attempts.last?.response?.status.code == status)
+        #expect(operation.transfers.last?.response?.status.code == status)
     }
 
     /// A limited interceptor doesn't change its own requests, like one for all requests.
@@ -63,7 +63,7 @@ import Testing
         let credentials = ChallengeInterceptor { [weak client] _, url in
             let inner = client?.addRequest(HTTPRequest(url: url))
             await inner?.end()
-            asked.record(inner?.attempts.count)
+            asked.record(inner?.transfers.count)
             return URLCredential(user: "u", password: "p", persistence: .none)
         }
         client.environment.interceptors = [credentials.scoped { _ in true }]

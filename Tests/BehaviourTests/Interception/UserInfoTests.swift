@@ -79,9 +79,9 @@ import Testing
 
         let places = ["adapt", "intercept", "transform", "validate", "retry", "error"]
         #expect(Set(seen.elements) == Set(places.map { "\($0): write write" }))
-        #expect(response.attempts.map { $0.request.options.userInfo[Permission.self] } == ["write", "write", "write"])
+        #expect(response.transfers.map { $0.request.options.userInfo[Permission.self] } == ["write", "write", "write"])
         // The options themselves belong to the operation.
-        #expect(response.attempts.allSatisfy { $0.request.options.retry == nil })
+        #expect(response.transfers.allSatisfy { $0.request.options.retry == nil })
     }
 
     @Test func aPermissionThatARequestLacksIsMissed() async throws {

@@ -55,7 +55,7 @@ import Testing
         let reason = "connectionLost while sending: the socket was closed"
         #expect(lines.elements.contains { $0.contains("tries again in") && $0.hasSuffix(": \(reason)") })
         #expect(lines.elements.contains { $0.contains(".1 failed") && $0.hasSuffix(": \(reason)") })
-        #expect(operation.attempts.first?.description.hasSuffix(", \(reason)") == true)
+        #expect(operation.transfers.first?.description.hasSuffix(", \(reason)") == true)
     }
 
     @Test func eachLineBeginsWithTheTimeIfAsked() {

@@ -68,7 +68,7 @@ import Testing
 
         let response = try await client.send(HTTPRequest(url: home, method: .post, body: .form(form)))
 
-        try #require(response.attempts.first?.request.headers[.contentEncoding] == "gzip")
+        try #require(response.transfers.first?.request.headers[.contentEncoding] == "gzip")
         let command = try #require(try response.cURL())
         #expect(command.contains("--data-binary '<redacted>'") && !command.contains("printf"))
         #expect(try response.cURL(revealingSecrets: true)?.contains("printf -- '\\037\\213") == true)

@@ -89,7 +89,7 @@ import Testing
             phase: .validating,
             request: HTTPRequest(url: URL(string: "https://login.example.com")!),
             response: response,
-            attempts: [TransferRecord(cause: .initial, request: request)]
+            transfers: [TransferRecord(cause: .initial, request: request)]
         )
         #expect(Outbox.Decision(about: redirected) == decision)
         #expect(

@@ -76,8 +76,8 @@ import Testing
 
         _ = try await (early.value(), late.value())
 
-        #expect(try #require(early.attempts.first).request.headers["X-Late"] == nil)
-        #expect(try #require(late.attempts.first).request.headers["X-Late"] == "1")
+        #expect(try #require(early.transfers.first).request.headers["X-Late"] == nil)
+        #expect(try #require(late.transfers.first).request.headers["X-Late"] == "1")
     }
 
     @Test func aChangeMayReadTheClient() {

@@ -35,7 +35,7 @@ import Testing
         let response = try await send(TextRequest(), on: TestQueue(transport)).get()
 
         #expect(response.body == "text" && response.status == .created && response.headers["X-Count"] == "3")
-        #expect(response.metrics?.end != nil && response.attempts.count == 1)
+        #expect(response.metrics?.end != nil && response.transfers.count == 1)
     }
 
     @Test func aFailureHasTheResponseItself() async {
@@ -43,7 +43,7 @@ import Testing
         }
         let result = await send(TextRequest(), on: TestQueue(transport))
 
-        #expect(result.error?.response?.headers["X-Count"] == "3" && result.error?.attempts.count == 1)
+        #expect(result.error?.response?.headers["X-Count"] == "3" && result.error?.transfers.count == 1)
     }
 
     @Test func cachedResponseHasNoAttempts() async throws {
@@ -53,7 +53,7 @@ import Testing
         let queue = TestQueue(transport) { $0.cache = ResponseCache() }
         for count in [1, 0] {
             let response = try await send(WireRequest(), on: queue).get()
-            #expect(response.body == "a" && response.status == .ok && response.attempts.count == count)
+            #expect(response.body == "a" && response.status == .ok && response.transfers.count == count)
         }
     }
 
@@ -174,7 +174,7 @@ import Testing
             transfer.receive(.head(HTTPResponseHead(status: .ok, headers: [.contentLength: "4"], url: home)))
             transfer.receive(.data(Data("{}".utf8)))
         }
-        #expect(operations.allSatisfy { $0.response?.status == .ok && $0.attempts.count == 1 })
+        #expect(operations.allSatisfy { $0.response?.status == .ok && $0.transfers.count == 1 })
         client.cancelAllRequests()
         for transfer in transfers { transfer.receive(.end(RequestError(.cancelled, phase: .receiving))) }
         for operation in operations { await operation.end() }

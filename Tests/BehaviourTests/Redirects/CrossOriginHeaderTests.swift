@@ -49,7 +49,7 @@ import Testing
 
         #expect(server.requests.count == 2 && server.requests.first?.headers[name] == "value")
         #expect(try received()[name] == nil)
-        #expect(response.attempts.last?.withheldHeaders == [name])
+        #expect(response.transfers.last?.withheldHeaders == [name])
     }
 
     @Test(arguments: harmless) func aHarmlessFieldFollowsARedirect(_ name: HTTPField.Name) async throws {
@@ -57,7 +57,7 @@ import Testing
             Self.moved(to: "https://cdn.example.net/file", [HTTPField(name, "value")]).acceptingAnyStatus()
         )
 
-        #expect(try received()[name] == "value" && response.attempts.last?.withheldHeaders == [])
+        #expect(try received()[name] == "value" && response.transfers.last?.withheldHeaders == [])
     }
 
     /// A presigned address, an upload, and a site that moves its visitors to its other name.
@@ -116,7 +116,7 @@ import Testing
 
         let response = try await client { $0.crossOriginHeaders = [name] }.send(request)
 
-        #expect(try received() == [:] && response.attempts.last?.withheldHeaders == [name])
+        #expect(try received() == [:] && response.transfers.last?.withheldHeaders == [name])
     }
 
     @Test func aFieldStaysBehindForGood() async throws {
@@ -131,7 +131,7 @@ import Testing
         let response = try await client.send(HTTPRequest("moved").headers(["X-Tenant": "t", .accept: "*/*"]))
 
         #expect(back.requests.last?.headers == [.accept: "*/*"])
-        #expect(response.attempts.map(\.withheldHeaders) == [[], ["X-Client", "X-Tenant"], []])
+        #expect(response.transfers.map(\.withheldHeaders) == [[], ["X-Client", "X-Tenant"], []])
     }
 
     // MARK: From http to https
@@ -144,7 +144,7 @@ import Testing
 
         let response = try await client.send(Self.moved(to: "https://api.example.com/v1/other", headers))
         #expect(try received() == ["X-Tenant": "t", "X-Requested-With": "a"])
-        #expect(response.attempts.last?.withheldHeaders == [.authorization, "X-API-Key", .cookie])
+        #expect(response.transfers.last?.withheldHeaders == [.authorization, "X-API-Key", .cookie])
 
         for target in ["https://api.example.com:8443/", "https://www.api.example.com/"] {
             _ = try await client.send(Self.moved(to: target, headers))
@@ -214,7 +214,7 @@ import Testing
         let response = try await client.send(HTTPRequest("file").headers(["X-Own": "o"]))
 
         #expect(try received() == [.accept: "*/*", "X-Own": "o", "X-Mirror": "c", "X-Later": "d"])
-        #expect(response.attempts.last?.withheldHeaders == ["X-Client", "X-Trace"])
+        #expect(response.transfers.last?.withheldHeaders == ["X-Client", "X-Trace"])
     }
 
     @Test func anInterceptorAroundTheSendingTakesOnlyItsOwnAndTheCallersFieldsAlong() async throws {
@@ -276,7 +276,7 @@ import Testing
         #expect(refreshed.headers == [.accept: "*/*", "X-Own": "o", "X-Mirror": "c"])
 
         // The request of a response, sent again by another client.
-        let sent = try #require(response.attempts.last).request
+        let sent = try #require(response.transfers.last).request
         _ = try await HTTPClient(transport: server).send(sent)
         #expect(try received()[.authorization] == "Bearer t")
         var moved = sent
@@ -293,7 +293,7 @@ import Testing
         let response = try await client().send(Self.moved(to: "https://other.example/", [HTTPField(name, "value")]))
 
         #expect(server.requests.first?.headers[name] == "value" && server.requests.last?.headers[name] == nil)
-        #expect(response.attempts.last?.withheldHeaders == [name])
+        #expect(response.transfers.last?.withheldHeaders == [name])
     }
 
     /// The subprotocol of a socket may be a token, since a browser can't set `Authorization` there.
@@ -310,8 +310,8 @@ import Testing
 
         #expect(socket.requests.map { $0.headers["Sec-WebSocket-Protocol"] } == ["v1, \(token)", nil])
         #expect(socket.requests.allSatisfy { $0.headers[.upgrade] == "websocket" })
-        #expect(error?.attempts.last?.withheldHeaders == ["Sec-WebSocket-Protocol"])
-        let first = try #require(error?.attempts.first)
+        #expect(error?.transfers.last?.withheldHeaders == ["Sec-WebSocket-Protocol"])
+        let first = try #require(error?.transfers.first)
         let command = try first.request.cURL()
         #expect(!"\(first.request.headers)".contains(token) && !command.contains(token))
     }
@@ -338,9 +338,9 @@ import Testing
             try await client.send(HTTPRequest("file").headers(["X-Vendor": "hush", "X-Tenant": "hush"]))
         }
 
-        #expect(error.attempts.map(\.withheldHeaders) == [[], ["X-Vendor", "X-Tenant"]])
+        #expect(error.transfers.map(\.withheldHeaders) == [[], ["X-Vendor", "X-Tenant"]])
         let texts = [
-            "\(error)", try #require(error.attempts.last).description, recorder.timeline.text(),
+            "\(error)", try #require(error.transfers.last).description, recorder.timeline.text(),
             String(decoding: recorder.timeline.har(), as: UTF8.self),
         ]
         for text in texts {

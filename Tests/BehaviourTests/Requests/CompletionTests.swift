@@ -27,7 +27,7 @@ import Testing
 
         #expect(results.map(\.error?.code) == [.connectionLost])
         #expect(results.first?.error?.phase == .receiving)
-        #expect(results.first?.error?.attempts.count == 1)
+        #expect(results.first?.error?.transfers.count == 1)
     }
 
     struct Building: Sendable, CustomStringConvertible {

@@ -276,7 +276,7 @@ import Testing
                 "- signed", "Basic YTpi signed",
             ]
         )
-        #expect(wrong?.response?.status == .unauthorized && wrong?.attempts.count == 1)
+        #expect(wrong?.response?.status == .unauthorized && wrong?.transfers.count == 1)
         #expect(without?.code == .authenticationFailed)
     }
 

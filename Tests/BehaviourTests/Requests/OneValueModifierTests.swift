@@ -40,7 +40,7 @@ import Testing
     @Test func addedHeaderIsSentBesideTheOther() async throws {
         let request = Get<Data>("users").addingHeader("X-Tag", "a").addingHeader("X-Tag", "b")
 
-        let sent = try #require(try await client().send(request).attempts.last?.request)
+        let sent = try #require(try await client().send(request).transfers.last?.request)
 
         #expect(sent.headers[values: "X-Tag"] == ["a", "b"])
     }
@@ -53,7 +53,7 @@ import Testing
         ]
 
         var seen: [String?] = []
-        for request in requests { seen.append(try await client.send(request).attempts.last?.request.headers["X-App"]) }
+        for request in requests { seen.append(try await client.send(request).transfers.last?.request.headers["X-App"]) }
 
         #expect(seen == [nil, "own", "1"])
     }

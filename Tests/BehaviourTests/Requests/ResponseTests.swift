@@ -167,7 +167,7 @@ import Testing
             #expect(result?.error?.response?.status == status)
             #expect(result?.error?.response?.headers["x-a"] == "1")
             #expect(result?.error?.body == Data(content.utf8))
-            #expect(result?.error?.attempts.map(\.response?.status) == [status])
+            #expect(result?.error?.transfers.map(\.response?.status) == [status])
             #expect(result?.error?.request?.url == home)
         }
     }
@@ -233,7 +233,7 @@ import Testing
         let response = try await queue.send(TextRequest())
 
         #expect(response.body == "x" && response.status == .created && response.headers[.eTag] == "1")
-        #expect(response.url == home && response.attempts.count == 1)
+        #expect(response.url == home && response.transfers.count == 1)
     }
 
     @Test func mapErrorGetsWhatTheRequestThrewAsItWas() async {

@@ -44,7 +44,7 @@ private struct HushedError: LocalizedError, CustomStringConvertible {
             request: request,
             response: head,
             body: Data("hush".utf8),
-            attempts: [TransferRecord(cause: .initial, request: request, response: head)],
+            transfers: [TransferRecord(cause: .initial, request: request, response: head)],
             underlying: cause
         )
 

@@ -13,7 +13,7 @@ import Testing
         #expect(error?.code == code)
         #expect(error?.request?.url.host() == "feed.example")
         #expect(error?.response?.status == .switchingProtocols)
-        #expect(error?.attempts.count == 1)
+        #expect(error?.transfers.count == 1)
         #expect(error.map { "\($0)" }?.contains("feed.example") == true)
     }
 
@@ -53,7 +53,7 @@ import Testing
 
         let error = await #expect(throws: RequestError.self) { try await socket.send("late") }
 
-        #expect(error?.code == .closed && error?.request?.url.path == "/feed" && error?.attempts.count == 1)
+        #expect(error?.code == .closed && error?.request?.url.path == "/feed" && error?.transfers.count == 1)
     }
 
     @Test func cancelledWaitNamesTheRequest() async throws {

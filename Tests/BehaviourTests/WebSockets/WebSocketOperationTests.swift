@@ -215,7 +215,7 @@ import Testing
         try await isOpen.wait()
 
         #expect(operation.response?.status == .switchingProtocols)
-        #expect(operation.attempts.count == 1)
+        #expect(operation.transfers.count == 1)
         let metrics = try #require(operation.metrics)
         #expect(metrics.connectEnd != nil)
         #expect(metrics.end != nil)

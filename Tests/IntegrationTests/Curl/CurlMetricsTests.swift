@@ -118,7 +118,7 @@ extension OverLoopback {
             let operation = queue.addRequest(Call(server.url.appending(path: "old")), session: .curl)
             _ = try await operation.value()
 
-            let attempts = operation.attempts
+            let attempts = operation.transfers
             #expect(attempts.map { $0.metrics?.isReusedConnection } == [false, true])
             #expect(attempts.allSatisfy { $0.metrics?.end != nil })
             #expect(operation.metrics == attempts.last?.metrics)

@@ -33,7 +33,7 @@ extension OverLoopback {
             for client in makeClients("p") {
                 for count in [2, 1] {
                     let response = try await client.send(Call(url))
-                    #expect(response.text.contains(#""authenticated": true"#) && response.attempts.count == count)
+                    #expect(response.text.contains(#""authenticated": true"#) && response.transfers.count == count)
                 }
             }
             for client in makeClients("wrong") {
@@ -52,7 +52,7 @@ extension OverLoopback {
         @Test func basicChallengeIsAnsweredAndThenForeseen() async throws {
             let url = try #require(HTTPBin.url).appending(path: "basic-auth/u/p")
             for client in makeClients("p") {
-                for count in [2, 1] { #expect(try await client.send(Call(url)).attempts.count == count) }
+                for count in [2, 1] { #expect(try await client.send(Call(url)).transfers.count == count) }
             }
         }
     }

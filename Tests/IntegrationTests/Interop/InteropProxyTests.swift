@@ -87,10 +87,10 @@ extension OverLoopback {
             let second = try await client.send(HTTPRequest(url: url))
             transport.close()
 
-            #expect(first.status == .ok && first.attempts.map(\.cause) == [.initial, .challenge])
+            #expect(first.status == .ok && first.transfers.map(\.cause) == [.initial, .challenge])
             #expect(first.metrics?.isProxyConnection == true && first.metrics?.tlsVersion != nil)
-            #expect(first.attempts.first?.error?.code == .proxyRefused)
-            #expect(second.status == .ok && second.attempts.count == 1 && second.metrics?.isReusedConnection == true)
+            #expect(first.transfers.first?.error?.code == .proxyRefused)
+            #expect(second.status == .ok && second.transfers.count == 1 && second.metrics?.isReusedConnection == true)
             let port = try #require(url.port)
             #expect(tunnel.targets == ["localhost:\(port)", "localhost:\(port)"])
             let answers = tunnel.answers

@@ -36,7 +36,7 @@ final class MonitorFeed: Sendable {
     }
 
     /// Adds a monitor, and reports the present state to it: that the operation was made, has started, has ended; the
-    /// running attempts.
+    /// running transfers.
     func add(_ monitor: any EventMonitor) {
         change { state in
             state.enqueue(state.ledger.present, for: [monitor])
@@ -105,7 +105,7 @@ extension MonitorFeed: OperationObserver {
         switch report {
         case .sent, .content, .arrived, .received: return
         // Made outside of the feed's lock.
-        case .began, .ended: record = transfer.attempt
+        case .began, .ended: record = transfer.record
         case .informational, .head, .trailers: record = nil
         }
         let id = ObjectIdentifier(transfer)
@@ -123,9 +123,9 @@ extension AnyRequestOperation {
     /// ```
     ///
     /// It begins with `operationCreated`, and with the present state: that the operation has started, and each running
-    /// attempt, with its number and the head of its response. From then on no event is left out.
+    /// transfer, with its number and the head of its response. From then on no event is left out.
     ///
-    /// Past events aren't reported: attempts that are over, which are among the ``attempts``, a scheduled retry, a
+    /// Past events aren't reported: transfers that are over, which are among the ``transfers``, a scheduled retry, a
     /// joined transfer of another operation, a wait for a credential that began before the operation was observed. To
     /// see all events, ask an operation of `makeOperation(for:)` before you add it.
     ///
@@ -144,7 +144,7 @@ extension AnyRequestOperation {
     /// Adds a monitor of this operation alone, besides those of the environment.
     ///
     /// First it receives the present state: that the operation was made, has started, or has ended, and the running
-    /// attempts, by their numbers. Then it receives every event, as ``EventMonitor`` guarantees; ``events`` explains
+    /// transfers, by their numbers. Then it receives every event, as ``EventMonitor`` guarantees; ``events`` explains
     /// which ones are past. Safe from any thread.
     public final func addMonitor(_ monitor: any EventMonitor) {
         monitorFeed.add(monitor)
@@ -165,17 +165,17 @@ extension AnyRequestOperation {
 
 /// Keeps the events of one operation a tree: every beginning has one end, and no event follows the operation's end.
 ///
-/// A cancelled operation has its result while its transfer is still ending, so the ledger closes the attempt in its
+/// A cancelled operation has its result while its transfer is still ending, so the ledger closes the transfer in its
 /// place.
 struct MonitorLedger: Sendable {
-    private struct OpenAttempt: Sendable {
-        let transfer: ObjectIdentifier
-        let attempt: OperationEvent.Transfer
+    private struct OpenTransfer: Sendable {
+        let id: ObjectIdentifier
+        let transfer: OperationEvent.Transfer
         var head: HTTPResponseHead?
     }
 
-    /// The running attempts, in their order.
-    private var open: [OpenAttempt] = []
+    /// The running transfers, in their order.
+    private var open: [OpenTransfer] = []
     /// The authentication step that the operation waits for.
     private var step: Authorization.Step?
     private var hasStarted = false
@@ -189,8 +189,8 @@ struct MonitorLedger: Sendable {
         if hasStarted { events.append(.operationStarted) }
         if let step { events.append(.authenticationStarted(step)) }
         for open in open {
-            events.append(.transferStarted(open.attempt))
-            if let head = open.head { events.append(.responseStarted(head, open.attempt)) }
+            events.append(.transferStarted(open.transfer))
+            if let head = open.head { events.append(.responseStarted(head, open.transfer)) }
         }
         if let outcome { events.append(.operationEnded(outcome)) }
         return events
@@ -238,28 +238,28 @@ struct MonitorLedger: Sendable {
     mutating func handle(
         _ report: TransferReport,
         _ record: TransferRecord?,
-        of transfer: ObjectIdentifier
+        of id: ObjectIdentifier
     ) -> [OperationEvent] {
-        guard let index = open.firstIndex(where: { $0.transfer == transfer }) else {
+        guard let index = open.firstIndex(where: { $0.id == id }) else {
             guard !hasEnded, case .began(let number) = report, let record else { return [] }
-            let attempt = OperationEvent.Transfer(number: number, cause: record.cause, request: record.request)
-            open.append(OpenAttempt(transfer: transfer, attempt: attempt))
-            return endStep() + [.transferStarted(attempt)]
+            let transfer = OperationEvent.Transfer(number: number, cause: record.cause, request: record.request)
+            open.append(OpenTransfer(id: id, transfer: transfer))
+            return endStep() + [.transferStarted(transfer)]
         }
-        let (attempt, hasHead) = (open[index].attempt, open[index].head != nil)
+        let (transfer, hasHead) = (open[index].transfer, open[index].head != nil)
         switch report {
         case .informational(let head) where !hasHead:
-            return [.informationalResponseReceived(head, attempt)]
+            return [.informationalResponseReceived(head, transfer)]
         case .head(let head) where !hasHead:
             open[index].head = head
-            return [.responseStarted(head, attempt)]
+            return [.responseStarted(head, transfer)]
         case .trailers(let fields) where hasHead:
-            return [.trailersReceived(fields, attempt)]
+            return [.trailersReceived(fields, transfer)]
         case .ended(let content):
             open.remove(at: index)
             guard var record else { return [] }
             record.content = content
-            return [.transferEnded(attempt, record)]
+            return [.transferEnded(transfer, record)]
         default:
             // A monitor that is added late may be notified of the beginning twice.
             return []
@@ -269,15 +269,15 @@ struct MonitorLedger: Sendable {
     private mutating func close(error: RequestError?) -> [OperationEvent] {
         defer { open = [] }
         return open.map { open in
-            let (attempt, head) = (open.attempt, open.head)
-            let record = TransferRecord(cause: attempt.cause, request: attempt.request, response: head, error: error)
-            return .transferEnded(attempt, record)
+            let (transfer, head) = (open.transfer, open.head)
+            let record = TransferRecord(cause: transfer.cause, request: transfer.request, response: head, error: error)
+            return .transferEnded(transfer, record)
         }
     }
 }
 
 extension OperationEvent.Outcome {
-    /// The error that ended the running attempt.
+    /// The error that ended the running transfer.
     fileprivate var interruption: RequestError? {
         switch self {
         case .success: nil

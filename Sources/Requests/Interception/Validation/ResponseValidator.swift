@@ -18,7 +18,7 @@ import Foundation
 public protocol ResponseValidator: Sendable {
     /// Judges a response.
     ///
-    /// - Returns: The verdict.
+    /// - Returns: What to do with the response.
     /// - Throws: The failure of the request, as with ``Verdict/fail(_:)``.
     func validate(_ response: HTTPResponse<Data>, context: ValidationContext) throws -> Verdict
 

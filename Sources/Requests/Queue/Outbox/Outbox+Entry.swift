@@ -182,7 +182,7 @@ extension RequestError {
             let type = response[.contentType].flatMap({ try? MediaType(parsing: $0) }),
             ["text/html", "application/xhtml+xml"].contains(type.essence)
         else { return false }
-        return (attempts.map(\.request) + [request].compactMap(\.self)).contains { $0.url.scheme == "http" }
+        return (transfers.map(\.request) + [request].compactMap(\.self)).contains { $0.url.scheme == "http" }
     }
 
     /// Whether the response says that the same request would be refused again.

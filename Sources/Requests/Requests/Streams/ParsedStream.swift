@@ -78,7 +78,7 @@ public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
             do throws(RequestError) {
                 if let refusal {
                     let body = try await stream.errorBody()
-                    throw refusal.completed(request: nil, response: stream.head, body: body, attempts: [])
+                    throw refusal.completed(request: nil, response: stream.head, body: body, transfers: [])
                 }
                 while let line = try await base.nextLine() {
                     if let element = try read(line) { return try element.get() }

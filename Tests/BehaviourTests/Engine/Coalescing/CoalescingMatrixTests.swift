@@ -63,7 +63,7 @@ import Testing
         #expect(try await lenient.value() == "gone")
         let error = await #expect(throws: RequestError.self) { try await strict.value() }
         #expect(error?.code == .unacceptableStatus && error?.response?.status == .notFound)
-        #expect(error?.body == Data("gone".utf8) && error?.attempts.count == 1)
+        #expect(error?.body == Data("gone".utf8) && error?.transfers.count == 1)
         // The transfer itself has succeeded.
         let failures = await ends.first(3).filter { if case .failure = $0 { true } else { false } }
         guard case .failure(let told)? = failures.first else { return #expect(Bool(false), "\(ends.elements)") }

@@ -30,7 +30,7 @@ import Testing
 
         for probe in probes {
             #expect(await probe.ended().map(\.value) == ["shared"])
-            #expect(probe.operation.response?.status == .ok && probe.operation.attempts.count == 1)
+            #expect(probe.operation.response?.status == .ok && probe.operation.transfers.count == 1)
         }
         #expect(transport.requests.count == 1)
     }

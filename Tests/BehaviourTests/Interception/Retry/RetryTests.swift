@@ -30,7 +30,7 @@ import Testing
         let random = RandomSource.seeded(7)
         #expect(clock.sleeps.elements == (1...30).map { backoff.delay(before: $0, random: random) })
         #expect(transport.requests.count == 31)
-        #expect(operation.result?.error?.attempts.count == 31)
+        #expect(operation.result?.error?.transfers.count == 31)
     }
 
     @Test func theServersWaitIsKept() async {
@@ -67,7 +67,7 @@ import Testing
         let error = await Probe(adding: TextRequest(), to: queue).ended().first?.error
 
         #expect(error?.code == .tooManyRedirects)
-        #expect(error?.attempts.count == 2 && transport.requests.count == 2)
+        #expect(error?.transfers.count == 2 && transport.requests.count == 2)
     }
 
     @Test func aRequestHasAPolicyOfItsOwn() async {
@@ -162,7 +162,7 @@ import Testing
 
         #expect(sent.count == Self.often + 1)
         // The first attempt and the last ones are kept.
-        #expect(operation.attempts.count == 100 && operation.attempts.first?.cause == .initial)
+        #expect(operation.transfers.count == 100 && operation.transfers.first?.cause == .initial)
     }
 
     @Test func aTransportThatAnswersAtOnceIsPolledAsOftenAsWanted() async {
@@ -180,7 +180,7 @@ import Testing
 
         #expect(sent.count == Self.often + 1)
         // The first attempt and the last ones are kept.
-        #expect(operation.attempts.count == 100 && operation.attempts.first?.cause == .initial)
+        #expect(operation.transfers.count == 100 && operation.transfers.first?.cause == .initial)
     }
 
     @Test(arguments: [false, true]) func redirectsThatComeAtOnceAreFollowedAsOftenAsWanted(isCached: Bool) async {
@@ -196,6 +196,6 @@ import Testing
         await operation.end()
 
         #expect((operation.result?.error as? RequestError)?.code == .tooManyRedirects)
-        #expect(operation.attempts.count == (isCached ? 2 : 100))
+        #expect(operation.transfers.count == (isCached ? 2 : 100))
     }
 }

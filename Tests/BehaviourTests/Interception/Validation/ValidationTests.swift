@@ -248,7 +248,7 @@ import Testing
         let response = try await queue.send(Get<Stamp>("stamp").modified { $0.http = HTTPRequest(url: server) })
 
         #expect(response.body == Stamp(madeAt: Date(timeIntervalSince1970: 86_400)))
-        #expect(response.attempts.count == 1)
+        #expect(response.transfers.count == 1)
     }
 
     @Test(arguments: [
@@ -311,7 +311,7 @@ import Testing
         await operation.end()
 
         #expect(operation.result?.value == User())
-        #expect(operation.attempts.map(\.cause) == [.initial, .retry])
+        #expect(operation.transfers.map(\.cause) == [.initial, .retry])
     }
 
     @Test(arguments: [(202, RequestError.Code.retryLimitReached), (429, .unacceptableStatus)])

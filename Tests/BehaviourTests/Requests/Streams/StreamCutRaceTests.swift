@@ -37,7 +37,7 @@ import Testing
                 for try await chunk in stream { read += String(decoding: chunk, as: UTF8.self) }
             }
             #expect(read == text && error?.code == .connectionLost)
-            #expect(error?.request?.url == home && error?.response?.status == .ok && error?.attempts.count == 1)
+            #expect(error?.request?.url == home && error?.response?.status == .ok && error?.transfers.count == 1)
         }
     }
 

@@ -83,7 +83,7 @@ import Testing
     private func expectFacts(_ error: RequestError?, _ status: HTTPStatus? = .ok) {
         #expect(error?.request?.url == home)
         #expect(error?.response?.status == status)
-        #expect(error?.attempts.map(\.request.url) == [home])
+        #expect(error?.transfers.map(\.request.url) == [home])
         #expect(error.map { "\($0)" }?.contains("example.com/recipes/1") == true)
     }
 
@@ -99,7 +99,7 @@ import Testing
         let error = await error(of: loop, response)
 
         #expect(error?.code == .connectionLost && error?.phase == fetched?.phase)
-        #expect(error?.attempts.first?.error?.code == .connectionLost)
+        #expect(error?.transfers.first?.error?.code == .connectionLost)
         expectFacts(error)
     }
 

@@ -173,7 +173,11 @@ struct QueueIdentity: Sendable {
 /// The raw answer is shared. Each waiting operation decides for itself which statuses it accepts, how it decodes the
 /// content, and whether there is another attempt.
 struct CoalescingInterceptor: Interceptor {
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> RawResponse {
+    func intercept(
+        _ request: HTTPRequest,
+        context: InterceptorContext,
+        next: InterceptorChain
+    ) async throws -> RawResponse {
         let attempt = try Attempt(of: context)
         guard let seat = attempt.operation.observer(CoalescingSeat.self), seat.isTaken,
             let identity = WireIdentity(request, attempt.configuration)

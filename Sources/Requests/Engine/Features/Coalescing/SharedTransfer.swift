@@ -72,7 +72,7 @@ final class SharedTransfer: HTTPTransport {
     /// - Parameters:
     ///   - request: The request to send.
     ///   - next: The rest of the chain.
-    ///   - attempt: The try that needs it first.
+    ///   - attempt: The attempt that needs it first.
     ///   - limits: The maximum sizes of the answer.
     ///   - ended: Called when it has ended, before any waiting operation is notified of that.
     init(
@@ -117,10 +117,10 @@ final class SharedTransfer: HTTPTransport {
             switch outcome {
             case .success(let response): (response.body, nil)
             // Without the request of the operation that has sent it: each has its own.
-            case .failure(let error): (record.content, record.last?.attempt.error ?? error)
+            case .failure(let error): (record.content, record.last?.record.error ?? error)
             }
         var events: [TransferEvent] = content.isEmpty ? [] : [.data(content)]
-        if let metrics = record.attempts.last?.metrics { events.append(.metrics(metrics)) }
+        if let metrics = record.transferRecords.last?.metrics { events.append(.metrics(metrics)) }
         state.withLock { $0.operation = nil }
         tell(events + [.end(error)])
     }
