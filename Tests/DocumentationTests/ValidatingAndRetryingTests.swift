@@ -18,7 +18,7 @@ import Testing
             let error: String?
         }
 
-        func validate(_ response: HTTPResponse<Data>, context: ValidationContext) throws -> Verdict {
+        func validate(_ response: HTTPResponse<Data>, context: ValidationContext) throws -> ValidationResult {
             let envelope = try response.decodeJSON(Envelope.self)
             if let message = envelope.error { return .fail(APIError(message: message)) }
             return .accept(replacing: try response.map { _ in try JSONEncoder().encode(envelope.data) })

@@ -185,7 +185,7 @@ struct Attempt: Sendable {
         var response = answer.map { _ in content }
         let asked = answer.asked?.value ?? request
         let context = validationContext(asked)
-        let result: Verdict
+        let result: ValidationResult
         do {
             try transform(&response, to: asked)
             result = try validate(&response, in: context)
@@ -242,7 +242,7 @@ struct Attempt: Sendable {
     private func validate(
         _ response: inout HTTPResponse<Data>,
         in context: ValidationContext
-    ) throws -> Verdict {
+    ) throws -> ValidationResult {
         for validator in configuration.validators {
             switch try validator.validate(response, context: context) {
             case .accept(nil): continue

@@ -36,7 +36,7 @@ extension ModifiableRequest {
 
     /// Returns a copy whose response a closure validates too, and may replace or request again.
     public func validating(
-        _ judge: @escaping @Sendable (HTTPResponse<Data>, ValidationContext) throws -> Verdict
+        _ judge: @escaping @Sendable (HTTPResponse<Data>, ValidationContext) throws -> ValidationResult
     ) -> Self {
         validating(with: ClosureValidator(judge))
     }

@@ -45,7 +45,7 @@ import Testing
             return .pass
         }
 
-        func validate(_ response: HTTPResponse<Data>, context: ValidationContext) throws -> Verdict {
+        func validate(_ response: HTTPResponse<Data>, context: ValidationContext) throws -> ValidationResult {
             note("validate", context.request, context.userInfo)
             return .accept
         }

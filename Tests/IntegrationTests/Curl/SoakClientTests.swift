@@ -23,7 +23,7 @@ import Testing
             return .pass
         }
 
-        func validate(_ response: HTTPResponse<Data>, context: ValidationContext) throws -> Verdict { .accept }
+        func validate(_ response: HTTPResponse<Data>, context: ValidationContext) throws -> ValidationResult { .accept }
     }
 
     private static func answer(_ request: ReceivedRequest) -> StubResponse {

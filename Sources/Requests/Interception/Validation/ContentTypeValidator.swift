@@ -12,7 +12,7 @@ struct ContentTypeValidator: ResponseValidator {
         self.accepted = accepted
     }
 
-    func validate(_ response: HTTPResponse<Data>, context: ValidationContext) -> Verdict {
+    func validate(_ response: HTTPResponse<Data>, context: ValidationContext) -> ValidationResult {
         guard !response.body.isEmpty, let failure = failure(of: response.head, in: context) else { return .accept }
         return .fail(failure)
     }

@@ -19,8 +19,8 @@ public protocol ResponseValidator: Sendable {
     /// Judges a response.
     ///
     /// - Returns: What to do with the response.
-    /// - Throws: The failure of the request, as with ``Verdict/fail(_:)``.
-    func validate(_ response: HTTPResponse<Data>, context: ValidationContext) throws -> Verdict
+    /// - Throws: The failure of the request, as with ``ValidationResult/fail(_:)``.
+    func validate(_ response: HTTPResponse<Data>, context: ValidationContext) throws -> ValidationResult
 
     /// Judges the head of a response before its content goes to a file or to a stream; accepts it by default.
     ///
@@ -41,7 +41,7 @@ extension ResponseValidator {
 }
 
 /// The judgement of a validator about a response.
-public enum Verdict: Sendable {
+public enum ValidationResult: Sendable {
     /// The next validator judges, or the response is decoded; if another response is given, it replaces this one.
     case accept(replacing: HTTPResponse<Data>?)
     /// The request fails, unless an interceptor or the retry policy retries it.
@@ -52,7 +52,7 @@ public enum Verdict: Sendable {
     case retry(RetryStrategy)
 
     /// The next validator judges, or the response is decoded.
-    public static let accept = Verdict.accept(replacing: nil)
+    public static let accept = ValidationResult.accept(replacing: nil)
 }
 
 /// The facts about the request that a validator can read.
@@ -123,7 +123,7 @@ extension HTTPRequest {
 /// ```
 public struct ClosureValidator: ResponseValidator {
     /// Judges a response.
-    public typealias Judge = @Sendable (HTTPResponse<Data>, ValidationContext) throws -> Verdict
+    public typealias Judge = @Sendable (HTTPResponse<Data>, ValidationContext) throws -> ValidationResult
     /// Throws the failure of the request because of a head.
     public typealias JudgeHead = @Sendable (HTTPResponseHead, ValidationContext) throws -> Void
 
@@ -148,7 +148,7 @@ public struct ClosureValidator: ResponseValidator {
     /// Asks the closure.
     ///
     /// - Throws: Any error that the closure throws.
-    public func validate(_ response: HTTPResponse<Data>, context: ValidationContext) throws -> Verdict {
+    public func validate(_ response: HTTPResponse<Data>, context: ValidationContext) throws -> ValidationResult {
         if let judge { return try judge(response, context) }
         try judgeHead?(response.head, context)
         return .accept

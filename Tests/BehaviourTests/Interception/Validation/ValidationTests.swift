@@ -27,7 +27,7 @@ import Testing
 
     @Test func theFirstThatDoesNotAcceptEndsTheChain() async {
         let asked = Recorder<Int>()
-        func validator(_ number: Int, _ verdict: Verdict) -> ClosureValidator {
+        func validator(_ number: Int, _ verdict: ValidationResult) -> ClosureValidator {
             .closure { _, _ in
                 asked.record(number)
                 return verdict
@@ -134,7 +134,7 @@ import Testing
 
     @Test func responseRefusedByItsHeadFails() async {
         struct Hasty: ResponseValidator {
-            func validate(_ response: HTTPResponse<Data>, context: ValidationContext) -> Verdict { .accept }
+            func validate(_ response: HTTPResponse<Data>, context: ValidationContext) -> ValidationResult { .accept }
             func validate(head: HTTPResponseHead, context: ValidationContext) throws { throw SampleError() }
         }
 

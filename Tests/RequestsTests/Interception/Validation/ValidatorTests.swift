@@ -23,7 +23,7 @@ import Testing
         return ValidationContext(request: HTTPRequest(url: server, method: method, headers: headers))
     }
 
-    private func code(_ verdict: Verdict) -> RequestError.Code? {
+    private func code(_ verdict: ValidationResult) -> RequestError.Code? {
         if case .fail(let error as RequestError) = verdict { error.code } else { nil }
     }
 
