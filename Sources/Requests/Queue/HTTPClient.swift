@@ -19,7 +19,7 @@ import Foundation
 /// environment has another, or `nil`. Safe from any thread. <doc:ClientSettings> lists all settings.
 ///
 /// A client may be deallocated while its requests run: they still complete.
-public final class HTTPClient: RequestQueue, CustomReflectable {
+public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     /// A client without a base URL: the one that `HTTPRequest.fetch` uses.
     public static let shared = HTTPClient()
 
@@ -306,15 +306,15 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
     ///
     /// An operation that a running one waits for starts at once, such as the request of an interceptor or the refresh
     /// of a credential: the waiting operations may have all the places.
-    public func addOperation(_ operation: Operation) {
-        takePlace(operation)
+    public func addOperation(_ operation: Operation) { admit(operation) }
+
+    func accept(_ operation: Operation) {
         // A queue of the client's own has no operations of others.
         if !lanes.isOwn { (operation as? AsynchronousOperation)?.add(ClientMark.shared) }
         lanes.follower.add(operation)
         let isSocket = lanes.isOwn && (operation as? AnyRequestOperation)?.kind.ignoresConcurrencyLimit == true
         let lane = NestingContext.isNested ? lanes.unbounded : isSocket ? lanes.sockets : lanes.bounded
         lane.addOperation(operation)
-        operation.remindQueue()
     }
 
     /// Cancels every request that isn't finished, and every group of requests.

@@ -26,7 +26,8 @@ import Foundation
 /// Cancelling the group cancels the members and the task of the closure. A member may be cancelled alone, and then
 /// counts as failed. The effect of a failure on the others is chosen when the group is added.
 // Sendable: Operation requires restating it; the only additions here are constants and one lock.
-open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Success>>, RequestQueue, @unchecked Sendable
+open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Success>>, RequestQueue, AdmittingQueue,
+    @unchecked Sendable
 {
     /// Whether the first failure of a member cancels the others, and becomes the failure of the group.
     public let failsFast: Bool
@@ -103,8 +104,16 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     /// - Complexity: O(1) as long as nothing depends on the group, else O(n) in the operation's dependencies that
     ///   aren't members. Releasing finished members, once they are the most, takes O(n) for each of them.
     public final func addOperation(_ operation: Operation) {
-        // It is or was a member.
-        guard !operation.isFinished, !contents.ids.contains(ObjectIdentifier(operation)) else { return }
+        if isNew(operation) { admit(operation) }
+    }
+
+    /// Whether an operation isn't finished, and never was a member.
+    private func isNew(_ operation: Operation) -> Bool {
+        !operation.isFinished && !contents.ids.contains(ObjectIdentifier(operation))
+    }
+
+    final func accept(_ operation: Operation) {
+        guard isNew(operation) else { return }
         // A group that contains this one is on its queue already.
         guard !isWithin(operation) else { return operation.end(refusedWith: cycle(of: operation)) }
         guard let parent = roll.withLock({ $0.admit(operation) }) else { return refuseLate(operation) }
@@ -125,7 +134,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         (operation as? AsynchronousOperation)?.add(GroupMembership(of: operation, in: self))
         follow(operation)
         for follower in contents.followers { follower.add(operation) }
-        parent.place(operation)
+        parent.pass(operation)
         for member in roll.withLock({ $0.releaseFinished() }) { removeDependency(member) }
         if roll.withLock({ $0.endAdmission() }) { gate.open() }
     }
@@ -140,9 +149,9 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     /// Whether an operation would wait for the turn that this group, or one that contains it, has or waits for.
     private func needsHeldCategory(_ operation: Operation) -> Bool {
         let places = contents.places
-        guard !places.isEmpty, let operation = operation as? AsynchronousOperation else { return false }
-        takePlace(operation)
-        guard let place = operation.observer(ExclusivePlace.self) else { return false }
+        guard !places.isEmpty, let operation = operation as? AsynchronousOperation,
+            let place = operation.observer(ExclusivePlace.self)
+        else { return false }
         return places.contains(where: place.meets)
     }
 

@@ -147,7 +147,7 @@ extension RequestQueue {
         let group = RequestGroup<R>(on: self, failingFast, behind: dependencies, categories, priority)
         group.fill(with: requests, session, priority, coalescing, behind: dependencies)
         if let completion { group.addResultsCompletion(on: queue(for: completionQueue), completion) }
-        place(group, after: dependencies)
+        admit(group, after: dependencies)
         return group
     }
 
@@ -191,7 +191,7 @@ extension RequestQueue {
         let group = RequestGroup<R>(on: self, failingFast, behind: causes, categories, priority)
         if let completion { group.addCompletion(on: queue(for: completionQueue), completion) }
         group.begin(session, priority, coalescing, make, after: repeat each operations)
-        place(group)
+        admit(group)
         return group
     }
 
@@ -224,7 +224,7 @@ extension RequestQueue {
         let group = OperationGroup<Void>(on: self, behind: dependencies, [], priority, name: "OperationGroup")
         let members = (repeat group.add(each requests, session, priority, behind: dependencies))
         group.addCompletion(on: queue(for: completionQueue)) { _ in completion(repeat (each members).resultInGroup) }
-        place(group, after: dependencies, value: ())
+        admit(group, after: dependencies, value: ())
         return group
     }
 
@@ -269,7 +269,7 @@ extension RequestQueue {
         let group = OperationGroup<Success>(on: self, failingFast, behind: causes, categories, priority)
         if let completion { group.addCompletion(on: queue(for: completionQueue), completion) }
         group.run(body, after: repeat each operations)
-        place(group)
+        admit(group)
         return group
     }
 }
@@ -288,10 +288,10 @@ extension RequestQueue {
     }
 
     /// Adds a group that has its members.
-    func place<Success>(_ group: OperationGroup<Success>, after dependencies: [Operation], value: Success? = nil) {
+    func admit<Success>(_ group: OperationGroup<Success>, after dependencies: [Operation], value: Success? = nil) {
         group.begin(after: dependencies)
         group.endBuilding(with: value)
-        place(group)
+        admit(group)
     }
 
     /// The operations that others are made from.
@@ -320,7 +320,7 @@ extension AsynchronousOperation {
     /// main queue.
     public final func produce(_ operation: Operation) {
         let group = observer(GroupMembership.self)?.group
-        if let group = group as? any RequestQueue { return group.place(operation) }
-        (OperationQueue.current ?? .besideBounds).place(operation)
+        if let group = group as? any RequestQueue { return group.admit(operation) }
+        (OperationQueue.current ?? .besideBounds).admit(operation)
     }
 }

@@ -154,7 +154,7 @@ extension RequestQueue {
             return operation.cancel()
         }
         operation.prepareTask(completion)
-        place(operation)
+        admit(operation)
     }
 }
 

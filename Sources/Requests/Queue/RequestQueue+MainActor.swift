@@ -164,7 +164,7 @@ extension RequestQueue {
         let group = RequestGroup<R>(on: self, failingFast, behind: dependencies, categories, priority)
         group.fill(with: requests, session, priority, coalescing, behind: dependencies)
         group.addResultsCompletion(on: DispatchQueue.main, completionQueue.isolating(completion))
-        place(group, after: dependencies)
+        admit(group, after: dependencies)
         return group
     }
 
@@ -188,7 +188,7 @@ extension RequestQueue {
         let group = RequestGroup<R>(on: self, failingFast, behind: causes, categories, priority)
         group.addCompletion(on: completionQueue, completion)
         group.begin(session, priority, coalescing, make, after: repeat each operations)
-        place(group)
+        admit(group)
         return group
     }
 
@@ -207,7 +207,7 @@ extension RequestQueue {
         let group = OperationGroup<Void>(on: self, behind: dependencies, [], priority, name: "OperationGroup")
         let members = (repeat group.add(each requests, session, priority, behind: dependencies))
         group.addCompletion(on: completionQueue) { _ in completion(repeat (each members).resultInGroup) }
-        place(group, after: dependencies, value: ())
+        admit(group, after: dependencies, value: ())
         return group
     }
 
@@ -228,7 +228,7 @@ extension RequestQueue {
         let group = OperationGroup<Success>(on: self, failingFast, behind: causes, categories, priority)
         group.addCompletion(on: completionQueue, completion)
         group.run(body, after: repeat each operations)
-        place(group)
+        admit(group)
         return group
     }
 }

@@ -258,37 +258,53 @@ extension RequestQueue {
         for dependency in dependencies { operation.addDependency(dependency) }
         // It counts in the lines of the categories, too.
         if let priority { operation.queuePriority = priority }
-        takePlace(operation, in: categories)
-        place(operation)
+        admit(operation, exclusive: categories)
         return operation
     }
 
-    /// Adds an operation, which takes no place in an operation queue if a running operation waits for it.
+    /// Adds an operation, which first waits for its turn if it is exclusive. Every operation is added here.
     ///
-    /// The waiting operations may have all the places. A client ensures that itself, and so must any other queue with a
-    /// limit.
-    func place(_ operation: Operation) {
-        takePlace(operation)
-        if NestingContext.isNested, self is OperationQueue {
-            OperationQueue.besideBounds.addOperation(operation)
-        } else {
-            addOperation(operation)
-        }
+    /// - Parameters:
+    ///   - operation: The operation; on no queue yet.
+    ///   - categories: The categories in which it must be the only one that runs, besides those of its request.
+    func admit(_ operation: Operation, exclusive categories: Set<ExclusiveCategory> = []) {
+        takePlace(operation, in: categories)
+        pass(operation)
         operation.remindQueue()
+    }
+
+    /// Passes an operation on to the queue that runs it.
+    func pass(_ operation: Operation) {
+        // A caller's queue has only this function.
+        guard let queue = self as? any AdmittingQueue else { return addOperation(operation) }
+        queue.accept(operation)
+    }
+}
+
+/// A queue whose `addOperation` is for callers: it admits an operation before the queue accepts it.
+protocol AdmittingQueue: RequestQueue {
+    /// Adds an operation that has been admitted.
+    func accept(_ operation: Operation)
+}
+
+extension OperationQueue: AdmittingQueue {
+    /// Adds an operation, outside of this queue if a running operation waits for it: such operations may occupy the
+    /// whole queue.
+    func accept(_ operation: Operation) {
+        (NestingContext.isNested ? .besideBounds : self).addOperation(operation)
     }
 }
 
 // MARK: - Exclusivity
 
 extension RequestQueue {
-    /// Makes an operation that is about to be added wait for its turn, if its request is exclusive.
-    func takePlace(_ operation: Operation) {
-        guard let options = (operation as? AnyRequestOperation)?.configuration.options else { return }
-        takePlace(operation, in: options.exclusivity)
-    }
-
-    /// Makes an operation that is about to be added wait for its turn, behind the groups that it is added to.
-    func takePlace(_ operation: Operation, in categories: Set<ExclusiveCategory>) {
+    /// Makes an exclusive operation wait for its turn, after the groups that it is added to.
+    private func takePlace(_ operation: Operation, in categories: Set<ExclusiveCategory>) {
+        var categories = categories
+        if let request = operation as? AnyRequestOperation {
+            let own = request.configuration.options.exclusivity
+            if !own.isEmpty { categories.formUnion(own) }
+        }
         guard !categories.isEmpty else { return }
         for turn in turns { operation.addDependency(turn) }
         operation.takePlace(in: categories)
@@ -313,8 +329,7 @@ extension RequestQueue {
     ///   - operation: The operation to run; on no queue yet.
     ///   - categories: The categories in which it must be the only one that runs.
     public func addOperation(_ operation: Operation, exclusive categories: Set<ExclusiveCategory>) {
-        takePlace(operation, in: categories)
-        place(operation)
+        admit(operation, exclusive: categories)
     }
 }
 

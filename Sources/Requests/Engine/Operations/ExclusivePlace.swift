@@ -209,7 +209,7 @@ extension Operation {
     ) {
         guard !categories.isEmpty, !NestingContext.isNested, !isFinished else { return }
         let operation = self as? AsynchronousOperation
-        // A queue calls this again, for operations that were added to it elsewhere.
+        // A caller's queue may pass its operations on to another one, which admits them again.
         guard operation?.observer(ExclusivePlace.self) == nil else { return }
         let place = ExclusivePlace(in: categories, behind: causes ?? dependencies, untilEnd: untilEnd)
         if let operation {
