@@ -49,10 +49,12 @@ let package = Package(
             path: "Tests/RequestsTestSupport",
             swiftSettings: settings
         ),
+        // Counts allocations and locks, for the tests and the benchmarks.
+        .target(name: "CCounting", path: "Tests/CCounting"),
         // What a user can see, through the public API alone: it holds for any implementation.
         .testTarget(
             name: "BehaviourTests",
-            dependencies: ["Requests", "RequestsTesting", "RequestsTestSupport"],
+            dependencies: ["CCounting", "Requests", "RequestsTesting", "RequestsTestSupport"],
             exclude: ["Outbox/Journals"],
             swiftSettings: settings + undebugged
         ),

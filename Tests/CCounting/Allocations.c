@@ -8,7 +8,8 @@
 #include <features.h>
 #endif
 
-#ifdef __GLIBC__
+// A sanitizer replaces these functions itself.
+#if defined(__GLIBC__) && !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
 
 #include <errno.h>
 #include <stdatomic.h>
