@@ -7,7 +7,7 @@ import RequestsTesting
 
 // The cost of a client's features for each request: its environment, sharing, and interceptors.
 extension Measurement {
-    static let client: [Measurement] = pipelines + coalescing + chains
+    static let client: [Measurement] = pipelines + coalescing + chains + counts
 
     // MARK: The default environment
 
@@ -106,6 +106,24 @@ extension Measurement {
                 }
             }
             return all(1_000) { client.addRequest(CountRequest(number: $0), completion: $1) }
+        }
+    }
+
+    // MARK: Allocations and locks
+
+    private static let counts: [Measurement] = CountedFetch.allCases.map { fetch in
+        Measurement(name: "count-\(fetch)") {
+            let usage = Guarded(Usage())
+            let done = DispatchSemaphore(value: 0)
+            Task.detached {
+                do {
+                    let cost = try await fetch.measure()
+                    usage.withLock { ($0.allocations, $0.locks) = (cost.allocations, cost.locks) }
+                } catch { fatalError("a request failed: \(error)") }
+                done.signal()
+            }
+            done.wait()
+            return usage.withLock { $0 }
         }
     }
 }

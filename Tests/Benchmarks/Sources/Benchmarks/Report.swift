@@ -142,6 +142,12 @@ struct Report {
         }
     }
 
+    func printCounts() throws {
+        try section("counts", "the cost of one fetch in memory, on a queue of width 1: exactly as recorded") {
+            for fetch in CountedFetch.allCases { try count(fetch) }
+        }
+    }
+
     func printOutbox() throws {
         try section("outbox", "writes that survive the process") {
             try rate("adds, one after the other: against no disk", "outbox-add", "outbox-add-memory")
@@ -250,6 +256,15 @@ struct Report {
             String(format: "%.2f×", x / y) + (budget.map { String(format: " of at least %g×", $0) } ?? ""),
             isGood: x / y >= budget ?? 0
         )
+    }
+
+    /// Prints the allocations and locks of a fetch. They don't vary, so a single run is enough.
+    private func count(_ fetch: CountedFetch) throws {
+        let usage = try run("count-\(fetch)")
+        let cost = CountedFetch.Cost(allocations: usage.allocations, locks: usage.locks)
+        let isGood = !CountedFetch.isComparable || cost == fetch.recorded
+        let recorded = CountedFetch.isComparable ? "\(fetch.recorded)" : "nothing"
+        row(fetch.rawValue, "\(cost)", recorded, "", isGood: isGood)
     }
 
     /// Prints the duration of a whole measurement.

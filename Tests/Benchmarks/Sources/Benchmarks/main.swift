@@ -32,6 +32,7 @@ if arguments.first == "--measure", let name = arguments.dropFirst().first {
     try report.print()
     try report.printVocabulary()
     try report.printClient()
+    try report.printCounts()
     try report.printOutbox()
     try report.printTransfers()
     try report.printMultitude()
