@@ -60,7 +60,7 @@ public final class ChallengeInterceptor: HopAuthenticating {
     func authenticate(
         _ request: HTTPRequest,
         context: InterceptorContext,
-        proxy: ProxyRoute?,
+        proxy: () -> ProxyRoute?,
         send: (HTTPRequest, TransferRecord.Cause?) async throws -> RawResponse
     ) async throws -> RawResponse {
         var hop = Hop(request: request, context: context, askers: askers(of: request, proxy, context))
@@ -113,7 +113,7 @@ public final class ChallengeInterceptor: HopAuthenticating {
     /// Returns those whose challenges to a request are answered with the credentials of the application.
     private func askers(
         of request: HTTPRequest,
-        _ proxy: ProxyRoute?,
+        _ proxy: () -> ProxyRoute?,
         _ context: InterceptorContext
     ) -> [CredentialSpace.Asker] {
         var askers: [CredentialSpace.Asker] = []
@@ -122,7 +122,7 @@ public final class ChallengeInterceptor: HopAuthenticating {
         {
             askers.append(.origin(Origin(request.url)))
         }
-        if proxyCredential != nil, let proxy, !request.headers.contains(.proxyAuthorization) {
+        if proxyCredential != nil, let proxy = proxy(), !request.headers.contains(.proxyAuthorization) {
             askers.append(request.isSeenByProxies ? .proxy(proxy) : .tunnel(proxy))
         }
         return askers

@@ -7,10 +7,14 @@ import Foundation
 struct CacheInterceptor: Interceptor {
     let cache: ResponseCache
     let policy: ResponseCache.Policy
-    /// Called with the heads of responses that no other link sees: those of validations in the background.
+    /// Called with the heads of responses that no other interceptor sees: those of validations in the background.
     var onHead: @Sendable (HTTPResponseHead, _ request: HTTPRequest) -> Void = { _, _ in }
 
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> RawResponse {
+    func intercept(
+        _ request: HTTPRequest,
+        context: InterceptorContext,
+        next: InterceptorChain
+    ) async throws -> RawResponse {
         // A request that changes a resource removes its stored responses in any case.
         if policy == .none, request.method.isSafe {
             guard request.cachePolicy != .returnCacheDataDontLoad else {
@@ -98,7 +102,11 @@ extension CacheInterceptor {
 struct InvalidationInterceptor: Interceptor {
     let cache: ResponseCache
 
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> RawResponse {
+    func intercept(
+        _ request: HTTPRequest,
+        context: InterceptorContext,
+        next: InterceptorChain
+    ) async throws -> RawResponse {
         // At the head, which the caller sees at once: a stream may have no end.
         try await next(request) { [cache] head in cache.invalidate(after: request, answeredWith: head) }
     }

@@ -33,18 +33,19 @@ extension AnyRequestOperation: InterceptedRun {
         _ work: @escaping @Sendable (InterceptorChain) async throws -> RawResponse
     ) {
         // It has the options of this run, and no interceptors, validators and retries: only `work` waits for its
-        // response.
+        // response. It doesn't retain this operation, which may be over long before.
         let continuation = ContinuationInterceptor(
             configuration: configuration,
-            next: next,
+            chain: Array(next.remaining),
             transport: ownTransport,
             monitored: monitored,
             urgency: urgency
         )
-        let environment = configuration.environment
+        let (environment, cause) = (configuration.environment, next.cause)
         let key = DetachedWork.Key(request, in: environment, name: name)
         _ = DetachedWork.of(environment).begin(key) {
-            try await work(next.replaced(by: continuation)).map { $0.data ?? Data() }
+            let chain = InterceptorChain([continuation], of: UnsentRun(), attempt: 1, because: cause)
+            return try await work(chain).map { $0.data ?? Data() }
         }
     }
 
@@ -55,8 +56,8 @@ extension AnyRequestOperation: InterceptedRun {
 /// Sends each request in an operation of its own, which continues the chain of another one.
 private struct ContinuationInterceptor: Interceptor {
     let configuration: RunConfiguration
-    /// The chain to continue.
-    let next: InterceptorChain
+    /// The interceptors of that operation that the request has yet to pass.
+    let chain: [any Interceptor]
     let transport: (any HTTPTransport)?
     let monitored: OperationInfo?
     let urgency: Int
@@ -64,9 +65,9 @@ private struct ContinuationInterceptor: Interceptor {
     func intercept(
         _ request: HTTPRequest,
         context: InterceptorContext,
-        next end: InterceptorChain
+        next: InterceptorChain
     ) async throws -> RawResponse {
-        let continued = RunConfiguration(continuing: configuration, through: next, heads: end.heads)
+        let continued = RunConfiguration(continuing: configuration, through: chain, heads: next.heads)
         let urgency = urgency
         let operation = SubrequestOperation(request, continued, over: transport, as: monitored?.another()) { urgency }
         return try await operation.exchange().map { .data($0) }
@@ -106,8 +107,8 @@ extension InterceptorContext {
 }
 
 extension Attempt {
-    /// The route to the proxy of the transport; `nil` if credentials can't be sent to one.
-    var proxy: ProxyRoute? {
+    /// Returns the route to the proxy of the transport; `nil` if credentials can't be sent to one.
+    func proxyRoute() -> ProxyRoute? {
         guard let transport = operation.ownTransport else { return nil }
         return transport.capabilities.contains(.proxyAuthorization) ? ProxyRoute(over: transport) : nil
     }

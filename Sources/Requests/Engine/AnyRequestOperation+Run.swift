@@ -41,7 +41,7 @@ extension AnyRequestOperation {
         }
     }
 
-    /// Whether there is no result yet.
+    /// Returns whether the run should go on: `false` after its task was cancelled because of a result.
     ///
     /// - Throws: A cancellation, if a caller's code has cancelled the task of the run itself.
     private func isWanted() throws(RunFailure) -> Bool {
@@ -55,7 +55,7 @@ extension AnyRequestOperation {
         guard try isWanted() else { return nil }
         defer { for observer in observers { observer.observe(.started(self)) } }
         do {
-            let configuration = try handling.resolve()
+            let configuration = isDeferred ? try handling.resolve() : configuration
             if let configuration, !configuration.options.exclusivity.isEmpty {
                 try checkPlace(in: configuration.options.exclusivity)
             }

@@ -43,7 +43,8 @@ extension Attempt {
             guard let interceptor = placed.interceptor as? any HopAuthenticating else { continue }
             let context = context(for: authenticated)
             // Code that doesn't know the route to the proxy would send its credentials to the origin.
-            _ = try await interceptor.authenticate(authenticated, context: context, proxy: nil) { request, _ in
+            let noProxy: () -> ProxyRoute? = { nil }
+            _ = try await interceptor.authenticate(authenticated, context: context, proxy: noProxy) { request, _ in
                 authenticated = request
                 return HTTPResponse(head: HTTPResponseHead(status: .ok), body: .data(Data()))
             }

@@ -153,14 +153,22 @@ struct Attempt: Sendable {
     }
 
     /// Begins to send: returns the beginning of the chain.
-    func begin(isShared: Bool) -> InterceptorChain {
+    ///
+    /// - Throws: A ``RequestError`` of code `unsupported` for more interceptors than a chain can have.
+    func begin(isShared: Bool) throws -> InterceptorChain {
         if number > 1 {
-            operation.record { $0.beginTry() }
+            operation.record { $0.beginAttempt() }
             // Otherwise the content of a failed attempt would be kept as long as the operation.
-            for transfer in operation.record.transfers { transfer.forgetContent() }
+            // A transfer that a task has left running needs its content.
+            for transfer in operation.record.transfers where transfer.isOver { transfer.forgetContent() }
+        }
+        let interceptors = isShared ? configuration.sharingChain : configuration.chain
+        guard interceptors.count <= UInt16.max else {
+            let reason = "a chain of \(interceptors.count) interceptors is too long; the maximum is \(UInt16.max)"
+            throw RequestError(.unsupported, phase: .building, reason: reason)
         }
         return InterceptorChain(
-            isShared ? configuration.sharingChain : configuration.chain,
+            interceptors,
             of: operation,
             attempt: number,
             because: number == 1 ? .initial : .retry,
@@ -226,12 +234,7 @@ struct Attempt: Sendable {
         let original = response
         let context = self.context(for: asked)
         for placed in configuration.interceptors {
-            do {
-                try placed.interceptor.transform(&response, context: context)
-            } catch {
-                operation.author = NestingContext.Author(placed.interceptor).type
-                throw error
-            }
+            try placed.interceptor.transform(&response, context: context)
             response.inherit(original)
         }
     }
@@ -271,7 +274,7 @@ struct Attempt: Sendable {
         }
     }
 
-    /// Returns a failure that contains the response, whatever error a validator threw.
+    /// Returns a failure that contains the response, whatever error a validator or an interceptor threw.
     private func refusal(
         _ error: any Error,
         of response: HTTPResponse<Data>,

@@ -67,9 +67,12 @@ enum Chain {
 extension Attempt {
     /// Returns the attempt that a chain belongs to.
     ///
-    /// - Throws: `CancellationError` outside of an operation's chain, where built-in interceptors are never called.
+    /// - Throws: A ``RequestError`` of code `unsupported` outside of an operation's chain, where built-in interceptors
+    ///   are never called.
     init(of context: InterceptorContext) throws {
-        guard let operation = context.run as? AnyRequestOperation else { throw CancellationError() }
+        guard let operation = context.run as? AnyRequestOperation else {
+            throw RequestError(.unsupported, phase: .building, reason: "the context of a test sends nothing")
+        }
         self.init(context.attempt, of: operation, operation.configuration)
     }
 }

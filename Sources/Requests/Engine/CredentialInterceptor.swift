@@ -12,7 +12,7 @@ struct CredentialInterceptor: Interceptor {
     private let authenticating: [any HopAuthenticating]
     private let answering: [(interceptor: any ChallengeAnswering, position: Int)]
 
-    /// Makes a link of the interceptors that answer challenges; `nil` without interceptors.
+    /// Creates one from the interceptors that answer challenges; `nil` without such interceptors.
     init?(_ interceptors: [PlacedInterceptor]) {
         guard !interceptors.isEmpty else { return nil }
         authenticating = interceptors.compactMap { $0.interceptor as? any HopAuthenticating }
@@ -22,7 +22,11 @@ struct CredentialInterceptor: Interceptor {
         if answering.isEmpty, authenticating.isEmpty { return nil }
     }
 
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> RawResponse {
+    func intercept(
+        _ request: HTTPRequest,
+        context: InterceptorContext,
+        next: InterceptorChain
+    ) async throws -> RawResponse {
         let attempt = try Attempt(of: context)
         return try await send(request, through: authenticating[...], attempt, next)
     }
@@ -37,12 +41,19 @@ struct CredentialInterceptor: Interceptor {
         guard let interceptor = authenticating.first else {
             return try await answered(request, attempt, next)
         }
-        return try await interceptor.authenticate(request, context: attempt.context(), proxy: attempt.proxy) { request, cause in
+        let context = attempt.context()
+        return try await interceptor.authenticate(request, context: context, proxy: attempt.proxyRoute) {
+            request,
+            cause in
             try await send(request, through: authenticating.dropFirst(), attempt, cause.map(next.because) ?? next)
         }
     }
 
-    private func answered(_ request: HTTPRequest, _ attempt: Attempt, _ next: InterceptorChain) async throws -> RawResponse {
+    private func answered(
+        _ request: HTTPRequest,
+        _ attempt: Attempt,
+        _ next: InterceptorChain
+    ) async throws -> RawResponse {
         let answer = try await next(request)
         guard next.cause == .redirect, answer.status.category == .clientError, request.body.isReplayable else {
             return answer
@@ -72,63 +83,5 @@ struct CredentialInterceptor: Interceptor {
             }
         }
         return answer
-    }
-}
-
-extension RequestError {
-    /// Whether the failed attempt has followed a redirect from a request that must not be sent again for a challenge.
-    ///
-    /// The challenge was then answered at the redirect, and a retry could repeat a payment.
-    func followsRedirect(from request: HTTPRequest?) -> Bool {
-        guard let request, !request.method.isIdempotent, !request.headers.contains(.idempotencyKey),
-            let start = transfers.lastIndex(where: { $0.cause == .initial || $0.cause == .retry })
-        else { return false }
-        return transfers[start...].contains { $0.cause == .redirect }
-    }
-}
-
-/// A credential to send a request with.
-struct CredentialGrant<Credential: Sendable>: Sendable {
-    let credential: Credential
-    /// Its number, which the request carries.
-    let generation: Int
-    /// Whether it was fetched while the request waited: if it is rejected, it isn't because of its age.
-    let isFresh: Bool
-}
-
-/// The reason why a request gets no credential.
-enum CredentialRefusal: Error, Sendable {
-    /// The refresh failed, with this error.
-    case failed(any Error)
-    /// There were too many refreshes; the last one may have failed with an error.
-    case excessive(RefreshClient.Window, after: (any Error)?)
-    /// The credential was removed, by a logout, while the request had or awaited it.
-    case loggedOut
-    /// The refresh would wait for itself, through another.
-    case circular
-    /// The request was cancelled.
-    case cancelled
-
-    /// The error to fail with.
-    var error: any Error {
-        switch self {
-        case .failed(let error as RequestError) where error.code == .refreshTimedOut:
-            error
-        case .failed(let error):
-            RequestError(.authenticationFailed, phase: .building, underlying: error)
-        case .excessive(let window, let failure):
-            RequestError(
-                .excessiveRefresh,
-                phase: .building,
-                reason: "\(window.limit) refreshes within \(window.duration)",
-                underlying: failure
-            )
-        case .loggedOut:
-            RequestError(.authenticationFailed, phase: .building, reason: "the credential was taken away meanwhile")
-        case .circular:
-            RequestError(.authenticationFailed, phase: .building, reason: "two refreshes would wait for each other")
-        case .cancelled:
-            CancellationError()
-        }
     }
 }

@@ -26,7 +26,7 @@ protocol ResponseHandling: Sendable {
 
     // MARK: The request
 
-    /// Returns the settings of the run; creates a deferred request first.
+    /// Creates a deferred request, and returns the settings of the run.
     ///
     /// - Returns: The settings, or `nil` if the operation already has its result.
     /// - Throws: The failure of the operation.
@@ -157,9 +157,4 @@ extension LocalHandling {
     func makeRequest() async throws -> HTTPRequest { throw CancellationError() }
     func conclude(_ response: RawResponse, of request: HTTPRequest) async throws(RunFailure) {}
     func fail(_ failure: RunFailure) {}
-}
-
-/// The handling of an operation whose subclass creates the value.
-struct NoHandling: LocalHandling {
-    let operation: AnyRequestOperation
 }

@@ -104,12 +104,12 @@ final class RunConfiguration: Sendable {
     ///
     /// - Parameters:
     ///   - other: The configuration of the other run.
-    ///   - next: The rest of its chain.
+    ///   - chain: The interceptors that the request has yet to pass.
     ///   - limits: The maximum sizes of the response; `nil` for those of the other run.
     ///   - heads: The closures that are called with the head of the response.
     init(
         continuing other: RunConfiguration,
-        through next: InterceptorChain,
+        through chain: [any Interceptor],
         _ limits: ResponseLimits? = nil,
         heads: HeadObserver? = nil
     ) {
@@ -121,7 +121,7 @@ final class RunConfiguration: Sendable {
         (timeout, redirect, trust) = (other.timeout, other.redirect, other.trust)
         (cookies, headerMarks) = (other.cookies, other.headerMarks)
         (conditions, interceptors, validators, validStatusCodes) = ([], [], [], [])
-        (chain, isContinuation, self.heads) = (Array(next.remaining), true, heads)
+        (self.chain, isContinuation, self.heads) = (chain, true, heads)
     }
 
     /// Returns whether the request accepts the status of a response.
@@ -162,6 +162,17 @@ extension RunConfiguration {
         {
             return shared
         }
+        return RunConfiguration(options, statuses, in: environment, content, scope: scope)
+    }
+
+    /// Returns the configuration of a deferred request, which is this one if the request has no settings of its own.
+    func resolved(
+        _ options: RequestOptions,
+        _ statuses: [Int],
+        _ content: ContentDelivery,
+        scope: NestingContext?
+    ) -> RunConfiguration {
+        if statuses == successfulStatusCodes, options == Self.noOptions { return self }
         return RunConfiguration(options, statuses, in: environment, content, scope: scope)
     }
 

@@ -32,7 +32,7 @@ struct RunRecord: Sendable {
     /// The request that a cache has answered, if that came last.
     private(set) var answered: Box<HTTPRequest>?
 
-    /// The number of attempts by others that were made for this run as well.
+    /// The number of attempts that the retry policy counts, including those that others made for this run.
     private(set) var spent = 0
 
     /// Records that an attempt of this number was made for several runs.
@@ -85,7 +85,7 @@ struct RunRecord: Sendable {
     }
 
     /// Records that an attempt begins.
-    mutating func beginTry() {
+    mutating func beginAttempt() {
         countBefore = count
     }
 

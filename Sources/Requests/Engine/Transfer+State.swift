@@ -30,7 +30,7 @@ extension Transfer {
         var phase = Phase.receiving
         var stop: Stop?
         // `nil` after the end of the transfer: a response, which retains this object, may be kept for long.
-        /// The try that the transfer belongs to.
+        /// The attempt that the transfer belongs to.
         var owner: Attempt?
         var heads: HeadObserver?
         /// The features that observe the transfer.

@@ -31,7 +31,7 @@ final class Transfer: Sendable {
     ///   - request: The request to send.
     ///   - cause: The reason for the transfer.
     ///   - heads: Called with the head of the response.
-    ///   - owner: The try that it is a part of.
+    ///   - owner: The attempt that it is a part of.
     ///   - isShared: Whether it waits for the transfer of another operation.
     @inline(never)
     init(
@@ -83,7 +83,7 @@ final class Transfer: Sendable {
     ///
     /// - Parameters:
     ///   - transport: The transport.
-    ///   - owner: The try that it is a part of.
+    ///   - owner: The attempt that it is a part of.
     ///   - isShielded: Whether the cancellation of the task is left to the run, which cancels the transfer at its end.
     /// - Returns: The answer.
     /// - Throws: ``RequestError``.
@@ -208,7 +208,12 @@ final class Transfer: Sendable {
         case .head(let head): receive(head)
         case .data(let data): receive(data)
         case .trailers(let fields): report(.trailers(fields))
-        case .metrics(let metrics): state.withLock { $0.metrics = metrics }
+        case .metrics(let metrics):
+            state.withLock { state in
+                let responseStart = state.metrics.responseStart
+                state.metrics = metrics
+                if metrics.responseStart == nil { state.metrics.responseStart = responseStart }
+            }
         case .end: break
         }
     }
@@ -397,7 +402,7 @@ private final class EventSink: Sendable {
     deinit {
         guard transfer.flow.detach() else { return }
         let reason = "the transport released the transfer without reporting its end"
-        let error = RequestError(.connectionLost, phase: .sending, reason: reason)
+        let error = RequestError(.connectionLost, phase: transfer.head == nil ? .sending : .receiving, reason: reason)
         // The code that released this may hold a lock: neither the run nor a caller's code may continue here.
         DispatchQueue.global().async { [transfer, waiter] in transfer.end(error, for: waiter, isConcurrent: false) }
     }

@@ -83,7 +83,7 @@ public struct ClosureInterceptor: Interceptor {
 }
 
 extension Interceptor where Self == ClosureInterceptor {
-    /// Changes every request in a closure, before every attempt that isn't a redirect.
+    /// Changes every request in a closure, before every attempt.
     ///
     /// An error that the closure throws is the failure of the operation.
     public static func adapting(

@@ -41,7 +41,7 @@ public protocol Interceptor: Sendable {
     /// }
     /// ```
     ///
-    /// Interceptors are nested, the first one outermost. Behind the last one are the library's own links: redirects,
+    /// Interceptors are nested, the first one outermost. After the last one come the built-in interceptors: redirects,
     /// cookies, the cache, limits, and at last the transport. A status that isn't 2xx is an answer here, not an error;
     /// validators judge it afterwards.
     ///
@@ -118,14 +118,14 @@ protocol HopAuthenticating: Interceptor {
     /// - Parameters:
     ///   - request: The request.
     ///   - context: The context of the operation.
-    ///   - proxy: The route to the proxy of the transport; `nil` if credentials can't be sent to one.
+    ///   - proxy: Returns the route to the proxy of the transport; `nil` if credentials can't be sent to one.
     ///   - send: Sends a request on; with a cause, if it isn't the first time.
     /// - Returns: The last answer.
     /// - Throws: Any error that `send` throws.
     func authenticate(
         _ request: HTTPRequest,
         context: InterceptorContext,
-        proxy: ProxyRoute?,
+        proxy: () -> ProxyRoute?,
         send: (HTTPRequest, TransferRecord.Cause?) async throws -> RawResponse
     ) async throws -> RawResponse
 }

@@ -101,11 +101,6 @@ public struct InterceptorChain: Sendable {
         chain.permit = permit
         return chain
     }
-
-    /// Returns a chain for the same attempt that has only one interceptor, which sends the request.
-    func replaced(by interceptor: any Interceptor) -> InterceptorChain {
-        InterceptorChain([interceptor], of: run, attempt: Int(attempt), because: cause)
-    }
 }
 
 /// The end of a chain that was created for a test.

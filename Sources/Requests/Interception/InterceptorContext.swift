@@ -59,9 +59,9 @@ public struct InterceptorContext: Sendable {
     /// Credentials that aren't a request's own belong to this origin, and to no other that a request may name.
     public var baseURL: URL? { run.settings.baseURL }
 
-    /// The request that the operation has sent; `nil` before it was sent.
+    /// The request that the method is about; `nil` in ``Interceptor/adapt(_:context:)``, which gets it as an argument.
     ///
-    /// For a retry it is the request that would be sent again, whatever redirects it went through. For a response to be
+    /// In ``Interceptor/intercept(_:context:next:)`` it is the one to send. For a retry it is the request that would be sent again, whatever redirects it went through. For a response to be
     /// transformed, it is the one that the redirects have led to.
     public var request: HTTPRequest? { subject?.request }
 
@@ -88,7 +88,7 @@ public struct InterceptorContext: Sendable {
     /// that are added to a client or an `OperationQueue` meanwhile. But there, interceptors that are structures can't
     /// be identified, and have to ignore their own requests.
     ///
-    /// Such requests may be nested eight deep. Cancelling the operation cancels them.
+    /// Of its ``RequestOptions``, only the user info counts. Such requests may be nested eight deep. Cancelling the operation cancels them.
     ///
     /// - Parameter request: The request; a relative address is resolved against the operation's base URL.
     /// - Returns: The response, with an acceptable status.

@@ -35,9 +35,15 @@ struct ScopedInterceptor<Base: Interceptor>: Interceptor {
 
     // The request as it was before redirects decides.
     func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
-        let sent = error.transfers.last { $0.cause != .redirect }?.request ?? error.request
-        guard let sent, includes(sent) else { return .pass }
+        guard let sent = error.originalRequest, includes(sent) else { return .pass }
         return await base.retry(error, context: context)
+    }
+}
+
+extension RequestError {
+    /// The request of the last attempt as it was before redirects and challenges.
+    fileprivate var originalRequest: HTTPRequest? {
+        transfers.last { $0.cause == .initial || $0.cause == .retry }?.request ?? request
     }
 }
 
@@ -55,8 +61,7 @@ extension ScopedInterceptor: InterceptorWrapper {
 
 extension ScopedInterceptor: ChallengeAnswering where Base: ChallengeAnswering {
     func answer(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
-        let sent = error.transfers.last { $0.cause != .redirect }?.request ?? error.request
-        guard let sent, includes(sent) else { return .pass }
+        guard let sent = error.originalRequest, includes(sent) else { return .pass }
         return await base.answer(error, context: context)
     }
 }
@@ -65,7 +70,7 @@ extension ScopedInterceptor: HopAuthenticating where Base: HopAuthenticating {
     func authenticate(
         _ request: HTTPRequest,
         context: InterceptorContext,
-        proxy: ProxyRoute?,
+        proxy: () -> ProxyRoute?,
         send: (HTTPRequest, TransferRecord.Cause?) async throws -> RawResponse
     ) async throws -> RawResponse {
         guard includes(request) else { return try await send(request, nil) }

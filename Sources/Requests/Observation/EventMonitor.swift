@@ -45,7 +45,7 @@ import Foundation
 /// - `operationEnded` comes when there is a result: perhaps after the completion, and after callers that `await` the
 ///   value. Unless it is cancelled meanwhile, the operation isn't finished before, and dependent operations haven't
 ///   begun.
-/// - Operations that share a transfer have no transfers: the transfer has an operation of its own, which is on no queue,
+/// - Operations that share a transfer report none of their own: it has an operation of its own, which is on no queue,
 ///   and `operationJoined` names it to each waiting operation, at most once. They do have transfers if the request turns
 ///   out not to be shareable. An answer from a ``ResponseCache`` is no transfer either.
 /// - Events of different operations come in any order, and at the same time on several threads.

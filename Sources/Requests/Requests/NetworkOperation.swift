@@ -77,13 +77,12 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     public final override func execute() {}
 
     final func resolve() throws -> RunConfiguration? {
-        guard isDeferred else { return configuration }
         guard let request = try resolveRequest() else {
             let reason = "another operation has the request of its source"
             throw RequestError(.invalidRequest, phase: .building, reason: reason)
         }
         let (options, statuses) = (request.resolvedOptions, request.validStatusCodes)
-        let resolved = RunConfiguration.of(options, statuses, in: environment, kind.content, scope: scope)
+        let resolved = configuration.resolved(options, statuses, kind.content, scope: scope)
         core.withLock { $0.run.configuration = resolved }
         observer(MonitorFeed.self)?.identify(by: { request.identifier }, options)
         for monitor in options.monitors { addMonitor(monitor) }
@@ -140,6 +139,7 @@ extension NetworkHandling {
 
     func resolve() throws -> RunConfiguration? { try operation.resolve() }
     func fail(_ failure: RunFailure) { operation.fail(failure) }
+    func didDeliver() { operation.releaseSource() }
 }
 
 /// Passes the content, which was collected in memory, to ``NetworkOperation/process(_:)``.

@@ -160,9 +160,3 @@ final class DeferredRequest<R: Request>: Sendable {
 
     func mapError(_ error: any Error) -> R.Failure { value?.mapError(error) ?? mapOwnError(error) }
 }
-
-extension DeferredRequest: OperationObserver {
-    func observe(_ report: OperationReport) {
-        if case .delivered = report { forget() }
-    }
-}

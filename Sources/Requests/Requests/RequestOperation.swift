@@ -24,8 +24,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
     /// Makes an operation for a request, which sends nothing: a subclass makes the value.
     public init(source: RequestSource<R>) {
         self.source = source
-        super.init(.ofNoRequest, over: nil, scope: nil, NoHandling.self)
-        if let deferred = source.deferred { add(deferred) }
+        super.init(.ofNoRequest, over: nil, scope: nil, NoHandling<R>.self)
     }
 
     init(
@@ -36,8 +35,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
         _ kind: any ResponseHandling.Type
     ) {
         self.source = source
-        super.init(configuration, over: transport, scope: scope, kind, isDeferred: source.deferred != nil)
-        if let deferred = source.deferred { add(deferred) }
+        super.init(configuration, over: transport, scope: scope, kind, isDeferred: source.value == nil)
     }
 
     // An operation that was neither run nor cancelled, for example because it never got a queue, must still call its
@@ -138,6 +136,9 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
         return try deferred.make()
     }
 
+    /// Releases the closure that creates a deferred request.
+    final func releaseSource() { source.deferred?.forget() }
+
     final func mapError(_ error: any Error) -> R.Failure { source.mapError(error) }
 
     override var anyRequest: (any Request)? { request }
@@ -163,4 +164,11 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
         if let tag = configuration.options.tag { return tag.shortened() }
         return "\(shownType) \(Redaction.address(request.identifier.withoutDigest).shortened())"
     }
+}
+
+/// The handling of an operation whose subclass creates the value.
+private struct NoHandling<R: Request>: LocalHandling {
+    let operation: RequestOperation<R>
+
+    func didDeliver() { operation.releaseSource() }
 }

@@ -121,5 +121,8 @@ private struct SocketHandling<Request: WebSocketRequest>: NetworkHandling {
     // Before the completions: when one is called, nothing is sent any more.
     func willDeliver(_ result: OperationCore.AnyResult?) { endUse() }
 
-    func didDeliver() { operation.user.cancel() }
+    func didDeliver() {
+        operation.releaseSource()
+        operation.user.cancel()
+    }
 }

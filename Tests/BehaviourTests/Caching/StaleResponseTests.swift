@@ -53,6 +53,22 @@ import Testing
         await operation.end()
     }
 
+    @Test func validationInTheBackgroundReleasesTheOperation() async throws {
+        let client = makeClient()
+        try await fill(client, [.cacheControl: "max-age=1, stale-while-revalidate=60"], "old")
+        clock.advance(by: 10)
+        weak var finished: DataOperation<HTTPRequest>?
+        do {
+            let operation = client.addRequest(HTTPRequest(url: server))
+            finished = operation
+            await operation.end()
+        }
+        let validation = try await transfer(2)
+
+        try await eventually { finished == nil }
+        answer(validation, [.cacheControl: "max-age=60"], "new")
+    }
+
     @Test func guessedLifetimeOfARequestWithoutAUserCountsIfTheServerFails() async throws {
         let headers: HTTPHeaders = [
             .cacheControl: "stale-if-error=60", .lastModified: HTTPDate(CacheSample.start - 100_000_000).rawValue,

@@ -33,6 +33,19 @@ import Testing
         #expect(request.body.headers[.contentType]?.hasPrefix("text/plain") == true)
     }
 
+    @Test func lengthIsThatOfTheCompressedBody() async throws {
+        let transport = InMemoryTransport { _ in .status(.ok) }
+        let queue = TestQueue(transport) { $0.interceptors = [.compressingBodies()] }
+        var request = WireRequest()
+        request.http.method = .post
+        request.http.body = .text(Self.text)
+        request.http.headers[.contentLength] = "\(Self.text.utf8.count)"
+
+        let error = await Probe(request, on: queue).run(on: queue).ended().first?.error
+
+        #expect(error == nil && transport.requests.first?.headers[.contentEncoding] == "gzip")
+    }
+
     @Test func theSameBytesGiveTheSame() async throws {
         let bodies = try await [adapted(.text(Self.text)), adapted(.text(Self.text))].map { try $0.body.data() }
 

@@ -52,6 +52,23 @@ import Testing
         #expect(operation.transfers.last?.response?.status.code == status)
     }
 
+    @Test func retryIsThatOfTheRequestBeforeRedirectAndChallenge() async throws {
+        let transport = InMemoryTransport { request in
+            guard request.url != home else { return .status(.found, headers: [.location: "/moved"]) }
+            return request.headers.contains(.authorization)
+                ? .status(.serviceUnavailable)
+                : .status(.unauthorized, headers: [.wwwAuthenticate: #"Basic realm="r""#])
+        }
+        let credentials = ChallengeInterceptor { _, _ in URLCredential(user: "u", password: "p", persistence: .none) }
+        let client = HTTPClient(transport: transport) { [again] in
+            $0.interceptors = [again.scoped { $0.url == home }, credentials]
+        }
+
+        await client.addRequest(HTTPRequest(url: home)).end()
+
+        #expect(transport.requests.count { $0.url == home } == 2)
+    }
+
     /// A limited interceptor doesn't change its own requests, like one for all requests.
     @Test func requestForCredentialsIsNotAuthenticated() async throws {
         let transport = InMemoryTransport { request in

@@ -154,7 +154,9 @@ extension AnyRequestOperation {
     private var monitorFeed: MonitorFeed {
         if let feed = observer(MonitorFeed.self) { return feed }
         let feed = MonitorFeed(operation: OperationInfo(requestType: shownType))
-        if let request = anyRequest { feed.identify(by: { request.identifier }, configuration.options) }
+        if kind.sendsRequest, let request = anyRequest {
+            feed.identify(by: { request.identifier }, configuration.options)
+        }
         let isAdded = add(feed) {
             if isExecuting { feed.report(.operationStarted) }
             for (transfer, number) in record.ownTransfers { transfer.add(feed, number: number, of: self) }

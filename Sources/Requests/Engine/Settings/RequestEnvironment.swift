@@ -12,17 +12,22 @@ import Foundation
 public struct RequestEnvironment: Sendable {
     // An array of one, since it is copied on write: every request takes the environment along, and has no need for a
     // copy of thirty settings.
-    private var storage = [Settings()]
+    private var storage = [Storage()]
+
+    private struct Storage: Sendable {
+        var settings = Settings()
+        var sharedConfiguration: RunConfiguration?
+    }
 
     /// Makes an environment with the defaults.
     public init() {}
 
     /// A setting of the environment, such as `environment.timeout`.
     public subscript<Value>(dynamicMember setting: WritableKeyPath<Settings, Value>) -> Value {
-        _read { yield storage[0][keyPath: setting] }
+        _read { yield storage[0].settings[keyPath: setting] }
         _modify {
             if storage[0].sharedConfiguration != nil { storage[0].sharedConfiguration = nil }
-            yield &storage[0][keyPath: setting]
+            yield &storage[0].settings[keyPath: setting]
         }
     }
 
@@ -209,9 +214,6 @@ public struct RequestEnvironment: Sendable {
 
         /// The work of a client that outlives its operations.
         var detachedWork: DetachedWork?
-
-        /// The configuration of all requests without settings of their own.
-        fileprivate var sharedConfiguration: RunConfiguration?
     }
 }
 
@@ -225,7 +227,7 @@ extension RequestEnvironment: CustomStringConvertible, CustomReflectable {
     /// A mirror without secrets: plain values, and the types of interceptors and the like.
     public var customMirror: Mirror {
         func types(_ values: [Any]) -> [String] { values.map { "\(type(of: $0))" } }
-        let settings = storage[0]
+        let settings = storage[0].settings
         let children: [(String?, Any)] = [
             ("baseURL", settings.baseURL?.redactedDescription as Any), ("headers", markedHeaders),
             ("query", settings.query), ("timeout", settings.timeout as Any), ("deadline", settings.deadline as Any),

@@ -86,7 +86,7 @@ final class SharedTransfer: HTTPTransport {
         retry = attempt.configuration.retry
         monitored = attempt.operation.monitored?.another()
         self.ended = ended
-        let configuration = RunConfiguration(continuing: attempt.configuration, through: next, limits)
+        let configuration = RunConfiguration(continuing: attempt.configuration, through: Array(next.remaining), limits)
         let (transport, monitored) = (attempt.operation.ownTransport, monitored)
         state.withLock { state in
             state.make = { SubrequestOperation(request, configuration, over: transport, as: monitored, urgency: $0) }
