@@ -25,13 +25,17 @@ struct Kitchen: Sendable {
         let content = Data((0..<8_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
         try content.write(to: film)
         server = try MockServer()
+        // Slow enough to be interrupted.
+        let speed = StubResponse.Speed(bytesPerSecond: 16_000_000)
         server.route(.get, "/film.mov") { request in
             var headers: HTTPHeaders = [.eTag: "\"1\""]
             // A client that resumes asks for `bytes=<start>-`.
             let start = request.headers[.range].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
-            guard start > 0, start < content.count else { return .data(content, headers: headers) }
+            guard start > 0, start < content.count else {
+                return .data(content, headers: headers).throttled(to: speed)
+            }
             headers[.contentRange] = "bytes \(start)-\(content.count - 1)/\(content.count)"
-            return .data(content[start...], status: .partialContent, headers: headers)
+            return .data(content[start...], status: .partialContent, headers: headers).throttled(to: speed)
         }
         server.route(.get, "/recipes/1", .json(#"{"name": "Pancakes", "authorID": 7, "steps": ["Mix", "Fry"]}"#))
         server.route(.get, "/recipes/2", .json(Self.stew).delayed(by: .milliseconds(300)))

@@ -153,10 +153,7 @@ struct Tour: Sendable {
 
     private func downloading() async throws -> Bool {
         let film = kitchen.film
-        // Limited, so that it can be interrupted.
-        let client = HTTPClient(baseURL: kitchen.api) {
-            $0.bandwidthLimiter = BandwidthLimiter(bytesPerSecond: 16_000_000)
-        }
+        let client = HTTPClient(baseURL: kitchen.api)
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("Film.\(UUID()).mov")
         defer { try? FileManager.default.removeItem(at: file) }
         let download = Get<Data>("film.mov").download(to: .file(file))

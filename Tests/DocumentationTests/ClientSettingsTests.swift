@@ -34,11 +34,9 @@ import Testing
         let limited = client.inheriting {
             $0.rateLimiter = RateLimiter(10, per: .seconds(1))
             $0.hostLimiter = HostLimiter(limit: 4)
-            $0.bandwidthLimiter = BandwidthLimiter(bytesPerSecond: 500_000)
         }
 
         #expect(limited.environment.rateLimiter != nil && limited.environment.hostLimiter != nil)
-        #expect(limited.environment.bandwidthLimiter?.bytesPerSecond == 500_000)
     }
 
     @Test func replacementsConcernOnlyTheRequestsOwnFieldsAndParameters() async throws {

@@ -8,7 +8,7 @@ import RequestsTesting
 import Testing
 
 extension OverLoopback {
-    /// Progress, bandwidth and reconnection over a real connection.
+    /// Progress, pauses and reconnection over a real connection.
     @Suite(.bounded) struct TransferLimitTests {
         private static let content = Data(count: 400_000)
 
@@ -27,23 +27,6 @@ extension OverLoopback {
 
             #expect(await received.reduce(nil) { $1 } == TransferProgress(completed: 400_000, total: 400_000))
             #expect(await sent.reduce(nil) { $1 } == TransferProgress(completed: 300_000, total: 300_000))
-        }
-
-        // Only the minimum is checked: a loaded machine can only be slower.
-        @Test(arguments: [true, false]) func aLimitHoldsBothWays(isUpload: Bool) async throws {
-            let content = Data(count: 60_000)
-            let server = try MockServer { _ in isUpload ? .noContent : .data(content) }
-            let client = HTTPClient { $0.bandwidthLimiter = BandwidthLimiter(bytesPerSecond: 120_000, burst: 20_000) }
-            let large = isUpload ? Call(server.url("/"), method: .put, body: .data(content)) : Call(server.url("/"))
-            let start = ContinuousClock.now
-
-            _ = try await client.fetch(large)
-            // The second transfer waits for the debt of the first.
-            _ = try await client.fetch(Call(server.url("/"), method: .put, body: .data(Data(count: 60_000))))
-            _ = try await client.fetch(Call(server.url("/"), method: .put, body: .data(Data(count: 60_000))))
-
-            #expect(start.duration(to: .now) > .milliseconds(500))
-            #expect(server.requests.map(\.body.count).suffix(2) == [60_000, 60_000])
         }
 
         @Test(arguments: [TransportUnderTest.standard])

@@ -47,7 +47,6 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
         (self.kind, self.isDeferred) = (kind, isDeferred)
         super.init()
         if let deadline = configuration.deadline { setDeadline(deadline) }
-        if let limiter = configuration.environment.bandwidthLimiter { add(BandwidthThrottle(limiter)) }
     }
 
     // MARK: What is known

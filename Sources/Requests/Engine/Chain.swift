@@ -53,10 +53,6 @@ enum Chain {
         }
         // A slot of the host is held from here to the end of the transfer.
         if let limiter = environment.hostLimiter { chain.append(HostLimitInterceptor(limiter: limiter)) }
-        // The bandwidth is the last limit: it should be used at once.
-        if let limiter = environment.bandwidthLimiter {
-            chain.append(BandwidthLink(limiter: limiter, clock: environment.clock))
-        }
         // After all waits, an outbox records that a server may get the request.
         if let last = environment.lastInterceptor { chain.append(last) }
         chain.append(TransportInterceptor())

@@ -296,7 +296,7 @@ final class Transfer: Sendable {
 
     private func receive(_ data: Data) {
         let (reception, observers) = state.withLock { state -> (Reception, [any OperationObserver]) in
-            guard state.isWanted else { return (.ignored, state.audience) }
+            guard state.isWanted else { return (.ignored, []) }
             var limit = limits.content
             var isSkimmed = false
             if case .delivering(let receiver) = state.phase { return (.delivered(receiver), state.observers) }
@@ -310,7 +310,6 @@ final class Transfer: Sendable {
             state.content.append(data.prefix(max(0, room)))
             return (.cut, state.observers)
         }
-        report(.arrived(data.count), to: observers)
         switch reception {
         case .ignored: break
         case .kept(let count): report(.received(Int64(count)), to: observers)

@@ -15,8 +15,6 @@ enum TransferReport: Sendable {
     case head(HTTPResponseHead)
     /// Its content begins, with bytes that were there before, of the given total; `nil` if the bytes don't count.
     case content((offset: Int64, total: Int64?)?)
-    /// A piece of this byte count has arrived.
-    case arrived(Int)
     /// This is the byte count of the content so far.
     case received(Int64)
     /// Fields behind the content were received.

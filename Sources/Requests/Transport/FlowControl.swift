@@ -14,8 +14,6 @@ struct FlowControl: Sendable {
         static let user = Reasons(rawValue: 1 << 0)
         /// Received content hasn't been consumed.
         static let buffer = Reasons(rawValue: 1 << 1)
-        /// A limit of the bandwidth.
-        static let bandwidth = Reasons(rawValue: 1 << 2)
     }
 
     private struct State: Sendable {

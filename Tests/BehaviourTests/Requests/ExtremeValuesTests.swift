@@ -336,14 +336,6 @@ import Testing
                 #expect(await code(TextRequest(), on: queue, after: .zero) == nil)
             }
         },
-        Use("limit of the bandwidth") { count in
-            for limiter in [
-                BandwidthLimiter(bytesPerSecond: count), BandwidthLimiter(bytesPerSecond: 1_000_000, burst: count),
-            ] {
-                let queue = TestQueue { ($0.bandwidthLimiter, $0.clock) = (limiter, SkippingClock()) }
-                #expect(await code(TextRequest(), on: queue, after: .zero) == nil)
-            }
-        },
         Use("limits of a cache") { count in
             let folder = TemporaryFolder()
             for cache in [

@@ -100,7 +100,7 @@ import Testing
             let (flow, handle) = (FlowControl(), FlowControlTests.Handle())
             flow.attach(handle)
             await withTaskGroup(of: Void.self) { group in
-                for reason in [FlowControl.Reasons.user, .buffer, .bandwidth] {
+                for reason in [FlowControl.Reasons.user, .buffer] {
                     group.addTask {
                         for _ in 0..<5 {
                             flow.set(reason, true)
@@ -117,7 +117,7 @@ import Testing
         for _ in 0..<Scale.races {
             let (flow, handle) = (FlowControl(), FlowControlTests.Handle())
             await withTaskGroup(of: Void.self) { group in
-                for reason in [FlowControl.Reasons.user, .bandwidth] {
+                for reason in [FlowControl.Reasons.user, .buffer] {
                     group.addTask {
                         for _ in 0..<5 {
                             flow.set(reason, true)

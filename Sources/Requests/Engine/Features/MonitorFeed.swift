@@ -103,7 +103,7 @@ extension MonitorFeed: OperationObserver {
     private func observe(_ report: TransferReport, of transfer: Transfer) {
         let record: TransferRecord?
         switch report {
-        case .sent, .content, .arrived, .received: return
+        case .sent, .content, .received: return
         // Made outside of the feed's lock.
         case .began, .ended: record = transfer.record
         case .informational, .head, .trailers: record = nil

@@ -174,9 +174,6 @@ public struct RequestEnvironment: Sendable {
         /// The limit of concurrent transfers to one origin; `nil`, the default, sets no limit.
         public var hostLimiter: HostLimiter?
 
-        /// The limit of bytes per second, for all transfers together; `nil`, the default, sets no limit.
-        public var bandwidthLimiter: BandwidthLimiter?
-
         /// The monitors, which observe operations and are notified in this order.
         public var monitors: [any EventMonitor] = []
 
