@@ -28,11 +28,11 @@ enum CountedFetch: String, CaseIterable {
     var recorded: Cost {
         #if DEBUG
         switch self {
-        case .queue: Cost(allocations: 230, locks: 21)
-        case .client: Cost(allocations: 252, locks: 24)
-        case .get: Cost(allocations: 260, locks: 24)
-        case .intercepted: Cost(allocations: 362, locks: 32)
-        case .timeout: Cost(allocations: 264, locks: 24)
+        case .queue: Cost(allocations: 201, locks: 21)
+        case .client: Cost(allocations: 222, locks: 24)
+        case .get: Cost(allocations: 230, locks: 24)
+        case .intercepted: Cost(allocations: 313, locks: 32)
+        case .timeout: Cost(allocations: 234, locks: 24)
         }
         #else
         switch self {
