@@ -31,7 +31,7 @@ extension AnyRequestOperation {
                     guard try isWanted() else { return }
                     return try await handling.conclude(try attempt.judge(answer, to: request), of: request)
                 } catch {
-                    // After a result, the transfers are cancelled before the task.
+                    // A result cancels the transfers first, and then this task: their error must not lead to a retry.
                     guard hasNoResult, try isWanted() else { return }
                     attempt = try await attempt.next(after: error, to: sent)
                 }

@@ -91,7 +91,8 @@ extension Attempt {
         var request = request
         guard let transport = try operation.handling.transport(for: &request) else { throw CancellationError() }
         let transfer = Transfer(request, because: next.cause, heads: next.heads, for: self)
-        // If only the end of the run can cancel the task, it cancels the transfer itself, and the task isn't observed.
+        // Without interceptors, only the end of the run cancels the task, and it also cancels the transfer itself. So no
+        // cancellation handler is needed.
         let isShielded = configuration.interceptors.isEmpty
         return try await transfer.answer(over: transport, for: self, isShielded: isShielded)
     }

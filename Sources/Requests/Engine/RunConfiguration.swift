@@ -5,8 +5,8 @@ import Foundation
 
 /// The settings of a run: those of the request, and the environment's where the request has none.
 ///
-/// Only this type applies that rule. Requests without settings of their own share the configuration of their
-/// environment, so most requests create none.
+/// Only this type applies that rule. Requests without settings of their own share one configuration, which their client
+/// creates whenever its environment changes: ``RequestEnvironment/shareConfiguration()``.
 final class RunConfiguration: Sendable {
     let environment: RequestEnvironment
     /// The options of the request.

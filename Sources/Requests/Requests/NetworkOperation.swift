@@ -73,7 +73,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         return true
     }
 
-    /// Does nothing: the run of a request begins when its operation has started.
+    /// Does nothing: the engine begins the run of a request itself, before this would be called.
     public final override func execute() {}
 
     final func resolve() throws -> RunConfiguration? {

@@ -135,7 +135,8 @@ public struct OperationConfiguration<R: NetworkRequest>: Sendable {
     public var transport: any HTTPTransport
     /// The settings that it inherits.
     public var environment: RequestEnvironment
-    /// What becomes of the response; the class of the operation sets it.
+    /// How the request is built and the response is handled: in memory, unless a subclass sets another one in its
+    /// initializer.
     var kind: any ResponseHandling.Type = MemoryHandling<R>.self
 
     /// Makes a configuration.
