@@ -262,7 +262,9 @@ extension RequestQueue {
         return operation
     }
 
-    /// Adds an operation, which first waits for its turn if it is exclusive. Every operation is added here.
+    /// Adds an operation.
+    ///
+    /// This is the only way to a queue. An exclusive operation first waits for its turn.
     ///
     /// - Parameters:
     ///   - operation: The operation; on no queue yet.

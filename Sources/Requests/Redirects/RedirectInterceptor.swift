@@ -7,14 +7,22 @@ import Foundation
 struct RedirectInterceptor: Interceptor {
     let policy: RedirectPolicy
 
-    func intercept(_ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain) async throws -> RawResponse {
+    func intercept(
+        _ request: HTTPRequest,
+        context: InterceptorContext,
+        next: InterceptorChain
+    ) async throws -> RawResponse {
         let answer = try await next(request)
         guard RedirectPolicy.statuses.contains(answer.status) else { return answer }
         return try await follow(answer, to: request, next)
     }
 
     @inline(never)
-    private func follow(_ answer: RawResponse, to request: HTTPRequest, _ next: InterceptorChain) async throws -> RawResponse {
+    private func follow(
+        _ answer: RawResponse,
+        to request: HTTPRequest,
+        _ next: InterceptorChain
+    ) async throws -> RawResponse {
         var machine = RedirectMachine(policy: policy)
         let next = next.because(.redirect)
         var (answer, request) = (answer, request)
