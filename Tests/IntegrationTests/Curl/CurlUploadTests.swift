@@ -284,7 +284,32 @@ extension OverLoopback {
             transport.close()
 
             #expect(transcript.text == "whole", "\(String(describing: transcript.error))")
-            #expect(bodies.withLock { $0 } == [Self.rewound])
+            #expect(bodies.withLock { $0 == [Self.rewound] })
+            #expect(transcript.violations == [])
+        }
+
+        /// The connection ends while the body has no bytes: libcurl doesn't notice that, and is told.
+        @Test func bodyThatWaitsForBytesIsSentFromItsStartOnAnotherConnection() async throws {
+            let bodies = Locked<[String]>([])
+            let server = try Self.quitter(bodies)
+            let url = URL(string: "http://127.0.0.1:\(server.port)/")!
+            let content = Data(Self.rewound.utf8)
+            let (pipe, isFirst) = (try StalledPipe(of: 6000), Locked(true))
+            let body = HTTPBody.Stream(length: Int64(content.count)) {
+                let isFirst = isFirst.withLock { isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                }
+                return isFirst ? try pipe.input() : InputStream(data: content)
+            }
+            let transport = CurlTransport()
+            #expect(await transport.run(url).text == "hi")
+
+            let transcript = await transport.run(url, method: .put, body: .stream(body))
+            transport.close()
+
+            #expect(transcript.text == "whole", "\(String(describing: transcript.error))")
+            #expect(bodies.withLock { $0 == [Self.rewound] })
             #expect(transcript.violations == [])
         }
 

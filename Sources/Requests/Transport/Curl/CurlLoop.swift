@@ -265,7 +265,7 @@ final class CurlLoop: @unchecked Sendable {
             transfer.begin()
             entrance.enter(transfer)
         case .stop(let transfer, let reason):
-            stop(transfer, reason)
+            if reason != .peerEnded || !sendAgainWithoutPeer(transfer) { stop(transfer, reason) }
         case .update(let transfer):
             update(transfer)
         case .found(let question, let found):
@@ -376,6 +376,16 @@ final class CurlLoop: @unchecked Sendable {
         } else {
             guard transfer.beginAgain() else { return false }
         }
+        return renew(transfer, in: multi)
+    }
+
+    /// Sends a request once more whose kept connection has ended; `false` if it can't be.
+    private func sendAgainWithoutPeer(_ transfer: CurlTransfer) -> Bool {
+        guard let multi, isActive(transfer), transfer.beginAgainWithoutPeer() else { return false }
+        return renew(transfer, in: multi)
+    }
+
+    private func renew(_ transfer: CurlTransfer, in multi: CurlMulti) -> Bool {
         _ = ccurl_multi_remove(multi, transfer.easy)
         return ccurl_multi_add(multi, transfer.easy) == 0
     }

@@ -126,8 +126,7 @@ extension CurlTransfer {
     func beginAgain() -> Bool {
         guard state.isUnanswered else { return false }
         // A kept connection may turn out to be closed before anything was sent on it.
-        let isKept = wasSent && ccurl_easy_long(easy, CCURL_INFO_NUM_CONNECTS) == 0 && restarts < Self.mostRestarts
-        let wasSentInPart = !isKept || ccurl_easy_long(easy, CCURL_INFO_REQUEST_SIZE) > 0
+        let wasSentInPart = !usesKeptConnection || ccurl_easy_long(easy, CCURL_INFO_REQUEST_SIZE) > 0
         guard state.beginAgain(wasSentInPart: wasSentInPart), restarts < Self.mostRefusals, body?.rewind() ?? true
         else { return false }
         restart()
@@ -135,6 +134,22 @@ extension CurlTransfer {
         if !wasSentInPart { options.avoidConnections(handle) }
         (connection, stream) = (nil, nil)
         return true
+    }
+
+    /// Prepares a transfer to be sent again whose kept connection has ended; `false` if a repetition may do harm, or if
+    /// this happened too often.
+    ///
+    /// libcurl does the same, but only when the content of the request has bytes again.
+    func beginAgainWithoutPeer() -> Bool {
+        guard isIdempotent, state.isUnanswered, usesKeptConnection, body?.rewind() ?? true else { return false }
+        restart()
+        (connection, stream) = (nil, nil)
+        return true
+    }
+
+    /// Whether it was given a kept connection, which may have been closed meanwhile.
+    private var usesKeptConnection: Bool {
+        wasSent && ccurl_easy_long(easy, CCURL_INFO_NUM_CONNECTS) == 0 && restarts < Self.mostRestarts
     }
 
     /// Prepares a transfer to be sent again of which nothing was sent; `false` if this happened too often.

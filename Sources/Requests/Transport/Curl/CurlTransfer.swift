@@ -397,6 +397,8 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
             // The user of the connection may have an answer to what has just arrived.
             change { $0.isUnwatched = true }
         } else if isOver || !state.hasHead || socket.map({ ccurl_has_ended($0.descriptor) }) == true {
+            // It doesn't wait any more, also if it is sent again. Its end may be noticed once more meanwhile.
+            paused.remove(.body)
             loop.submit(.stop(self, .peerEnded))
         } else if !destination.isSecure {
             state.endResponse()

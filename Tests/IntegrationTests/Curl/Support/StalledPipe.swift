@@ -29,10 +29,13 @@ final class StalledPipe: Sendable {
 
     /// A body of a length that reads from the pipe.
     func body(length: Int64?) -> HTTPBody.Stream {
-        HTTPBody.Stream(length: length) { [path] in
-            guard let input = InputStream(fileAtPath: path) else { throw CocoaError(.fileNoSuchFile) }
-            return input
-        }
+        HTTPBody.Stream(length: length) { [self] in try input() }
+    }
+
+    /// Opens the pipe for reading.
+    func input() throws -> InputStream {
+        guard let input = InputStream(fileAtPath: path) else { throw CocoaError(.fileNoSuchFile) }
+        return input
     }
 }
 #endif
