@@ -32,8 +32,8 @@ extension AnyRequestOperation: InterceptedRun {
         through next: InterceptorChain,
         _ work: @escaping @Sendable (InterceptorChain) async throws -> RawResponse
     ) {
-        // It has the options of this run, and no interceptors, validators and retries: only `work` waits for its
-        // response. It doesn't retain this operation, which may be over long before.
+        // The continued run has the options of this one, but no interceptors, validators and retries, because only
+        // `work` waits for its response. It must not retain this operation, which may finish long before.
         let continuation = ContinuationInterceptor(
             configuration: configuration,
             chain: Array(next.remaining),
@@ -77,7 +77,7 @@ private struct ContinuationInterceptor: Interceptor {
 extension InterceptorContext {
     /// Sends a request that outlives the operation, one at a time for a resource.
     ///
-    /// Use it for work beyond this one request: to validate a stored answer while a stale one is used, or to prefetch a
+    /// Use it for work beyond this one request: to validate a stored response while a stale one is used, or to prefetch a
     /// configuration. It runs as with ``send(_:)``, but the operation doesn't wait for it, and cancelling the operation
     /// doesn't cancel it. It ends with the client of the operation, and all clients derived from that.
     ///

@@ -9,7 +9,7 @@ extension Attempt {
     ///
     /// The decision depends on the request that would be sent again, whatever redirects it went through.
     ///
-    /// - Throws: The failure, if there is to be no other attempt.
+    /// - Throws: The failure, if no other attempt follows.
     func next(
         after failure: RunFailure,
         to request: HTTPRequest?

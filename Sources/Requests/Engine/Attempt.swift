@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// One attempt of a run: makes the request, sends it through the chain, and judges the answer.
+/// One attempt of a run: builds the request, sends it through the chain, and judges the response.
 struct Attempt: Sendable {
     /// The number of the attempt, from 1; redirects and further parts of a download don't count.
     let number: Int
@@ -55,7 +55,7 @@ struct Attempt: Sendable {
 
     // MARK: Build
 
-    /// Makes the request: builds it, adds inherited settings, authenticates it, and lets the interceptors adapt it.
+    /// Builds the request, adds inherited settings, authenticates it, and lets the interceptors adapt it.
     @inline(never)
     func makeRequest() async throws(RunFailure) -> HTTPRequest {
         if number > 1 { operation.author = nil }
@@ -134,7 +134,7 @@ struct Attempt: Sendable {
             if operation.author != nil { operation.author = nil }
             return value
         } catch let error as RequestError {
-            // It says itself what has happened, and may come from anywhere below.
+            // Such an error says itself what has happened, and may come from a later interceptor.
             throw error
         } catch {
             if operation.author == nil { operation.author = NestingContext.Author(placed.interceptor).type }
@@ -158,8 +158,8 @@ struct Attempt: Sendable {
     func begin(isShared: Bool) throws -> InterceptorChain {
         if number > 1 {
             operation.record { $0.beginAttempt() }
-            // Otherwise the content of a failed attempt would be kept as long as the operation.
-            // A transfer that a task has left running needs its content.
+            // The content of a failed attempt isn't needed any more. A running transfer, whose task an interceptor has
+            // left behind, still needs its content.
             for transfer in operation.record.transfers where transfer.isOver { transfer.forgetContent() }
         }
         let interceptors = isShared ? configuration.sharingChain : configuration.chain
@@ -178,7 +178,7 @@ struct Attempt: Sendable {
 
     // MARK: Judge
 
-    /// Lets the interceptors transform an answer, and the validators judge it.
+    /// Lets the interceptors transform a response, and the validators judge it.
     ///
     /// Content that was delivered elsewhere can't be judged. Its head was, before the delivery.
     func judge(_ answer: RawResponse, to request: HTTPRequest) throws(RunFailure) -> RawResponse {
@@ -209,8 +209,8 @@ struct Attempt: Sendable {
                 context.accepts(response.status) ? .retryLimitReached : .unacceptableStatus
             throw RunFailure(error, in: .validating, response: response, recourse: .strategy(strategy, limit: limit))
         }
-        // Content that was refused by its head isn't at its destination, and may have been cut: it stays refused, also
-        // by a validator that accepts it the second time.
+        // Content that was refused by its head isn't at its destination, and may have been cut: it stays refused,
+        // even if a validator accepts it the second time.
         if operation.kind.content != .inMemory {
             let cut = RequestError(.rejected, phase: .validating, reason: "only the beginning of the content was read")
             let isAccepted = operation.handling.acceptsHead(response.head)

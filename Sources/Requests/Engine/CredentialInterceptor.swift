@@ -5,14 +5,14 @@ import Foundation
 
 /// Answers a challenge to a request that a redirect has made, and sends that request again, not the original one.
 ///
-/// Interceptors for a name and a password answer every challenge here. Those with a refreshed credential answer a
-/// challenge to the operation's own request by a retry, which makes the request again. After a redirect, a retry would
-/// repeat the operation's own request: a payment, whose answer was a redirect to its receipt, would be made twice.
+/// Interceptors for a name and a password answer every challenge here. Interceptors with a refreshed credential answer
+/// a challenge to the operation's own request by a retry, which builds the request again. After a redirect, a retry
+/// would repeat the operation's own request. A payment that was redirected to its receipt would be made twice.
 struct CredentialInterceptor: Interceptor {
     private let authenticating: [any HopAuthenticating]
     private let answering: [(interceptor: any ChallengeAnswering, position: Int)]
 
-    /// Creates one from the interceptors that answer challenges; `nil` without such interceptors.
+    /// Creates an interceptor from those that answer challenges; `nil` if there are none.
     init?(_ interceptors: [PlacedInterceptor]) {
         guard !interceptors.isEmpty else { return nil }
         authenticating = interceptors.compactMap { $0.interceptor as? any HopAuthenticating }

@@ -87,11 +87,11 @@ protocol ResponseHandling: Sendable {
 
 /// Where the content of a response goes.
 enum ContentDelivery: Sendable {
-    /// It is collected in memory, up to the limit. A cache may provide it, and several operations may share it.
+    /// In memory, up to the limit. A cache may provide the content, and several operations may share it.
     case inMemory
-    /// A receiver gets it as it arrives.
+    /// To a receiver, as the content arrives.
     case streamed
-    /// A receiver gets it as it arrives, and it may have no end, like an event stream.
+    /// To a receiver, as the content arrives. The content may have no end, as in an event stream.
     case openEnded
 }
 

@@ -114,7 +114,7 @@ final class RunConfiguration: Sendable {
         heads: HeadObserver? = nil
     ) {
         var options = other.options
-        // The operations that wait for it have their turns.
+        // The operations that wait for the continued run already hold their categories.
         (options.validatesStatus, options.exclusivity) = (false, [])
         (environment, self.options) = (other.environment, options)
         (deadline, retry, self.limits) = (nil, .never, limits ?? other.limits)

@@ -5,7 +5,7 @@ import Foundation
 
 /// The failure of an attempt, with the rule that may lead to another one.
 ///
-/// An object, since room for a failure is kept in every function that may throw one.
+/// It is an object because every function that throws a failure reserves space for it.
 final class RunFailure: Error {
     enum Recourse: Sendable {
         /// None: the failure is the operation's.
@@ -42,7 +42,7 @@ final class RunFailure: Error {
         self.recourse = recourse
     }
 
-    /// Makes the failure of a chain: an error of the library's own may have a remedy.
+    /// Wraps an error of the chain, which is eligible for retry only if it is the library's own.
     convenience init(sending error: any Error) {
         if let error = error as? RequestError {
             self.init(error, in: error.phase, recourse: .policies)

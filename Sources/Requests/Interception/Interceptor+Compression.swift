@@ -55,7 +55,7 @@ extension HTTPRequest {
         guard compressed.count < data.count else { return }
         body = HTTPBody(.data(compressed), headers: body.headers, mandatoryHeaders: body.mandatoryHeaders)
         headers[.contentEncoding] = "gzip"
-        // It was that of the body before.
+        // The field had the length of the uncompressed body.
         headers.remove(.contentLength)
     }
 }

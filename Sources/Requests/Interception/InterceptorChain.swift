@@ -5,10 +5,9 @@ import Foundation
 
 /// The rest of the chain after an interceptor, which sends a request on, and returns its response.
 ///
-/// It may be called never, once, or several times, also concurrently, while its interceptor runs. Each call sends the
-/// request: the operation's transfers and monitors show one more, but it doesn't count towards a retry limit.
-/// After the interceptor has returned, and after the operation has its result, it throws an error of code `cancelled`,
-/// and nothing is sent.
+/// An interceptor may call the chain once, never, or several times, even concurrently. Each call sends the request: the
+/// operation's transfers and monitors show one more, but it doesn't count towards a retry limit. After the interceptor
+/// has returned, or the operation has its result, a call sends nothing and throws an error of code `cancelled`.
 ///
 /// A status that isn't 2xx is a response, not an error.
 public struct InterceptorChain: Sendable {
@@ -17,7 +16,7 @@ public struct InterceptorChain: Sendable {
     private let run: any InterceptedRun
     /// The closures that are called with the heads of responses, innermost first.
     private(set) var heads: HeadObserver?
-    /// What a request passes first that a caller's interceptor sends; `nil` for built-in interceptors.
+    /// Checks the requests that a caller's interceptor sends; `nil` for built-in interceptors.
     private var permit: (any Interceptor & AnyObject)?
     // Small, because each interceptor of a waiting request has a chain in its frame.
     private let attempt: Int32
@@ -52,7 +51,7 @@ public struct InterceptorChain: Sendable {
     /// - Parameters:
     ///   - request: The request, which may differ from the one that the interceptor got.
     ///   - onHead: Called with the head of each response that arrives, before its content, on a thread that must not be
-    ///     blocked; also if the content then fails to arrive.
+    ///     blocked. The content may still fail to arrive.
     /// - Returns: The response, when its content is complete.
     /// - Throws: An error that keeps the response from arriving: one of the transport or of another interceptor, or one
     ///   of code `cancelled`. A status that isn't 2xx is no error.
@@ -95,7 +94,7 @@ public struct InterceptorChain: Sendable {
         return chain
     }
 
-    /// Returns the same chain for an interceptor of a caller, whose requests pass another one first.
+    /// Returns the same chain for a caller's interceptor, whose requests must pass another interceptor first.
     func permitted(by permit: any Interceptor & AnyObject) -> InterceptorChain {
         var chain = self
         chain.permit = permit

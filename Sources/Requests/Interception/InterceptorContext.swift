@@ -61,8 +61,9 @@ public struct InterceptorContext: Sendable {
 
     /// The request that the method is about; `nil` in ``Interceptor/adapt(_:context:)``, which gets it as an argument.
     ///
-    /// In ``Interceptor/intercept(_:context:next:)`` it is the one to send. For a retry it is the request that would be sent again, whatever redirects it went through. For a response to be
-    /// transformed, it is the one that the redirects have led to.
+    /// In ``Interceptor/intercept(_:context:next:)``, it is the request to send. For a retry, it is the request that
+    /// would be sent again, whatever redirects it went through. For a response to be transformed, it is the request
+    /// that the redirects have led to.
     public var request: HTTPRequest? { subject?.request }
 
     /// Records that a default implementation ran, for `urlRequest(for:)`.
@@ -88,7 +89,8 @@ public struct InterceptorContext: Sendable {
     /// that are added to a client or an `OperationQueue` meanwhile. But there, interceptors that are structures can't
     /// be identified, and have to ignore their own requests.
     ///
-    /// Of its ``RequestOptions``, only the user info counts. Such requests may be nested eight deep. Cancelling the operation cancels them.
+    /// Of its ``RequestOptions``, only the user info counts. Such requests may be nested eight deep. Cancelling the
+    /// operation cancels them.
     ///
     /// - Parameter request: The request; a relative address is resolved against the operation's base URL.
     /// - Returns: The response, with an acceptable status.
@@ -112,7 +114,7 @@ extension InterceptorContext: CustomStringConvertible, CustomReflectable {
 
 /// What an operation does for the interceptors of its run.
 ///
-/// It is a protocol, because the engine is above the interceptors: it uses them, and not the other way round.
+/// A protocol, because interceptors are in a lower layer than the engine.
 protocol InterceptedRun: AnyObject, Sendable {
     /// The identifier of the request; `nil` before it was created.
     var identifier: String? { get }
@@ -153,7 +155,7 @@ struct InterceptedSettings: Sendable {
     var scope: NestingContext?
 }
 
-/// A run that sends nothing, for contexts that are created for tests and to try an interceptor.
+/// A run that sends nothing, for contexts of tests.
 final class UnsentRun: InterceptedRun {
     let identifier: String?
     let settings: InterceptedSettings

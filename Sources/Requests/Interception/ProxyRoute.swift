@@ -11,7 +11,7 @@ struct ProxyRoute: Sendable, Hashable {
     private weak var transport: (any AnyObject & Sendable)?
     private let identity: ObjectIdentifier
 
-    /// Makes the route over a transport that can send credentials to a proxy.
+    /// Creates the route over a transport that can send credentials to a proxy.
     init(over transport: any AnyObject & Sendable) {
         self.transport = transport
         identity = ObjectIdentifier(transport)

@@ -22,9 +22,9 @@ import Foundation
 /// #7 succeeded
 /// ```
 ///
-/// The number is ``OperationInfo/id``, and behind the point that of the transfer. Values whose names mark them as secrets
-/// are redacted: the article *Observing requests* has the rule. Texts from a server or a user are shown in one line,
-/// with control characters escaped, so that they can't forge a line or control a terminal.
+/// The number is ``OperationInfo/id``, followed by a point and the number of the transfer. Values whose names mark them
+/// as secrets are redacted: the article *Observing requests* has the rule. Strings from a server or a user are shown in
+/// one line, with control characters escaped, so that they can't forge a line or control a terminal.
 public struct ConsoleMonitor: EventMonitor {
     /// The amount of printed details.
     public enum Level: Sendable, Hashable, CaseIterable, Comparable {

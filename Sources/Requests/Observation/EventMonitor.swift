@@ -47,7 +47,7 @@ import Foundation
 ///   begun.
 /// - Operations that share a transfer report none of their own: it has an operation of its own, which is on no queue,
 ///   and `operationJoined` names it to each waiting operation, at most once. They do have transfers if the request turns
-///   out not to be shareable. An answer from a ``ResponseCache`` is no transfer either.
+///   out not to be shareable. A response from a ``ResponseCache`` is no transfer either.
 /// - Events of different operations come in any order, and at the same time on several threads.
 ///
 /// ## Requirements

@@ -262,9 +262,9 @@ extension RequestQueue {
         return operation
     }
 
-    /// Adds an operation.
+    /// Adds an operation, after it has joined the queues of its exclusive categories.
     ///
-    /// This is the only way to a queue. An exclusive operation first waits for its turn.
+    /// Every function that adds an operation ends here.
     ///
     /// - Parameters:
     ///   - operation: The operation; on no queue yet.
@@ -300,7 +300,7 @@ extension OperationQueue: AdmittingQueue {
 // MARK: - Exclusivity
 
 extension RequestQueue {
-    /// Makes an exclusive operation wait for its turn, after the groups that it is added to.
+    /// Makes an exclusive operation wait for its categories, after the groups that it is added to.
     private func takePlace(_ operation: Operation, in categories: Set<ExclusiveCategory>) {
         var categories = categories
         if let request = operation as? AnyRequestOperation {

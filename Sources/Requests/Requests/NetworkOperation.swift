@@ -10,7 +10,7 @@ import Foundation
 /// override ``process(_:)``, and name the subclass as the request's `OperationType`.
 // Sendable: Operation requires restating it; nothing is added here.
 open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked Sendable {
-    /// Makes an operation.
+    /// Creates an operation.
     ///
     /// The deadline, if there is one, counts from here.
     public required init(_ configuration: OperationConfiguration<R>) {

@@ -21,7 +21,7 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
     /// The connection that was upgraded last.
     fileprivate let upgraded = Locked<SocketCore?>(nil)
 
-    /// Makes an operation.
+    /// Creates an operation.
     public required init(_ configuration: OperationConfiguration<R>) {
         var configuration = configuration
         configuration.kind = SocketHandling<R>.self

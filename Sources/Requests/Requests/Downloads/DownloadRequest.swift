@@ -111,7 +111,7 @@ extension DownloadRequest where Success == Download.File {
 open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecked Sendable {
     fileprivate let download = Locked<PartialDownload?>(nil)
 
-    /// Makes an operation.
+    /// Creates an operation.
     public required init(_ configuration: OperationConfiguration<R>) {
         var configuration = configuration
         configuration.kind = FileHandling<R>.self

@@ -52,7 +52,7 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
         let stream: ResponseStream
     }
 
-    /// Makes an operation.
+    /// Creates an operation.
     public required init(_ configuration: OperationConfiguration<R>) {
         // Made here, for the task-locals of the caller; it waits for the head of the response.
         let task = Task { [stream] in
