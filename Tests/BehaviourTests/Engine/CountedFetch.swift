@@ -36,11 +36,11 @@ enum CountedFetch: String, CaseIterable {
         }
         #else
         switch self {
-        case .queue: Cost(allocations: 39, locks: 21)
-        case .client: Cost(allocations: 43, locks: 24)
-        case .get: Cost(allocations: 46, locks: 24)
-        case .intercepted: Cost(allocations: 74, locks: 32)
-        case .timeout: Cost(allocations: 48, locks: 24)
+        case .queue: Cost(allocations: 38, locks: 21)
+        case .client: Cost(allocations: 41, locks: 24)
+        case .get: Cost(allocations: 44, locks: 24)
+        case .intercepted: Cost(allocations: 66, locks: 32)
+        case .timeout: Cost(allocations: 46, locks: 24)
         }
         #endif
     }
