@@ -23,10 +23,10 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         var isSpent = false
     }
 
-    private struct State: Published {
+    private struct State: Broadcasting {
         var machine: Machine
         var nextID = 0
-        var bulletin = Bulletin<Credential?>()
+        var broadcaster = Broadcaster<Credential?>()
     }
 
     private let state: Locked<State>
@@ -45,7 +45,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
     ) {
         var state = State(machine: Machine(credential, window: window))
         if let onChange {
-            _ = state.bulletin.add { if let credential = $0 { onChange(credential) } }
+            _ = state.broadcaster.add { if let credential = $0 { onChange(credential) } }
         }
         self.state = Locked(state)
         self.isRefusal = isRefusal
@@ -70,10 +70,10 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
             )
             let outcome = body(&state.machine)
             let isChanged = state.machine.changes != changes
-            let skipped = isChanged ? state.bulletin.post(state.machine.credential) : nil
+            let skipped = isChanged ? state.broadcaster.publish(state.machine.credential) : nil
             return (outcome, (credential, failure, skipped))
         }
-        state.tell()
+        state.notifyObservers()
         return withExtendedLifetime(former) { outcome }
     }
 

@@ -43,9 +43,9 @@ public final class Connectivity: Sendable {
         public var isConnected: Bool { self != .disconnected }
     }
 
-    private struct State: Published {
+    private struct State: Broadcasting {
         var status: Status
-        var bulletin = Bulletin<Status>()
+        var broadcaster = Broadcaster<Status>()
     }
 
     private let state: Locked<State>
@@ -61,8 +61,8 @@ public final class Connectivity: Sendable {
     }
 
     deinit {
-        state.withLock { $0.bulletin.close() }
-        state.tell()
+        state.withLock { $0.broadcaster.close() }
+        state.notifyObservers()
     }
 
     /// The state; setting a connected one resumes all operations that wait for a network.
@@ -70,10 +70,10 @@ public final class Connectivity: Sendable {
         get { state.withLock { $0.status } }
         set {
             state.withLock { state in
-                if newValue != state.status { state.bulletin.post(newValue) }
+                if newValue != state.status { state.broadcaster.publish(newValue) }
                 state.status = newValue
             }
-            state.tell()
+            state.notifyObservers()
         }
     }
 
@@ -93,13 +93,13 @@ public final class Connectivity: Sendable {
     private func subscription() -> (updates: AsyncStream<Status>, continuation: AsyncStream<Status>.Continuation) {
         let (updates, continuation) = AsyncStream.makeStream(of: Status.self, bufferingPolicy: .bufferingNewest(1))
         let id = state.withLock { state in
-            if state.bulletin.last == nil { state.bulletin.post(state.status) }
-            return state.bulletin.add { status in
+            if state.broadcaster.latest == nil { state.broadcaster.publish(state.status) }
+            return state.broadcaster.add { status in
                 if let status { continuation.yield(status) } else { continuation.finish() }
             }
         }
-        continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.bulletin.remove(id) } }
-        state.tell()
+        continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.broadcaster.remove(id) } }
+        state.notifyObservers()
         return (updates, continuation)
     }
 

@@ -123,13 +123,18 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
         for transfer in record.transfers { passPause(to: transfer) }
     }
 
-    /// Pauses or resumes a transfer, until it knows the newest wish: another thread may change that meanwhile.
+    /// Pauses or resumes a transfer, and again if another thread has changed its mind in the meantime.
     final func passPause(to transfer: Transfer) {
         var passed: Bool?
-        while let wish = core.withLock({ $0.run.isPaused == passed ? nil : $0.run.isPaused }) {
-            transfer.flow.set(.user, wish)
-            passed = wish
-        }
+        func next(_ core: inout OperationCore) -> Bool? { core.run.isPaused == passed ? nil : core.run.isPaused }
+        core.drain(
+            next: next,
+            completed: { _ in },
+            perform: { isPaused in
+                transfer.flow.set(.user, isPaused)
+                passed = isPaused
+            }
+        )
     }
 
     final override func outcome(of result: OperationCore.AnyResult?) -> OperationEvent.Outcome {

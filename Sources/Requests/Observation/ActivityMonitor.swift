@@ -31,16 +31,12 @@ public final class ActivityMonitor: EventMonitor {
 
     /// Counts the operation from its creation to its end.
     public func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {
-        var change: Bool?
         switch event {
-        case .operationCreated: change = state.withLock { $0.change { $0.operations.insert(operation.id) } }
-        case .operationEnded: change = state.withLock { $0.change { $0.operations.remove(operation.id) } }
+        case .operationCreated: state.withLock { _ = $0.operations.insert(operation.id) }
+        case .operationEnded: state.withLock { _ = $0.operations.remove(operation.id) }
         default: return
         }
-        while let isActive = change {
-            onChange(isActive)
-            change = state.withLock { $0.change { ($0.isReportedActive, $0.isReporting) = (isActive, false) } }
-        }
+        state.drain(next: { $0.next() }, completed: { $0.isReporting = false }, perform: onChange)
     }
 
     private struct State: Sendable {
@@ -48,13 +44,11 @@ public final class ActivityMonitor: EventMonitor {
         var isReportedActive = false
         var isReporting = false
 
-        /// Changes the state, and returns the activity to report, to one caller at a time: while it reports, no other
-        /// is asked to.
-        mutating func change<Result>(_ change: (inout State) -> Result) -> Bool? {
-            _ = change(&self)
+        /// Returns the activity to report; `nil` if it was reported, or if another thread is reporting.
+        mutating func next() -> Bool? {
             guard !isReporting, isReportedActive == operations.isEmpty else { return nil }
-            isReporting = true
-            return !operations.isEmpty
+            (isReporting, isReportedActive) = (true, !operations.isEmpty)
+            return isReportedActive
         }
     }
 }

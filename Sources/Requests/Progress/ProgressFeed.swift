@@ -5,9 +5,9 @@ import Foundation
 
 /// Reports the progress of one direction of an operation's transfers to its observers.
 final class ProgressFeed: Sendable {
-    private struct State: Published {
+    private struct State: Broadcasting {
         var meter = ProgressMeter()
-        var bulletin = Bulletin<TransferProgress>()
+        var broadcaster = Broadcaster<TransferProgress>()
         /// Whether the bytes of the present transfer count.
         var isCounting = false
         /// The byte count of the current transfer, which may be less than the reported one.
@@ -90,15 +90,15 @@ final class ProgressFeed: Sendable {
     /// Adds an observer, which receives the last progress, if there is one, and all later ones; returns the number with
     /// which it is removed.
     @discardableResult
-    func observe(_ reader: @escaping Bulletin<TransferProgress>.Reader) -> Int {
-        let id = state.withLock { $0.bulletin.add(reader) }
-        state.tell()
+    func observe(_ reader: @escaping Broadcaster<TransferProgress>.Observer) -> Int {
+        let id = state.withLock { $0.broadcaster.add(reader) }
+        state.notifyObservers()
         return id
     }
 
     /// Removes an observer.
     func remove(_ id: Int) {
-        state.withLock { $0.bulletin.remove(id) }
+        state.withLock { $0.broadcaster.remove(id) }
     }
 
     // MARK: Reporting
@@ -108,13 +108,13 @@ final class ProgressFeed: Sendable {
         let (wait, timer) = state.withLock { state -> (Duration?, DelayedAction?) in
             guard !state.isOver else { return (nil, nil) }
             let news = change(&state, time)
-            if let news { state.bulletin.post(news) }
+            if let news { state.broadcaster.publish(news) }
             guard state.isOver else { return (state.startTimer(at: time), nil) }
-            state.bulletin.close()
+            state.broadcaster.close()
             defer { state.timer = nil }
             return (nil, state.timer)
         }
-        state.tell()
+        state.notifyObservers()
         timer?.cancel()
         if let wait { startTimer(wait) }
     }

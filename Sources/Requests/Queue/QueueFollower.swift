@@ -5,18 +5,18 @@ import Foundation
 
 /// Observes all operations of a queue, from the first request for their progress.
 final class QueueFollower: Sendable {
-    private struct State: Published {
+    private struct State: Broadcasting {
         /// Whether the progress was requested: nothing is observed before.
         var isObserving = false
         var meter = QueueMeter()
-        var bulletin = Bulletin<QueueProgress>()
+        var broadcaster = Broadcaster<QueueProgress>()
     }
 
     private let state = Locked(State())
 
     deinit {
-        state.withLock { $0.bulletin.close() }
-        state.tell()
+        state.withLock { $0.broadcaster.close() }
+        state.notifyObservers()
     }
 
     /// Observes an operation that is about to be added, if the progress is observed.
@@ -48,13 +48,13 @@ final class QueueFollower: Sendable {
         start(operations)
         return AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let id = state.withLock { state in
-                state.bulletin.post(state.meter.progress)
-                return state.bulletin.add { progress in
+                state.broadcaster.publish(state.meter.progress)
+                return state.broadcaster.add { progress in
                     if let progress { continuation.yield(progress) } else { continuation.finish() }
                 }
             }
-            continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.bulletin.remove(id) } }
-            state.tell()
+            continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.broadcaster.remove(id) } }
+            state.notifyObservers()
         }
     }
 
@@ -70,10 +70,10 @@ final class QueueFollower: Sendable {
     private func change<Result: Sendable>(_ change: @Sendable (inout QueueMeter) -> Result) -> Result {
         let result = state.withLock { state in
             let result = change(&state.meter)
-            state.bulletin.post(state.meter.progress)
+            state.broadcaster.publish(state.meter.progress)
             return result
         }
-        state.tell()
+        state.notifyObservers()
         return result
     }
 }

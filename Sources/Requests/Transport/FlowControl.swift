@@ -18,18 +18,21 @@ struct FlowControl: Sendable {
 
     private struct State: Sendable {
         var reasons: Reasons = []
-        var pauses = Level()
+        var pauses = LatestFlag()
         var handle: (any TransferHandle)?
         var isOver = false
         var isCancelled = false
 
         /// A call of the handle.
-        typealias Pass = (handle: any TransferHandle, pauses: Bool)
+        struct Call: Sendable {
+            let handle: any TransferHandle
+            let pauses: Bool
+        }
 
-        /// The next call of the handle; `nil` if none is needed, or another thread makes it.
-        mutating func next() -> Pass? {
+        /// The next call of the handle; `nil` if none is due, or if another thread makes it.
+        mutating func next() -> Call? {
             guard let handle, let pauses = pauses.next(!reasons.isEmpty) else { return nil }
-            return (handle, pauses)
+            return Call(handle: handle, pauses: pauses)
         }
     }
 
@@ -39,14 +42,14 @@ struct FlowControl: Sendable {
     func attach(_ handle: any TransferHandle) {
         // The former handle, which this one may wrap, is released outside of the lock.
         let (isCancelled, former, next) = state.withLock { state in
-            guard !state.isOver else { return (false, nil as (any TransferHandle)?, nil as State.Pass?) }
+            guard !state.isOver else { return (false, nil as (any TransferHandle)?, nil as State.Call?) }
             let former = state.handle
             state.handle = handle
             return (state.isCancelled, former, state.next())
         }
         withExtendedLifetime(former) {}
         if isCancelled { handle.cancel() }
-        pass(next)
+        pass(from: next)
     }
 
     /// Releases the handle of a transfer that is over; `false` if it was already over.
@@ -77,18 +80,18 @@ struct FlowControl: Sendable {
             if isWanted { state.reasons.insert(reason) } else { state.reasons.remove(reason) }
             return state.next()
         }
-        pass(next)
+        pass(from: next)
     }
 
-    /// Pauses or resumes the transfer, until the handle knows the newest wish.
-    private func pass(_ first: State.Pass?) {
-        var next = first
-        while let (handle, pauses) = next {
-            if pauses { handle.pause() } else { handle.resume() }
-            next = state.withLock { state in
-                state.pauses.endPassing()
-                return state.next()
+    /// Pauses or resumes the transfer, until the handle has the latest value.
+    private func pass(from first: State.Call?) {
+        state.drain(
+            first,
+            next: { $0.next() },
+            completed: { $0.pauses.didPass() },
+            perform: { call in
+                if call.pauses { call.handle.pause() } else { call.handle.resume() }
             }
-        }
+        )
     }
 }

@@ -148,10 +148,11 @@ final class SocketCore: TransferHandle {
         if wakes { source.wake() }
         for action in due { action() }
         if closes { limitClosing(to: Self.closingTime) }
-        while let isPaused = state.withLock({ $0.pauses.next($0.isFull) }) {
-            flow.set(.buffer, isPaused)
-            state.withLock { $0.pauses.endPassing() }
-        }
+        state.drain(
+            next: { $0.pauses.next($0.isFull) },
+            completed: { $0.pauses.didPass() },
+            perform: { flow.set(.buffer, $0) }
+        )
         return value
     }
 }

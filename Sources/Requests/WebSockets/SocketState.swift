@@ -10,7 +10,7 @@ struct SocketState: Sendable {
     typealias Action = @Sendable () -> Void
 
     var machine: WebSocketMachine
-    var pauses = Level()
+    var pauses = LatestFlag()
     var whenOver: Action?
     var due: [Action] = []
     /// The end of the messages, after those that wait to be consumed; `nil` as long as the socket is open.

@@ -17,13 +17,17 @@ final class StubTransfer: TransferHandle {
         /// Closures that stop the work of the transfer; `nil` once they were called.
         var stops: [@Sendable () -> Void]? = []
 
-        /// Adds an event; returns whether no other is being reported, so that the caller has to deliver it.
-        mutating func enqueue(_ event: TransferEvent) -> Bool {
+        mutating func enqueue(_ event: TransferEvent) {
             if case .head = event { hasHead = true }
             if case .end = event { hasEnded = true }
             pending.append(event)
-            defer { isReporting = true }
-            return !isReporting
+        }
+
+        /// Returns the next event; `nil` if there is none, or if another thread is reporting one.
+        mutating func next() -> TransferEvent? {
+            guard !isReporting, !pending.isEmpty else { return nil }
+            isReporting = true
+            return pending.removeFirst()
         }
     }
 
@@ -53,29 +57,28 @@ final class StubTransfer: TransferHandle {
         guard let hasHead else { return }
         for stop in takeStops() { stop() }
         let error = RequestError(code, phase: hasHead ? .receiving : .sending, reason: reason)
-        let isAlone = state.withLock { $0.enqueue(.end(error)) }
-        if isAlone { deliver() }
+        state.withLock { $0.enqueue(.end(error)) }
+        deliver()
     }
 
     /// Reports an event, unless the transfer has ended.
     func report(_ event: TransferEvent) {
-        let isAlone = state.withLock { $0.hasEnded ? false : $0.enqueue(event) }
-        if isAlone { deliver() }
+        state.withLock { state in
+            if !state.hasEnded { state.enqueue(event) }
+        }
+        deliver()
     }
 
     private func deliver() {
-        while let event = takePending() {
-            receive(event)
-            // The closures are released, since another transport's transfer among them holds this one.
-            if case .end = event { _ = takeStops() }
-        }
-    }
-
-    private func takePending() -> TransferEvent? {
-        state.withLock { state in
-            state.isReporting = !state.pending.isEmpty
-            return state.isReporting ? state.pending.removeFirst() : nil
-        }
+        state.drain(
+            next: { $0.next() },
+            completed: { $0.isReporting = false },
+            perform: { event in
+                receive(event)
+                // The closures are released, since another transport's transfer among them holds this one.
+                if case .end = event { _ = takeStops() }
+            }
+        )
     }
 
     /// Adds a closure that stops some work of the transfer; calls it at once if the transfer was cancelled.

@@ -117,7 +117,7 @@ final class StreamCore: ContentReceiver {
         var buffer: Buffer
         /// The number of received bytes.
         var count: Int64 = 0
-        var pauses = Level()
+        var pauses = LatestFlag()
         /// The reader of the last iteration over elements.
         var reader: (any AnyObject & Sendable)?
     }
@@ -233,10 +233,7 @@ final class StreamCore: ContentReceiver {
 
     /// Pauses or resumes the transfer, and closes the stream if a reply is its end.
     private func follow(_ reply: Buffer.Reply?) {
-        while let isPaused = state.withLock({ $0.pauses.next($0.buffer.isFull) }) {
-            setPaused(isPaused)
-            state.withLock { $0.pauses.endPassing() }
-        }
+        state.drain(next: { $0.pauses.next($0.buffer.isFull) }, completed: { $0.pauses.didPass() }, perform: setPaused)
         switch reply {
         case .success(nil)?: close()
         // The stream goes on for its first consumer.

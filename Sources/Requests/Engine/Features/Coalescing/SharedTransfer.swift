@@ -13,10 +13,18 @@ final class SharedTransfer: HTTPTransport {
     private struct Member: Sendable {
         let receive: @Sendable (TransferEvent) -> Void
         /// The number of events that it has received.
-        var told = 0
-        var isBeingTold = false
+        var deliveredEventCount = 0
+        var isReceiving = false
         var isPaused = false
         var isCancelled = false
+        /// Whether it has received the end.
+        var isOver = false
+    }
+
+    /// An event for a member.
+    private struct Delivery: Sendable {
+        let event: TransferEvent
+        let member: Member
     }
 
     private struct State: Sendable {
@@ -29,23 +37,32 @@ final class SharedTransfer: HTTPTransport {
         var lastID = 0
         /// The operations that wait, for their priorities.
         var waiting: [ObjectIdentifier: AnyRequestOperation] = [:]
-        var pauses = Level()
+        var pauses = LatestFlag()
         var isCancelled = false
         /// Whether one of the members was asked to store the answer.
         var isStored = false
 
         /// Returns the next event for a member; `nil` if it has to wait, or if another thread reports to it.
-        mutating func next(for id: Int) -> (event: TransferEvent, receive: @Sendable (TransferEvent) -> Void)? {
-            guard var member = members[id], !member.isBeingTold else { return nil }
-            defer { members[id] = member }
+        mutating func next(for id: Int) -> Delivery? {
+            guard var member = members[id], !member.isReceiving else { return nil }
+            let event: TransferEvent
             if member.isCancelled {
-                member.isBeingTold = true
-                return (.end(RequestError(.cancelled, phase: .receiving)), member.receive)
+                event = .end(RequestError(.cancelled, phase: .receiving))
+            } else {
+                guard !member.isPaused, member.deliveredEventCount < events.count else { return nil }
+                event = events[member.deliveredEventCount]
+                member.deliveredEventCount += 1
             }
-            guard !member.isPaused, member.told < events.count else { return nil }
-            member.isBeingTold = true
-            member.told += 1
-            return (events[member.told - 1], member.receive)
+            member.isReceiving = true
+            if case .end = event { member.isOver = true }
+            members[id] = member
+            return Delivery(event: event, member: member)
+        }
+
+        /// Records that a member has received an event; the last one ends its membership.
+        mutating func didDeliver(to id: Int) {
+            members[id]?.isReceiving = false
+            if members[id]?.isOver == true { members[id] = nil }
         }
 
         /// Returns whether the operation is to be paused or resumed; `nil` if neither, or if another thread does that.
@@ -173,7 +190,7 @@ final class SharedTransfer: HTTPTransport {
         // A paused transfer receives nothing until it is resumed.
         request.flow?.attach(membership)
         if let make { begin(make) }
-        settlePause()
+        updatePause()
         advance(id)
         return membership
     }
@@ -188,22 +205,25 @@ final class SharedTransfer: HTTPTransport {
 
     /// Reports outstanding events to a member.
     private func advance(_ id: Int) {
-        while let (event, receive) = state.withLock({ $0.next(for: id) }) {
-            receive(event)
-            let isOver = if case .end = event { true } else { false }
-            let former = state.withLock { state in
-                state.members[id]?.isBeingTold = false
-                return isOver ? state.members.removeValue(forKey: id) : nil
+        var isOver = false
+        state.drain(
+            next: { $0.next(for: id) },
+            completed: { $0.didDeliver(to: id) },
+            perform: { delivery in
+                delivery.member.receive(delivery.event)
+                isOver = delivery.member.isOver
             }
-            if isOver { withExtendedLifetime(former) { settlePause() } }
-        }
+        )
+        if isOver { updatePause() }
     }
 
-    private func settlePause() {
-        while let (operation, isPaused) = state.withLock({ $0.nextPause() }) {
-            operation.setPaused(isPaused)
-            state.withLock { $0.pauses.endPassing() }
-        }
+    /// Pauses or resumes the shared operation, until it has the latest value.
+    private func updatePause() {
+        state.drain(
+            next: { $0.nextPause() },
+            completed: { $0.pauses.didPass() },
+            perform: { operation, isPaused in operation.setPaused(isPaused) }
+        )
     }
 
     private func change(_ id: Int, _ change: @Sendable (inout Member) -> Void) {
@@ -212,7 +232,7 @@ final class SharedTransfer: HTTPTransport {
             change(&member)
             state.members[id] = member
         }
-        settlePause()
+        updatePause()
         advance(id)
     }
 
