@@ -175,8 +175,8 @@ public final class ChallengeInterceptor: HopAuthenticating {
         var use = hop.uses[asker] ?? .init()
         var known = try spaces.withLock { try $0.authorization(for: request, to: challenge, of: id, &use) }
         if known == nil, !use.isAnswered {
-            hop.context.report(.started(.challenge(challenge)))
-            defer { hop.context.report(.ended(isGranted: known != nil)) }
+            hop.context.beginAuthentication(.challenge(challenge))
+            defer { hop.context.endAuthentication(.challenge(challenge), isGranted: known != nil) }
             try await wait(for: id, use, challenge, to: request.url, hop.context, provider)
             known = try spaces.withLock { try $0.authorization(for: request, to: challenge, of: id, &use) }
         }

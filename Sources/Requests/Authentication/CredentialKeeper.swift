@@ -186,9 +186,9 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         switch answer {
         case .grant(let grant): outcome.fill(.success(grant))
         case .refuse(let refusal): outcome.fill(.failure(refusal))
-        case .wait: context.report(.started(.refresh))
+        case .wait: context.beginAuthentication(.refresh)
         case .refresh(let credential, let generation):
-            context.report(.started(.refresh))
+            context.beginAuthentication(.refresh)
             waiter.refresh(credential, generation)
         }
         let result = await withTaskCancellationHandler {
@@ -196,7 +196,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         } onCancel: {
             if outcome.fill(.failure(.cancelled)) { _ = state.withLock { $0.machine.withdraw(number) } }
         }
-        context.report(.ended(isGranted: (try? result.get()) != nil))
+        context.endAuthentication(.refresh, isGranted: (try? result.get()) != nil)
         return result
     }
 

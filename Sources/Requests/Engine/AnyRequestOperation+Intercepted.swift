@@ -15,7 +15,13 @@ extension AnyRequestOperation: InterceptedRun {
         )
     }
 
-    final func report(_ report: AuthenticationReport) { self.report(.authentication(report)) }
+    final func report(_ step: Authorization.Step, isGranted: Bool?) {
+        if let isGranted {
+            report(.authenticationEnded(step, isGranted: isGranted))
+        } else {
+            report(.authenticationStarted(step))
+        }
+    }
 
     final func recordAnswer(to request: HTTPRequest) { record { $0.answer(request) } }
 
@@ -50,7 +56,7 @@ extension AnyRequestOperation: InterceptedRun {
     }
 
     /// The operation as monitors know it; `nil` without monitors.
-    final var monitored: OperationInfo? { observer(MonitorFeed.self)?.operation }
+    final var monitored: OperationInfo? { observer(EventEmitter.self)?.operation }
 }
 
 /// Sends each request in an operation of its own, which continues the chain of another one.

@@ -53,7 +53,7 @@ extension AnyRequestOperation {
     /// Creates the request if it is deferred, and returns the configuration; `nil` if there is a result.
     private func resolve(_ observers: [any OperationObserver]) throws(RunFailure) -> RunConfiguration? {
         guard try isWanted() else { return nil }
-        defer { for observer in observers { observer.observe(.started(self)) } }
+        defer { for observer in observers { observer.begin(self) } }
         do {
             let configuration = isDeferred ? try handling.resolve() : configuration
             if let configuration, !configuration.options.exclusivity.isEmpty {

@@ -35,10 +35,7 @@ final class SubrequestOperation: AnyRequestOperation, @unchecked Sendable {
         self.request = request
         sharedUrgency = urgency
         super.init(configuration, over: transport, scope: scope, SubrequestHandling.self)
-        guard let monitored else { return }
-        let feed = MonitorFeed(configuration.environment.monitors, operation: monitored)
-        feed.report(.operationCreated)
-        add(feed)
+        if let monitored { EventEmitter.attach(to: self, configuration.environment.monitors) { monitored } }
     }
 
     /// Makes the operation of a request that is sent on behalf of a run, as a part of the current task's scope.

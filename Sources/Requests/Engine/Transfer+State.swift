@@ -33,8 +33,7 @@ extension Transfer {
         /// The attempt that the transfer belongs to.
         var owner: Attempt?
         var heads: HeadObserver?
-        /// The features that observe the transfer.
-        var observers: [any OperationObserver] = []
+        var audience = Audience()
         var head: HTTPResponseHead?
         var metrics = Metrics()
         /// The error of the transfer.
@@ -60,9 +59,6 @@ extension Transfer {
         var isCancelled: Bool {
             if case .cancelled = stop { true } else { false }
         }
-
-        /// The features to report to, as long as the transfer isn't over.
-        var audience: [any OperationObserver] { owner == nil ? [] : observers }
     }
 }
 
@@ -99,7 +95,7 @@ extension Transfer.State {
         received = former.receiver == nil ? Int64(content.count) : delivered
         // The answer owns the content now, or else the error.
         if reported == nil { content = Data() }
-        (phase, self.owner, heads, observers) = (.ended, nil, nil, [])
+        (phase, self.owner, heads, audience) = (.ended, nil, nil, Transfer.Audience())
         return (former, error, isCut)
     }
 

@@ -17,7 +17,7 @@ final class Transfer: Sendable {
     let flow = FlowControl()
     /// Whether it waits for the transfer of another operation, which several share, rather than using the transport.
     let isShared: Bool
-    private let cause: TransferRecord.Cause
+    let cause: TransferRecord.Cause
     private let limits: (head: Int, content: Int)
     /// Whether the content is collected in memory.
     let keepsContent: Bool
@@ -112,13 +112,12 @@ final class Transfer: Sendable {
         }
         if begun.isPaused { owner.operation.passPause(to: self) }
         if !begun.observers.isEmpty || !begun.isFirst {
-            state.withLock { state in
-                // Another thread may have added one in the meantime, also one of these.
-                state.observers.removeAll { late in begun.observers.contains { $0 === late } }
-                state.observers = begun.observers + state.observers
+            let audience = state.withLock { state in
+                state.audience.begin(with: begun.observers, as: isShared ? nil : begun.number)
                 if !begun.isFirst { state.isOnly = false }
+                return state.audience
             }
-            report(.began(number: begun.number), to: begun.observers)
+            reportBeginning(to: audience.limited(to: begun.observers))
         }
         // Runs that share an answer are notified one after the other, and continue in parallel.
         let isConcurrent = transport.capabilities.contains(.concurrentDelivery)
@@ -138,11 +137,11 @@ final class Transfer: Sendable {
         let former = state.withLock { state in
             let former = state
             (state.phase, state.error) = (.ended, error)
-            (state.owner, state.heads, state.observers) = (nil, nil, [])
+            (state.owner, state.heads, state.audience) = (nil, nil, Audience())
             return former
         }
         if hasBegun {
-            report(.ended(content: nil), to: former.observers)
+            reportEnd(to: former.audience)
             former.owner?.operation.endTransfer(self)
         }
         waiter.resume(throwing: error)
@@ -196,10 +195,11 @@ final class Transfer: Sendable {
 
     func receive(_ event: TransferEvent) {
         switch event {
-        case .informational(let head): report(.informational(head))
+        case .informational(let head):
+            report({ .informationalResponseReceived(head, $0) }, to: state.withLock(\.audience))
         case .sent(let count, let total):
             report(
-                .sent(count, of: total),
+                .uploaded(count, of: total),
                 to: state.withLock { state in
                     state.sent = count
                     return state.audience
@@ -207,7 +207,7 @@ final class Transfer: Sendable {
             )
         case .head(let head): receive(head)
         case .data(let data): receive(data)
-        case .trailers(let fields): report(.trailers(fields))
+        case .trailers(let fields): report({ .trailersReceived(fields, $0) }, to: state.withLock(\.audience))
         case .metrics(let metrics):
             state.withLock { state in
                 let responseStart = state.metrics.responseStart
@@ -228,23 +228,23 @@ final class Transfer: Sendable {
         if keepsContent, let error = head.unrequestedPart(of: request) { return stop(.failed(error)) }
         let elapsed = time.elapsed
         let wanted = state.withLock {
-            state -> (owner: Attempt, heads: HeadObserver?, observers: [any OperationObserver])? in
+            state -> (owner: Attempt, heads: HeadObserver?, audience: Audience)? in
             guard state.isWanted, let owner = state.owner else { return nil }
             state.head = head
             state.metrics.responseStart = elapsed
-            return (owner, state.heads, state.observers)
+            return (owner, state.heads, state.audience)
         }
-        guard let (owner, heads, observers) = wanted else { return }
+        guard let (owner, heads, audience) = wanted else { return }
         heads?.report(head)
-        report(.head(head), to: observers)
+        report({ .responseStarted(head, $0) }, to: audience)
         if head.status.category == .redirection, owner.configuration.redirect.passesOver(contentOf: head) {
             skip(head, on: owner.environment.clock)
         } else if !keepsContent {
             deliver(head, to: owner)
         }
         // Also to features that came while a receiver was made.
-        let audience = keepsContent ? observers : state.withLock { $0.audience }
-        if !audience.isEmpty { reportContent(of: head, to: audience, owner.operation) }
+        let listeners = keepsContent ? audience : state.withLock(\.audience)
+        if !listeners.observers.isEmpty { reportContent(of: head, to: listeners, owner.operation) }
     }
 
     /// Passes the content to a receiver other than memory, if the request wants the response.
@@ -295,28 +295,30 @@ final class Transfer: Sendable {
     }
 
     private func receive(_ data: Data) {
-        let (reception, observers) = state.withLock { state -> (Reception, [any OperationObserver]) in
-            guard state.isWanted else { return (.ignored, []) }
+        let (reception, audience) = state.withLock { state -> (Reception, Audience) in
+            guard state.isWanted else { return (.ignored, Audience()) }
             var limit = limits.content
             var isSkimmed = false
-            if case .delivering(let receiver) = state.phase { return (.delivered(receiver), state.observers) }
+            if case .delivering(let receiver) = state.phase { return (.delivered(receiver), state.audience) }
             if case .skimming(let most, _) = state.phase { (limit, isSkimmed) = (most, true) }
             let room = limit - state.content.count
             guard data.count > room else {
                 if state.content.isEmpty { state.content = data } else { state.content.append(data) }
-                return (.kept(state.content.count), state.observers)
+                return (.kept(state.content.count), state.audience)
             }
-            guard !keepsContent || isSkimmed else { return (.tooLarge, state.observers) }
+            guard !keepsContent || isSkimmed else { return (.tooLarge, state.audience) }
             state.content.append(data.prefix(max(0, room)))
-            return (.cut, state.observers)
+            return (.cut, state.audience)
         }
         switch reception {
         case .ignored: break
-        case .kept(let count): report(.received(Int64(count)), to: observers)
+        case .kept(let count): report(.downloaded(Int64(count)), to: audience)
         case .delivered(let receiver):
             do {
                 try receiver.receive(data)
-                if !observers.isEmpty, let count = receiver.count { report(.received(count), to: observers) }
+                if !audience.observers.isEmpty, let count = receiver.count {
+                    report(.downloaded(count), to: audience)
+                }
             } catch {
                 stop(.failed(RequestError(error)))
             }
@@ -350,7 +352,7 @@ final class Transfer: Sendable {
         case .skimming(_, let timer): timer?.cancel()
         case .receiving, .ended: break
         }
-        report(.ended(content: receiver == nil ? end.content : nil), to: end.observers)
+        reportEnd(with: receiver == nil ? end.content : nil, to: end.audience)
         receiver?.end(error)
         owner.operation.endTransfer(self)
         let answer: Result<RawResponse, any Error>

@@ -100,8 +100,11 @@ public struct InterceptorContext: Sendable {
         try await run.exchange(request)
     }
 
-    /// Reports to monitors that the operation waits for a credential, or has stopped waiting.
-    func report(_ report: AuthenticationReport) { run.report(report) }
+    /// Reports to monitors that the operation waits for a credential.
+    func beginAuthentication(_ step: Authorization.Step) { run.report(step, isGranted: nil) }
+
+    /// Reports to monitors that the operation has stopped waiting for a credential, if it has waited.
+    func endAuthentication(_ step: Authorization.Step, isGranted: Bool) { run.report(step, isGranted: isGranted) }
 }
 
 extension InterceptorContext: CustomStringConvertible, CustomReflectable {
@@ -124,7 +127,7 @@ protocol InterceptedRun: AnyObject, Sendable {
     /// The priority of the operation, for limiters.
     var urgency: Int { get }
 
-    func report(_ report: AuthenticationReport)
+    func report(_ step: Authorization.Step, isGranted: Bool?)
     /// Records that a request was answered without a transfer.
     func recordAnswer(to request: HTTPRequest)
     /// Sends a request for the operation, and returns its response.
@@ -171,7 +174,7 @@ final class UnsentRun: InterceptedRun {
         throw RequestError(.unsupported, phase: .building, reason: "the context of a test sends nothing")
     }
 
-    func report(_ report: AuthenticationReport) {}
+    func report(_ step: Authorization.Step, isGranted: Bool?) {}
     func recordAnswer(to request: HTTPRequest) {}
 
     func detach(
@@ -200,12 +203,4 @@ final class InterceptorNotes: Sendable {
     func write(_ note: some Sendable, of author: ObjectIdentifier) {
         notes.withLock { $0[author] = note }
     }
-}
-
-/// A change in an interceptor's wait for a credential.
-enum AuthenticationReport: Sendable {
-    /// The operation begins to wait.
-    case started(Authorization.Step)
-    /// It has stopped waiting; without a start, it didn't have to wait.
-    case ended(isGranted: Bool)
 }

@@ -56,9 +56,14 @@ public struct OperationInfo: Sendable, Identifiable {
         return other
     }
 
-    /// Sets the closure that makes the identifier, once there is a request.
-    mutating func identify(by make: @escaping @Sendable () -> String) {
+    /// Sets the identity of the request, once there is one.
+    mutating func identify(
+        by make: @escaping @Sendable () -> String,
+        tag: String?,
+        userInfo: HTTPRequest.UserInfo
+    ) {
         lazyIdentifier = LazyText(make: make)
+        (self.tag, self.userInfo) = (tag, userInfo)
     }
 }
 

@@ -125,8 +125,6 @@ final class GroupContents: OperationObserver {
         followers = [QueueFollower()] + (outer?.followers ?? [])
     }
 
-    func observe(_ report: OperationReport) {}
-
     /// The queue that runs the members; `nil` when the group is over.
     var parent: (any RequestQueue)? { roll.withLock { $0.parent } }
 
@@ -170,8 +168,8 @@ final class GroupMembership: OperationObserver {
 
     // Not when `isFinished` is true: Foundation hasn't processed the end by then, and a group that no longer depends on
     // the member would wait for ever.
-    func observe(_ report: OperationReport) {
-        guard case .finished = report else { return }
+    func observe(_ step: OperationStep) {
+        guard case .finished = step else { return }
         group?.observer(GroupContents.self)?.roll.withLock { $0.finish(member) }
     }
 }

@@ -423,6 +423,4 @@ extension HTTPClient {
 /// Marks an operation that a client has added to an operation queue that others may also use.
 private final class ClientMark: OperationObserver {
     static let shared = ClientMark()
-
-    func observe(_ report: OperationReport) {}
 }

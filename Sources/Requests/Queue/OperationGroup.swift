@@ -68,12 +68,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
             GroupHandling<Success>.self
         )
         add(contents)
-        let monitors = parent.environment.monitors
-        if !monitors.isEmpty {
-            let feed = MonitorFeed(monitors, operation: OperationInfo(requestType: name))
-            feed.report(.operationCreated)
-            add(feed)
-        }
+        EventEmitter.attach(to: self, parent.environment.monitors) { OperationInfo(requestType: name) }
         addDependency(gate)
         if let priority { queuePriority = priority }
         takePlace(in: categories, behind: causes + contents.turns, untilEnd: true)
@@ -216,9 +211,9 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
 
     /// Does `work` when the group begins, which is when its dependencies are finished.
     final func begin(after causes: [Operation], _ work: (@Sendable () -> Void)? = nil) {
-        guard work != nil || observer(MonitorFeed.self) != nil else { return }
+        guard work != nil || observer(EventEmitter.self) != nil else { return }
         let approach = BlockOperation { [weak self] in
-            if let self { report(.started(self)) }
+            self?.report(.operationStarted)
             work?()
         }
         for cause in causes { approach.addDependency(cause) }

@@ -30,12 +30,11 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
             scope: scope,
             configuration.kind
         )
-        let monitors = environment.monitors.followed(by: resolved.options.monitors)
-        guard !monitors.isEmpty else { return }
-        let feed = MonitorFeed(monitors, operation: OperationInfo(requestType: R.shownTypeName))
-        if let request { feed.identify(by: { request.identifier }, resolved.options) }
-        feed.report(.operationCreated)
-        add(feed)
+        EventEmitter.attach(to: self, environment.monitors.followed(by: resolved.options.monitors)) {
+            var info = OperationInfo(requestType: R.shownTypeName)
+            if let request { info.identify(by: { request.identifier }, resolved.options) }
+            return info
+        }
     }
 
     /// The transport of the request.
@@ -84,7 +83,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         let (options, statuses) = (request.resolvedOptions, request.validStatusCodes)
         let resolved = configuration.resolved(options, statuses, kind.content, scope: scope)
         core.withLock { $0.run.configuration = resolved }
-        observer(MonitorFeed.self)?.identify(by: { request.identifier }, options)
+        observer(EventEmitter.self)?.identify(by: { request.identifier }, options)
         for monitor in options.monitors { addMonitor(monitor) }
         // The deadline of the environment counts from the operation's creation, and is already running.
         if let deadline = options.deadline { setDeadline(deadline) }

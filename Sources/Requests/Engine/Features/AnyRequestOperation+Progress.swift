@@ -103,22 +103,25 @@ extension AnyRequestOperation {
         if let feeds = observer(ProgressFeeds.self) { return feeds }
         let feeds = ProgressFeeds(clock: configuration.environment.clock)
         // Adds the progress from before the observation.
-        let isAdded = add(feeds) { record.last?.add(feeds, number: 0, of: self) }
+        let isAdded = add(feeds) { record.last?.add(feeds, of: self) }
         return isAdded ? feeds : observer(ProgressFeeds.self) ?? feeds
     }
 }
 
 extension ProgressFeeds: OperationObserver {
-    func observe(_ report: OperationReport) {
-        switch report {
-        case .transfer(.began, let transfer): sent.beginSending(transfer.request.body.length)
-        case .transfer(.sent(let count, let total), _): sent.send(count, of: total)
-        case .transfer(.content(let content), _):
-            if let content { received.begin(at: content.offset, total: content.total) } else { received.rest() }
-        case .transfer(.received(let count), _): received.reach(count)
-        case .settled(.success): end(isWhole: true)
-        case .settled: end(isWhole: false)
+    func observe(_ step: OperationStep) {
+        switch step {
+        case .uploadBegan(let total): sent.beginSending(total)
+        case .uploaded(let count, let total): sent.send(count, of: total)
+        case .downloadBegan(let offset, let total): received.begin(at: offset, total: total)
+        case .downloadIgnored: received.rest()
+        case .downloaded(let count): received.reach(count)
         default: break
         }
+    }
+
+    func observe(_ event: OperationEvent) {
+        guard case .operationEnded(let outcome) = event else { return }
+        if case .success = outcome { end(isWhole: true) } else { end(isWhole: false) }
     }
 }

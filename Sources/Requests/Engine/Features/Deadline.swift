@@ -7,8 +7,8 @@ import Foundation
 private final class Deadline: OperationObserver {
     private let timer = Locked<DelayedAction?>(nil)
 
-    func observe(_ report: OperationReport) {
-        if case .delivered = report { replace(by: nil) }
+    func observe(_ step: OperationStep) {
+        if case .delivered = step { replace(by: nil) }
     }
 
     /// Replaces the delay; a former one doesn't count any more.

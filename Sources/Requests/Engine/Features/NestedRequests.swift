@@ -23,8 +23,8 @@ final class NestedRequests: OperationObserver {
         return try await request.exchange()
     }
 
-    func observe(_ report: OperationReport) {
-        guard case .settled = report else { return }
+    func observe(_ event: OperationEvent) {
+        guard case .operationEnded = event else { return }
         let requests = running.withLock { $0.take() }
         for request in requests ?? [] { request.cancel() }
     }

@@ -145,12 +145,17 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         core.withLock { $0.lifecycle.handle(input) }
     }
 
-    /// Reports a step to the features of the operation.
-    final func report(_ report: @autoclosure () -> OperationReport) {
+    /// Reports an event to the features of the operation.
+    final func report(_ event: @autoclosure () -> OperationEvent) {
         let observers = core.withLock { $0.observers }
         guard !observers.isEmpty else { return }
-        let report = report()
-        for observer in observers { observer.observe(report) }
+        let event = event()
+        for observer in observers { observer.observe(event) }
+    }
+
+    /// Reports a step to the features of the operation.
+    final func report(_ step: OperationStep) {
+        for observer in core.withLock({ $0.observers }) { observer.observe(step) }
     }
 
     /// Adds a feature, unless there is one of its type.
@@ -167,7 +172,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
             return (isFirst, core.result)
         }
         if isAdded { catchUp() }
-        if isAdded, let result { observer.observe(.settled(outcome(of: result))) }
+        if isAdded, let result { observer.observe(.operationEnded(outcome(of: result))) }
         return isAdded
     }
 
@@ -214,7 +219,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         settlement.run.stopTransfers()
         if !observers.isEmpty {
             let outcome = outcome(of: result)
-            for observer in observers { observer.observe(.settled(outcome)) }
+            for observer in observers { observer.observe(.operationEnded(outcome)) }
         }
         if let result { settlement.completions.call(with: result) }
         for observer in observers { observer.observe(.delivered) }
@@ -240,7 +245,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     /// Does what follows from the settlement of an operation that is being deallocated, without retaining it.
     final func abandon(_ settlement: OperationCore.Settlement) {
         settlement.run.stopTransfers()
-        for observer in settlement.observers { observer.observe(.settled(.cancelled)) }
+        for observer in settlement.observers { observer.observe(.operationEnded(.cancelled)) }
         if let result = settlement.result { settlement.completions.call(with: result) }
         for observer in settlement.observers { observer.observe(.delivered) }
         settlement.run.stopTask()

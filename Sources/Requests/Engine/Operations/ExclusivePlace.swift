@@ -83,8 +83,8 @@ final class ExclusivePlace: OperationObserver {
         if case .number(let number) = former { Registry.shared.leave(number) }
     }
 
-    func observe(_ report: OperationReport) {
-        switch report {
+    func observe(_ step: OperationStep) {
+        switch step {
         // Its turn in a line comes when all its dependencies are finished.
         case .dependencyAdded(let operation): delay(behind: operation)
         // An operation that has its result before its start has nothing left to do.

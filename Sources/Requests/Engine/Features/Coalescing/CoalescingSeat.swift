@@ -44,14 +44,17 @@ final class CoalescingSeat: OperationObserver {
         leave()
     }
 
-    func observe(_ report: OperationReport) {
-        switch report {
-        case .started(let operation): take(for: operation)
+    func observe(_ step: OperationStep) {
+        switch step {
+        case .runBegan(let operation): take(for: operation)
         case .prepared: renew()
-        // Before the completions: when one is called, nothing is sent any more.
-        case .settled: leave()
         default: break
         }
+    }
+
+    func observe(_ event: OperationEvent) {
+        // Before the completions: when one is called, nothing is sent any more.
+        if case .operationEnded = event { leave() }
     }
 
     /// Whether the seat was taken.

@@ -161,7 +161,7 @@ final class SharedTransfer: HTTPTransport {
             let former = state.withLock { $0.waiting.removeValue(forKey: id) }
             withExtendedLifetime(former) {}
         }
-        if let monitored { attempt.operation.report(.joined(monitored)) }
+        if let monitored { attempt.operation.report(.operationJoined(monitored)) }
         let transfer = Transfer(request, because: next.cause, heads: next.heads, for: attempt, isShared: true)
         var answer = try await transfer.answer(over: self, for: attempt)
         // One of the operations stores the answer.
@@ -252,7 +252,7 @@ final class SharedTransfer: HTTPTransport {
 }
 
 extension SharedTransfer: OperationObserver {
-    func observe(_ report: OperationReport) {
-        if case .transfer(.head(let head), _) = report { tell([.head(head)]) }
+    func observe(_ event: OperationEvent) {
+        if case .responseStarted(let head, _) = event { tell([.head(head)]) }
     }
 }

@@ -1,0 +1,165 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// Sends the events of one operation to its monitors, in the order of the tree that `EventMonitor` guarantees.
+///
+/// Events come from the thread of the run and from the one that cancels it. The monitors are notified of one event at a
+/// time, in order, and outside of all locks.
+final class EventEmitter: Sendable {
+    private struct State: Sendable {
+        var sequencer = EventSequencer()
+        var operation: OperationInfo
+        var monitors: [any EventMonitor]
+        var pending: [Notification] = []
+        var isNotifying = false
+
+        mutating func enqueue(_ events: [OperationEvent], for monitors: [any EventMonitor]) {
+            guard !monitors.isEmpty else { return }
+            for event in events {
+                pending.append(Notification(event: event, operation: operation, monitors: monitors))
+            }
+        }
+
+        /// Returns the next notification; `nil` if there is none, or if another thread is notifying.
+        mutating func next() -> Notification? {
+            guard !isNotifying, !pending.isEmpty else { return nil }
+            isNotifying = true
+            return pending.removeFirst()
+        }
+    }
+
+    /// An event for some of the monitors.
+    private struct Notification: Sendable {
+        let event: OperationEvent
+        let operation: OperationInfo
+        let monitors: [any EventMonitor]
+    }
+
+    private let state: Locked<State>
+
+    private init(_ monitors: [any EventMonitor], operation: OperationInfo) {
+        state = Locked(State(operation: operation, monitors: monitors))
+    }
+
+    /// Attaches monitors to an operation, unless there are none.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation, which has just been created.
+    ///   - monitors: The monitors.
+    ///   - info: Creates the description of the operation for them.
+    static func attach(
+        to operation: AnyRequestOperation,
+        _ monitors: [any EventMonitor],
+        as info: () -> OperationInfo
+    ) {
+        guard !monitors.isEmpty else { return }
+        let emitter = EventEmitter(monitors, operation: info())
+        emitter.observe(.operationCreated)
+        operation.add(emitter)
+    }
+
+    /// Returns the emitter of an operation; without one, attaches one that knows the current state.
+    static func attach(to operation: AnyRequestOperation, as info: () -> OperationInfo) -> EventEmitter {
+        if let emitter = operation.observer(EventEmitter.self) { return emitter }
+        let emitter = EventEmitter([], operation: info())
+        let isAdded = operation.add(emitter) {
+            if operation.isExecuting { emitter.observe(.operationStarted) }
+            for (transfer, _) in operation.record.ownTransfers { transfer.add(emitter, of: operation) }
+        }
+        return isAdded ? emitter : operation.observer(EventEmitter.self) ?? emitter
+    }
+
+    /// Adds a monitor, which first receives the current state: that the operation was created, has started, has ended;
+    /// the running transfers.
+    func add(_ monitor: any EventMonitor) {
+        change { state in
+            state.enqueue(state.sequencer.current, for: [monitor])
+            state.monitors.append(monitor)
+        }
+    }
+
+    /// Sets the identity of the request, once there is one.
+    func identify(by identifier: @escaping @Sendable () -> String, _ options: RequestOptions) {
+        state.withLock { $0.operation.identify(by: identifier, options) }
+    }
+
+    /// The operation, as the monitors see it.
+    var operation: OperationInfo { state.withLock { $0.operation } }
+
+    private func change(_ change: (inout State) -> Void) {
+        let first = state.withLock { state in
+            change(&state)
+            return state.next()
+        }
+        state.drain(
+            first,
+            next: { $0.next() },
+            completed: { $0.isNotifying = false },
+            perform: { notification in
+                for monitor in notification.monitors {
+                    monitor.eventOccurred(notification.event, of: notification.operation)
+                }
+            }
+        )
+    }
+}
+
+extension EventEmitter: OperationObserver {
+    func observe(_ event: OperationEvent) {
+        change { $0.enqueue($0.sequencer.handle(event), for: $0.monitors) }
+    }
+}
+
+extension AnyRequestOperation {
+    /// The events of the operation, as they occur; the sequence ends with `operationEnded`.
+    ///
+    /// ```swift
+    /// for await event in operation.events {
+    ///     if case .retryScheduled(let delay, _) = event { print("once more in \(delay)") }
+    /// }
+    /// ```
+    ///
+    /// It begins with `operationCreated`, and with the present state: that the operation has started, and each running
+    /// transfer, with its number and the head of its response. From then on no event is left out.
+    ///
+    /// Past events aren't reported: transfers that are over, which are among the ``transfers``, a scheduled retry, a
+    /// joined transfer of another operation, a wait for a credential that began before the operation was observed. To
+    /// see all events, ask an operation of `makeOperation(for:)` before you add it.
+    ///
+    /// Each call makes a sequence of its own.
+    public final var events: AsyncStream<OperationEvent> {
+        AsyncStream { continuation in
+            addMonitor(
+                .events { event, _ in
+                    continuation.yield(event)
+                    if case .operationEnded = event { continuation.finish() }
+                }
+            )
+        }
+    }
+
+    /// Adds a monitor of this operation alone, besides those of the environment.
+    ///
+    /// First it receives the present state: that the operation was made, has started, or has ended, and the running
+    /// transfers, by their numbers. Then it receives every event, as ``EventMonitor`` guarantees; ``events`` explains
+    /// which ones are past. Safe from any thread.
+    public final func addMonitor(_ monitor: any EventMonitor) {
+        let emitter = EventEmitter.attach(to: self) {
+            var info = OperationInfo(requestType: shownType)
+            if kind.sendsRequest, let request = anyRequest {
+                info.identify(by: { request.identifier }, configuration.options)
+            }
+            return info
+        }
+        emitter.add(monitor)
+    }
+}
+
+extension OperationInfo {
+    /// Sets the identity of the request, once there is one.
+    mutating func identify(by make: @escaping @Sendable () -> String, _ options: RequestOptions) {
+        identify(by: make, tag: options.tag, userInfo: options.userInfo)
+    }
+}

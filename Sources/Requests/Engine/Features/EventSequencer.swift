@@ -1,0 +1,109 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// Keeps the events of one operation a tree: every beginning has one end, and no event follows the operation's end.
+///
+/// A cancelled operation has its result while its transfer is still ending, so the sequencer closes the transfer in its
+/// place.
+struct EventSequencer: Sendable {
+    private struct OpenTransfer: Sendable {
+        let transfer: OperationEvent.Transfer
+        var head: HTTPResponseHead?
+    }
+
+    /// The running transfers, in order.
+    private var open: [OpenTransfer] = []
+    /// The authentication step that the operation waits for.
+    private var step: Authorization.Step?
+    private var hasStarted = false
+    private var hasJoined = false
+    private var outcome: OperationEvent.Outcome?
+
+    /// The events for a new monitor: the current state.
+    var current: [OperationEvent] {
+        var events = [OperationEvent.operationCreated]
+        if hasStarted { events.append(.operationStarted) }
+        if let step { events.append(.authenticationStarted(step)) }
+        for open in open {
+            events.append(.transferStarted(open.transfer))
+            if let head = open.head { events.append(.responseStarted(head, open.transfer)) }
+        }
+        if let outcome { events.append(.operationEnded(outcome)) }
+        return events
+    }
+
+    /// Returns the events to report for an event.
+    ///
+    /// A feature that is added late may report what is known, such as the beginning of a transfer, a second time.
+    mutating func handle(_ event: OperationEvent) -> [OperationEvent] {
+        guard outcome == nil else { return [] }
+        switch event {
+        case .operationStarted:
+            // An operation that shared the work of another, and leaves it, starts a second time.
+            defer { hasStarted = true }
+            return hasStarted ? [] : [event]
+        case .operationJoined:
+            defer { hasJoined = true }
+            return hasJoined ? [] : [event]
+        case .transferStarted(let transfer):
+            guard index(of: transfer) == nil else { return [] }
+            open.append(OpenTransfer(transfer: transfer))
+            return endStep() + [event]
+        case .informationalResponseReceived(_, let transfer):
+            guard let index = index(of: transfer), open[index].head == nil else { return [] }
+            return [event]
+        case .responseStarted(let head, let transfer):
+            guard let index = index(of: transfer), open[index].head == nil else { return [] }
+            open[index].head = head
+            return [event]
+        case .trailersReceived(_, let transfer):
+            guard let index = index(of: transfer), open[index].head != nil else { return [] }
+            return [event]
+        case .transferEnded(let transfer, _):
+            guard let index = index(of: transfer) else { return [] }
+            open.remove(at: index)
+            return [event]
+        case .authenticationStarted(let next):
+            defer { step = next }
+            return endStep() + [event]
+        case .authenticationEnded(_, let isGranted):
+            return endStep(isGranted: isGranted)
+        case .operationEnded(let outcome):
+            self.outcome = outcome
+            return endStep() + close(error: outcome.interruption) + [event]
+        case .operationCreated, .retryScheduled:
+            return [event]
+        }
+    }
+
+    private func index(of transfer: OperationEvent.Transfer) -> Int? {
+        open.firstIndex { $0.transfer.number == transfer.number }
+    }
+
+    /// Ends the wait for a credential, if there is one.
+    private mutating func endStep(isGranted: Bool = false) -> [OperationEvent] {
+        guard let step else { return [] }
+        self.step = nil
+        return [.authenticationEnded(step, isGranted: isGranted)]
+    }
+
+    private mutating func close(error: RequestError?) -> [OperationEvent] {
+        defer { open = [] }
+        return open.map { open in
+            let (transfer, head) = (open.transfer, open.head)
+            let record = TransferRecord(cause: transfer.cause, request: transfer.request, response: head, error: error)
+            return .transferEnded(transfer, record)
+        }
+    }
+}
+
+extension OperationEvent.Outcome {
+    /// The error that ended the running transfer.
+    fileprivate var interruption: RequestError? {
+        switch self {
+        case .success: nil
+        case .failure(let error): error
+        case .cancelled: RequestError(.cancelled, phase: .receiving)
+        }
+    }
+}

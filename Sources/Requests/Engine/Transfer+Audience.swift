@@ -1,0 +1,95 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+extension Transfer {
+    /// The features that observe a transfer.
+    struct Audience: Sendable {
+        var observers: [any OperationObserver] = []
+        /// The number of the transfer in its operation; `nil` for a shared one, whose events are those of the operation
+        /// that sends it.
+        var number: Int?
+
+        /// Adds the features that the operation had when the transfer began.
+        mutating func begin(with first: [any OperationObserver], as number: Int?) {
+            // Another thread may have added one in the meantime, even one of these.
+            observers.removeAll { late in first.contains { $0 === late } }
+            observers = first + observers
+            self.number = number
+        }
+
+        /// The same audience, for events that concern only some of its features.
+        func limited(to observers: [any OperationObserver]) -> Audience {
+            Audience(observers: observers, number: number)
+        }
+    }
+
+    /// Lets a feature observe the transfer from now on, after what has happened so far.
+    func add(_ observer: any OperationObserver, of operation: AnyRequestOperation) {
+        let number = operation.record.ownTransfers.first { $0.transfer === self }?.number
+        let audience = Audience(observers: [observer], number: number)
+        // Before the transfer itself reports to it: a transfer that never began doesn't end.
+        let isRunning = state.withLock { $0.owner != nil }
+        if isRunning { reportBeginning(to: audience) }
+        let current = state.withLock { state in
+            if state.owner != nil, !state.audience.observers.contains(where: { $0 === observer }) {
+                state.audience.observers.append(observer)
+                state.audience.number = number
+            }
+            return state
+        }
+        report(.uploaded(current.sent, of: request.body.length), to: audience)
+        if let head = current.head {
+            report({ .responseStarted(head, $0) }, to: audience)
+            // Where the content goes elsewhere, the bytes that were there before are known once there is a receiver.
+            if keepsContent || current.receiver != nil || current.received != nil {
+                reportContent(of: head, to: audience, operation)
+            }
+        }
+        if isRunning, current.owner == nil { reportEnd(to: audience) }
+    }
+
+    /// Reports an event that monitors see.
+    func report(_ event: (OperationEvent.Transfer) -> OperationEvent, to audience: Audience) {
+        guard let number = audience.number, !audience.observers.isEmpty else { return }
+        let event = event(OperationEvent.Transfer(number: number, cause: cause, request: request))
+        for observer in audience.observers { observer.observe(event) }
+    }
+
+    /// Reports a step that only features see.
+    func report(_ step: OperationStep, to audience: Audience) {
+        for observer in audience.observers { observer.observe(step) }
+    }
+
+    func reportBeginning(to audience: Audience) {
+        report({ .transferStarted($0) }, to: audience)
+        report(.uploadBegan(total: request.body.length), to: audience)
+    }
+
+    /// Reports that the transfer is over.
+    ///
+    /// - Parameters:
+    ///   - content: The content, if it is in memory.
+    ///   - audience: The features.
+    func reportEnd(with content: Data? = nil, to audience: Audience) {
+        report(
+            { transfer in
+                var record = record
+                record.content = content
+                return .transferEnded(transfer, record)
+            },
+            to: audience
+        )
+    }
+
+    /// Reports that the content of a response begins.
+    func reportContent(of head: HTTPResponseHead, to audience: Audience, _ operation: AnyRequestOperation) {
+        let (receiver, count) = state.withLock { ($0.receiver, $0.received ?? Int64($0.content.count)) }
+        guard operation.handling.acceptsHead(head), let offset = receiver.map(\.count) ?? count else {
+            return report(.downloadIgnored, to: audience)
+        }
+        let total = request.method == .head ? 0 : head.totalLength(behind: receiver == nil ? 0 : offset)
+        report(.downloadBegan(offset: offset, total: total), to: audience)
+    }
+}
