@@ -305,7 +305,7 @@ import XCTest
         }.joined()
 
         #expect(codes.count > 20)
-        for code in codes { #expect(known.contains("Code(\"\(code)\")"), "\(code)") }
+        for code in codes { #expect(known.contains("Code(\"\(code)\","), "\(code)") }
     }
 }
 

@@ -86,7 +86,7 @@ struct CacheRules: Sendable {
     static func isFailure(_ status: HTTPStatus) -> Bool { failures.contains(status) }
 
     /// Whether an error means that there was no answer; others, such as an untrusted certificate, are never hidden.
-    static func isFailure(_ code: RequestError.Code) -> Bool { RetryPolicy.transientErrors.contains(code) }
+    static func isFailure(_ code: RequestError.Code) -> Bool { code.kind == .transient }
 
     private static let failures: Set<HTTPStatus> = [
         .internalServerError, .badGateway, .serviceUnavailable, .gatewayTimeout,

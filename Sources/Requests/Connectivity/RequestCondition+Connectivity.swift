@@ -67,8 +67,8 @@ extension Interceptor where Self == ClosureInterceptor {
 
 extension RequestError {
     fileprivate func isRetriedOffline(of request: HTTPRequest?, isConnected: Bool) -> Bool {
-        let lostNetwork = [.connectionLost, .cannotConnect, .timedOut].contains(code) && !isConnected
-        guard code == .offline || lostNetwork, let request = request ?? self.request else { return false }
+        let isOffline = code == .offline || code.kind == .transient && !isConnected
+        guard isOffline, let request = request ?? self.request else { return false }
         return wasNotSent || request.method.isIdempotent || request.headers.contains(.idempotencyKey)
     }
 }

@@ -27,7 +27,7 @@ extension Attempt {
             }
             try await wait(for: strategy, after: failure, to: request)
         case .policies:
-            guard let error = failure.error as? RequestError, !error.code.isLasting, operation.handling.isRetryable,
+            guard let error = failure.error as? RequestError, !error.code.kind.isFinal, operation.handling.isRetryable,
                 !configuration.interceptors.isEmpty || configuration.retry.limit > 0
             else { throw failure }
             try await consider(failure, error, to: request)
@@ -121,18 +121,5 @@ extension Attempt {
             underlying: error.underlying
         )
         return RunFailure(error.caused(by: cause), in: failure.phase, response: failure.response)
-    }
-}
-
-extension RequestError.Code {
-    /// Whether another attempt would meet the same failure, so that no policy retries it.
-    var isLasting: Bool {
-        switch self {
-        case .cancelled, .tooManyRedirects, .badRedirect, .redirectRefused, .bodyNotReplayable, .headTooLarge,
-            .bodyTooLarge, .notCached, .nestingLimitReached, .bufferFull, .diskFull, .fileExists, .cannotWriteFile,
-            .digestMismatch:
-            true
-        default: false
-        }
     }
 }

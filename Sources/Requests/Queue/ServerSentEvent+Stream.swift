@@ -211,7 +211,7 @@ private struct EventConnector {
         if failure.code == .unacceptableStatus, let status = failure.response?.status {
             guard Self.passing.contains(status) else { throw failure }
             pause = failure.retryAfter(from: environment.now()) ?? .zero
-        } else if Self.lasting.contains(failure.code) {
+        } else if failure.code.kind.isFinal || failure.code.kind == .refused {
             throw failure
         }
         failures += 1
@@ -240,13 +240,6 @@ private struct EventConnector {
     /// Statuses of a server that may recover.
     private static let passing: Set<HTTPStatus> = [
         .requestTimeout, .tooManyRequests, .internalServerError, .badGateway, .serviceUnavailable, .gatewayTimeout,
-    ]
-
-    /// Failures that the next connection would have too.
-    private static let lasting: Set<RequestError.Code> = [
-        .cancelled, .deadlineExceeded, .untrusted, .invalidRequest, .encoding, .tooManyRedirects, .badRedirect,
-        .redirectRefused, .bodyNotReplayable, .authenticationFailed, .excessiveRefresh, .bodyTooLarge, .closed,
-        .unsupported, .unacceptableContentType, .rejected, .nestingLimitReached,
     ]
 }
 

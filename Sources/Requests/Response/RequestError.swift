@@ -203,10 +203,9 @@ extension RequestError {
     /// was reached.
     public var isConnectivityError: Bool {
         switch code {
-        case .offline, .cannotConnect, .connectionLost, .timedOut: true
         case .conditionFailed, .dependencyFailed, .authenticationFailed:
             (underlying as? RequestError)?.isConnectivityError ?? false
-        default: false
+        default: code.kind == .transient
         }
     }
 

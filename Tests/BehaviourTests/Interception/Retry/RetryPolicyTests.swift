@@ -52,6 +52,11 @@ import Testing
         #expect((delay(failure(code)) != nil) == isRetried)
     }
 
+    @Test(arguments: RetryPolicy.transientErrors)
+    func anErrorThatIsRetriedByDefaultIsOneOfConnectivity(code: RequestError.Code) {
+        #expect(RequestError(code, phase: .receiving).isConnectivityError)
+    }
+
     @Test(arguments: [
         (HTTPMethod.get, true), (.head, true), (.put, true), (.delete, true), (.options, true), (.trace, true),
         (.post, false), (.patch, false), (.connect, false), ("PURGE", false),

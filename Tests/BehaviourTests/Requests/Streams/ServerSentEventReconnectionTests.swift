@@ -202,7 +202,10 @@ import Testing
         #expect(outcome.error == nil && outcome.requests.count == 2)
     }
 
-    @Test(arguments: [RequestError.Code.cancelled, .untrusted, .invalidRequest, .authenticationFailed])
+    @Test(arguments: [
+        RequestError.Code.cancelled, .untrusted, .invalidRequest, .authenticationFailed, .headTooLarge,
+        .nestingLimitReached,
+    ])
     func permanentErrorEndsTheStream(_ code: RequestError.Code) async throws {
         let outcome = try await read([.failure(RequestError(code, phase: .sending))])
 
