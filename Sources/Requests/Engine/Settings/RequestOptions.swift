@@ -149,6 +149,9 @@ extension RequestOptions {
         set { policies.configureTask = newValue.map(Identified.init) }
     }
 
+    /// The change of a session's task, as a value that can be compared.
+    var taskConfiguration: Identified<@Sendable (URLSessionTask) -> Void>? { policies.configureTask }
+
     /// The changes of modifiers to the sent request, in their order, for requests that don't store it.
     var changes: [@Sendable (inout HTTPRequest) -> Void] {
         get { policies.changes?.value ?? [] }
@@ -195,7 +198,7 @@ extension RequestOptions {
         options.httpPriority = httpPriority ?? base.httpPriority
         options.tag = tag ?? base.tag
         options.ownCaching = ownCaching ?? base.ownCaching
-        options.configureTask = configureTask ?? base.configureTask
+        options.policies.configureTask = policies.configureTask ?? base.policies.configureTask
         options.usesCookies = usesCookies && base.usesCookies
         options.validatesStatus = validatesStatus && base.validatesStatus
         options.coalesce = coalesce || base.coalesce

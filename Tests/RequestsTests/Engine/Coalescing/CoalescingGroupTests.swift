@@ -16,9 +16,10 @@ import Testing
 
     private func id(_ seat: Int) -> ObjectIdentifier { ObjectIdentifier(seats[seat]) }
 
-    private func identity(_ number: Int = 0) throws -> WireIdentity {
+    private func identity(_ number: Int = 0) throws -> RequestFingerprint {
         let request = HTTPRequest(url: home, headers: ["X-Number": "\(number)"])
-        return try #require(WireIdentity(request, RunConfiguration(RequestOptions(), [], in: RequestEnvironment())))
+        let configuration = RunConfiguration(RequestOptions(), [], in: RequestEnvironment())
+        return try #require(RequestFingerprint(request, configuration))
     }
 
     @Test func aTransferUnderWayThatIsReplacedIsDroppedWithItsLastMember() throws {

@@ -6,7 +6,7 @@ import Foundation
 /// The seats of equal requests, and the transfers that were made for them.
 ///
 /// A request takes a seat when it is added. The transfer that it may join is decided when it is about to be sent: one
-/// of the same ``WireIdentity`` that is running, or that has ended since the seat was taken. A seat joins a transfer
+/// of the same ``RequestFingerprint`` that is running, or that has ended since the seat was taken. A seat joins a transfer
 /// once: its next attempt needs another answer, from a transfer that another seat's next attempt has begun, or from a
 /// new one.
 ///
@@ -22,7 +22,7 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     /// A transfer that no seat can need any more, with the references to release.
     struct Dropped: Sendable {
         let transfer: Transfer
-        fileprivate let identity: WireIdentity
+        fileprivate let identity: RequestFingerprint
     }
 
     private struct Seat: Sendable {
@@ -36,7 +36,7 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     }
 
     private struct Entry: Sendable {
-        let identity: WireIdentity
+        let identity: RequestFingerprint
         let transfer: Transfer
         let limits: ResponseLimits
         /// The seats that wait for it.
@@ -49,7 +49,7 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     /// The transfers by their numbers, while a seat waits or may join.
     private var entries: [Int: Entry] = [:]
     /// The number of the last transfer of each identity; only that one may be joined.
-    private var latest: [WireIdentity: Int] = [:]
+    private var latest: [RequestFingerprint: Int] = [:]
     /// The number of seats of each birth.
     private var births: [Int: Int] = [:]
     /// The number of seats that haven't joined any transfer.
@@ -76,7 +76,7 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     }
 
     /// Returns the transfer that a seat may join, and adds the seat; `nil` if it needs a new one.
-    mutating func join(_ identity: WireIdentity, _ seat: SeatID) -> Transfer? {
+    mutating func join(_ identity: RequestFingerprint, _ seat: SeatID) -> Transfer? {
         guard let known = seats[seat], let number = latest[identity], let entry = entries[number],
             entry.end.map({ $0 > known.birth }) ?? true, number > known.oldest, entry.limits.include(known.limits),
             !known.joined.contains(number)
@@ -96,7 +96,7 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     ///   - limits: The limits of the new one.
     /// - Returns: The transfer, and those that it makes superfluous.
     mutating func join(
-        _ identity: WireIdentity,
+        _ identity: RequestFingerprint,
         _ seat: SeatID,
         or new: Transfer,
         _ limits: ResponseLimits
@@ -160,62 +160,5 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
             if latest[entry.identity] == number { latest[entry.identity] = nil }
         }
         return dropped.values.map { Dropped(transfer: $0.transfer, identity: $0.identity) }
-    }
-}
-
-/// The parts of a sent request that an answer depends on: requests of one identity, over one transport, get the same
-/// answer.
-struct WireIdentity: Sendable, Hashable {
-    /// Fields that identify requests in traces and logs, and that no answer depends on.
-    private static let tracing: Set<HTTPField.Name> = [
-        "b3", "date", "request-id", "sentry-trace", "traceparent", "tracestate", "uber-trace-id",
-        "x-amzn-trace-id", "x-b3-flags", "x-b3-parentspanid", "x-b3-sampled", "x-b3-spanid", "x-b3-traceid",
-        "x-cloud-trace-context", "x-correlation-id", "x-request-id",
-    ]
-
-    private let method: HTTPMethod
-    private let address: String
-    private let fields: [HTTPField]
-    private let body: Data
-    private let timeout: Duration?
-    private let trust: TrustPolicy
-    /// A redirect that is followed is cut, and one that is not is the answer.
-    private let redirect: RedirectPolicy
-    private let cachePolicy: URLRequest.CachePolicy
-    /// Not on the wire, but one of the operations that share an answer stores it for all.
-    private let caching: ResponseCache.Policy
-    private let usesCookies: Bool
-    private let allowsCellularAccess: Bool
-    private let decodesContent: Bool
-    private let usesHTTP2: Bool
-    private let originChange: OriginChange
-    private let template: URLRequest?
-    private let networks: [Bool]
-
-    /// Makes the identity of a request; `nil` if it may change something at the server, or if its body may change each
-    /// time that it is read.
-    init?(_ request: HTTPRequest, _ configuration: RunConfiguration) {
-        guard request.method.isSafe else { return nil }
-        if request.body.isEmpty {
-            body = Data()
-        } else {
-            guard let data = try? request.body.data() else { return nil }
-            body = SHA256.digest(of: data)
-        }
-        method = request.method
-        address = request.url.absoluteString
-        fields = request.headers.filter { $0.name.isSensitive || !Self.tracing.contains($0.name) }
-        timeout = request.timeout ?? configuration.timeout
-        trust = configuration.trust
-        redirect = configuration.redirect
-        cachePolicy = request.cachePolicy
-        caching = configuration.options.caching
-        usesCookies = configuration.options.usesCookies && request.usesCookies
-        allowsCellularAccess = request.allowsCellularAccess
-        decodesContent = request.decodesContent
-        usesHTTP2 = request.usesHTTP2
-        originChange = request.fields.originChange
-        template = request.fields.template
-        networks = request.fields.template?.networks ?? []
     }
 }

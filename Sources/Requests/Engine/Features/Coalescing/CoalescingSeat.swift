@@ -89,11 +89,11 @@ final class CoalescingSeat: OperationObserver {
     /// Joins a transfer: one of an equal operation, or else a new one.
     ///
     /// - Parameters:
-    ///   - identity: The identity of the request on the wire.
+    ///   - identity: The fingerprint of the request.
     ///   - make: Makes a transfer with the given limits; called outside of the lock.
     /// - Returns: The transfer, and whether it is new; `nil` if the seat has been given back.
     func join(
-        _ identity: WireIdentity,
+        _ identity: RequestFingerprint,
         _ make: (ResponseLimits) -> SharedTransfer
     ) -> (transfer: SharedTransfer, isNew: Bool)? {
         let id = ObjectIdentifier(self)
@@ -183,7 +183,7 @@ struct CoalescingInterceptor: Interceptor {
     ) async throws -> RawResponse {
         let attempt = try Attempt(of: context)
         guard let seat = attempt.operation.observer(CoalescingSeat.self), seat.isTaken,
-            let identity = WireIdentity(request, attempt.configuration)
+            let identity = RequestFingerprint(request, attempt.configuration)
         else { return try await next(request) }
         let joined = seat.join(identity) { limits in
             SharedTransfer(request, behind: next, for: attempt, limits) { [seat] in seat.end($0) }
