@@ -57,7 +57,7 @@ extension AnyRequestOperation {
         do {
             let configuration = isDeferred ? try handling.resolve() : configuration
             if let configuration, !configuration.options.exclusivity.isEmpty {
-                try checkPlace(in: configuration.options.exclusivity)
+                try checkExclusivity(in: configuration.options.exclusivity)
             }
             return configuration
         } catch {

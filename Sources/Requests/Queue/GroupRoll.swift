@@ -114,13 +114,13 @@ final class GroupContents: OperationObserver {
     /// The observers of the members' progress: the group's own, and those of the groups that contain it.
     let followers: [QueueFollower]
     // Not the contents of the groups that contain this one, which retain it.
-    private let outerPlaces: [ExclusivePlace]
-    private let place = Locked<ExclusivePlace?>(nil)
+    private let outerTickets: [ExclusivityTicket]
+    private let ticket = Locked<ExclusivityTicket?>(nil)
 
     init(on parent: some RequestQueue) {
         // The members of a nested group run on the outer queue, and are members of that group.
         let outer = (parent as? AnyRequestOperation)?.observer(GroupContents.self)
-        outerPlaces = outer?.places ?? []
+        outerTickets = outer?.tickets ?? []
         roll = Locked(GroupRoll(parent: outer?.parent ?? (parent as? HTTPClient)?.forGroups ?? parent))
         followers = [QueueFollower()] + (outer?.followers ?? [])
     }
@@ -141,16 +141,16 @@ final class GroupContents: OperationObserver {
             + operations.flatMap { ($0 as? AnyRequestOperation)?.observer(GroupContents.self)?.nestedOperations ?? [] }
     }
 
-    /// Sets the place of the group in the lines of its categories.
-    func set(_ place: ExclusivePlace?) {
-        self.place.withLock { $0 = place }
+    /// Sets the ticket of an exclusive group.
+    func set(_ ticket: ExclusivityTicket?) {
+        self.ticket.withLock { $0 = ticket }
     }
 
-    /// The place of the group in the lines of its categories, and those of the groups that contain it.
-    var places: [ExclusivePlace] { (place.withLock { $0 }.map { [$0] } ?? []) + outerPlaces }
+    /// The tickets of the group and of the groups that contain it.
+    var tickets: [ExclusivityTicket] { (ticket.withLock { $0 }.map { [$0] } ?? []) + outerTickets }
 
     /// The gates that must open before a member runs.
-    var turns: [OperationGate] { places.map(\.gate) }
+    var gates: [OperationGate] { tickets.map(\.gate) }
 }
 
 /// The membership of an operation in a group, as a feature of the operation.

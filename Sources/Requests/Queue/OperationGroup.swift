@@ -71,8 +71,8 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         EventEmitter.attach(to: self, parent.environment.monitors) { OperationInfo(requestType: name) }
         addDependency(gate)
         if let priority { queuePriority = priority }
-        takePlace(in: categories, behind: causes + contents.turns, untilEnd: true)
-        contents.set(observer(ExclusivePlace.self))
+        enqueue(in: categories, after: causes + contents.gates, untilEnd: true)
+        contents.set(observer(ExclusivityTicket.self))
     }
 
     fileprivate var roll: Locked<GroupRoll> { contents.roll }
@@ -112,12 +112,12 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         // A group that contains this one is on its queue already.
         guard !isWithin(operation) else { return operation.end(refusedWith: cycle(of: operation)) }
         guard let parent = roll.withLock({ $0.admit(operation) }) else { return refuseLate(operation) }
-        let (members, turns) = (contents.ids, contents.turns)
+        let (members, gates) = (contents.ids, contents.gates)
         // First, while nothing depends on the operation: then there is nothing to walk.
-        for turn in turns { operation.addDependency(turn) }
-        // Neither behind a member that was there before nor behind a turn can be an operation that waits for the group.
+        for gate in gates { operation.addDependency(gate) }
+        // Neither behind a member that was there before nor behind a gate can be an operation that waits for the group.
         let isVerified = { known in
-            known !== operation && (members.contains(ObjectIdentifier(known)) || turns.contains { $0 === known })
+            known !== operation && (members.contains(ObjectIdentifier(known)) || gates.contains { $0 === known })
         }
         if let error = cycle(through: operation, sparing: isVerified) {
             operation.end(refusedWith: error)
@@ -141,13 +141,13 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         return next != nil
     }
 
-    /// Whether an operation would wait for the turn that this group, or one that contains it, has or waits for.
+    /// Whether an operation would wait for a category that this group, or one that contains it, has or waits for.
     private func needsHeldCategory(_ operation: Operation) -> Bool {
-        let places = contents.places
-        guard !places.isEmpty, let operation = operation as? AsynchronousOperation,
-            let place = operation.observer(ExclusivePlace.self)
+        let tickets = contents.tickets
+        guard !tickets.isEmpty, let operation = operation as? AsynchronousOperation,
+            let ticket = operation.observer(ExclusivityTicket.self)
         else { return false }
-        return places.contains(where: place.meets)
+        return tickets.contains(where: ticket.meets)
     }
 
     private func cycle(of member: Operation) -> RequestError { .dependencyCycle(of: member, through: [self]) }
@@ -217,7 +217,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
             work?()
         }
         for cause in causes { approach.addDependency(cause) }
-        for turn in contents.turns { approach.addDependency(turn) }
+        for gate in contents.gates { approach.addDependency(gate) }
         approach.runAside()
     }
 

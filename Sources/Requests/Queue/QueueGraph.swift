@@ -227,7 +227,7 @@ extension RequestQueue {
         }
         for operation in operations where !(operation is OperationGate) { _ = index(of: operation) }
         var edges: [QueueGraph.Edge] = []
-        let lines = ExclusiveLines()
+        let lines = ExclusivitySnapshot()
         var next = 0
         while next < found.count {
             for (cause, kind) in found[next].causes(in: lines) {
@@ -243,7 +243,7 @@ extension Operation {
     /// The operations that this one waits for, each once, with the reason.
     ///
     /// A gate is replaced by the operations that it waits for; of a line, only the last operation in front is shown.
-    fileprivate func causes(in lines: ExclusiveLines) -> [(Operation, QueueGraph.Edge.Kind)] {
+    fileprivate func causes(in lines: ExclusivitySnapshot) -> [(Operation, QueueGraph.Edge.Kind)] {
         var seen: Set<ObjectIdentifier> = [ObjectIdentifier(self)]
         var causes: [(Operation, QueueGraph.Edge.Kind)] = []
         func add(_ cause: Operation, _ kind: QueueGraph.Edge.Kind) {

@@ -215,7 +215,7 @@ extension RequestQueue {
         let options = operation.configuration.options
         if coalescing || options.coalesce {
             // What it waits for may change the answer: then one from before is too old.
-            let waits = !options.exclusivity.isEmpty || turns.contains { !$0.isFinished }
+            let waits = !options.exclusivity.isEmpty || gates.contains { !$0.isFinished }
             operation.share(on: sharingIdentity, atStart: waits || !joinsAtOnce)
         }
         if let priority = options.priority { operation.queuePriority = priority }
@@ -270,7 +270,7 @@ extension RequestQueue {
     ///   - operation: The operation; on no queue yet.
     ///   - categories: The categories in which it must be the only one that runs, besides those of its request.
     func admit(_ operation: Operation, exclusive categories: Set<ExclusiveCategory> = []) {
-        takePlace(operation, in: categories)
+        enqueue(operation, in: categories)
         pass(operation)
         operation.remindQueue()
     }
@@ -301,20 +301,20 @@ extension OperationQueue: AdmittingQueue {
 
 extension RequestQueue {
     /// Makes an exclusive operation wait for its categories, after the groups that it is added to.
-    private func takePlace(_ operation: Operation, in categories: Set<ExclusiveCategory>) {
+    private func enqueue(_ operation: Operation, in categories: Set<ExclusiveCategory>) {
         var categories = categories
         if let request = operation as? AnyRequestOperation {
             let own = request.configuration.options.exclusivity
             if !own.isEmpty { categories.formUnion(own) }
         }
         guard !categories.isEmpty else { return }
-        for turn in turns { operation.addDependency(turn) }
-        operation.takePlace(in: categories)
+        for gate in gates { operation.addDependency(gate) }
+        operation.enqueue(in: categories)
     }
 
-    /// The turns of the groups that operations are added to.
-    private var turns: [OperationGate] {
-        (self as? AnyRequestOperation)?.observer(GroupContents.self)?.turns ?? []
+    /// The gates of the exclusive groups that operations are added to.
+    private var gates: [OperationGate] {
+        (self as? AnyRequestOperation)?.observer(GroupContents.self)?.gates ?? []
     }
 
     /// Adds an operation of any kind that waits until no other runs in some categories.
@@ -323,7 +323,7 @@ extension RequestQueue {
     /// queue.addOperation(migration, exclusive: ["database"])
     /// ```
     ///
-    /// It waits for its turn without a place in the queue, behind those that came first, on all queues together.
+    /// It waits without a slot of the queue, after those that came first, on all queues together.
     /// Requests can use ``RequestOptions/exclusivity`` instead. Links that are added to a plain operation afterwards
     /// don't delay its turn.
     ///

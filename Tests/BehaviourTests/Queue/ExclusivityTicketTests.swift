@@ -15,7 +15,7 @@ extension Operation {
 }
 
 /// The moments at which operations, groups and their members join and leave the lines of their categories.
-@Suite(.bounded) struct ExclusivePlaceTests {
+@Suite(.bounded) struct ExclusivityTicketTests {
     private typealias ManualOperation = ExclusivityTests.ManualOperation
 
     private let category = ExclusiveCategory(UUID())

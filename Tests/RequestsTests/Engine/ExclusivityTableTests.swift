@@ -29,7 +29,7 @@ import Testing
                     guard !categories.isEmpty else { continue }
                     wanted[last] = categories
                     let priority = Int.random(in: -1...1, using: &fuzz)
-                    if table.join(last, categories, priority: priority) { holding.insert(last) }
+                    if table.enqueue(last, categories, priority: priority) { holding.insert(last) }
                 } else if let id = wanted.keys.sorted().randomElement(using: &fuzz) {
                     wanted[id] = nil
                     holding.remove(id)

@@ -76,7 +76,7 @@ struct CycleSearch {
     private var marks: [ObjectIdentifier: Mark] = [:]
     /// The present path, with the rest of what each of its operations waits for.
     private var path: [(operation: Operation, causes: [Operation])] = []
-    private let lines = ExclusiveLines()
+    private let lines = ExclusivitySnapshot()
 
     /// Refuses operations until the others are in no cycle.
     ///
@@ -157,7 +157,7 @@ struct CycleSearch {
 
 extension Operation {
     /// The operations that this one waits for, at this moment.
-    fileprivate final func causes(in lines: ExclusiveLines) -> [Operation] {
+    fileprivate final func causes(in lines: ExclusivitySnapshot) -> [Operation] {
         guard !isFinished else { return [] }
         if let gate = self as? OperationGate { return gate.dependencies + lines.operations(before: gate) }
         return isReady || isExecuting ? [] : dependencies

@@ -91,14 +91,14 @@ extension Operation {
 /// No queue runs it, so it takes no place in one.
 // Sendable: Operation requires restating it; the only addition here is a constant.
 final class OperationGate: AsynchronousOperation, @unchecked Sendable {
-    /// The number of the operation that waits here in an ordered line; `nil` outside of lines.
+    /// The number of the exclusive operation that waits here; `nil` for other gates.
     let ticket: @Sendable () -> Int?
 
     /// Makes a gate that is closed.
     ///
     /// - Parameters:
     ///   - causes: The operations that must finish before it can open, for graphs and for the search for cycles.
-    ///   - ticket: The number in ``ExclusiveLines``, if the operations in front must finish, too.
+    ///   - ticket: The number in ``ExclusivitySnapshot``, if the operations in front must finish, too.
     init(behind causes: [Operation] = [], ticket: @escaping @Sendable () -> Int? = { nil }) {
         self.ticket = ticket
         super.init()
