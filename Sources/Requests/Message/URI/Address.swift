@@ -79,27 +79,46 @@ struct AddressParts {
     let path: Substring
     /// The query without its `?`, or `nil` if there is no query.
     let query: Substring?
-    /// Path, query and fragment, unchanged.
-    let reference: String
+    private let rest: Substring
 
     /// Splits an address; `nil` if it has no scheme or no authority.
     ///
     /// - Complexity: O(n).
     init?(_ address: String) {
-        let bytes = address.utf8
-        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
-            bytes[colon...].dropFirst().starts(with: "//".utf8), address[..<colon].isScheme
-        else { return nil }
-        let authority = bytes.index(colon, offsetBy: 3)
-        let pathStart = bytes[authority...].firstIndex(where: "/?#".utf8.contains) ?? bytes.endIndex
-        let fragmentStart = bytes[pathStart...].firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
-        let queryStart = bytes[pathStart..<fragmentStart].firstIndex(of: UInt8(ascii: "?"))
+        var address = address
+        guard let ends = address.withUTF8(Self.ends) else { return nil }
+        func index(_ offset: Int) -> String.Index { address.utf8.index(address.startIndex, offsetBy: offset) }
+        let (pathStart, fragmentStart) = (index(ends.authority), index(ends.query))
         root = address[..<pathStart]
-        self.authority = address[authority..<pathStart]
-        path = address[pathStart..<(queryStart ?? fragmentStart)]
-        query = queryStart.map { address[bytes.index(after: $0)..<fragmentStart] }
-        reference = String(address[pathStart...])
+        authority = address[index(ends.scheme + 3)..<pathStart]
+        path = address[pathStart..<index(ends.path)]
+        query = ends.path < ends.query ? address[index(ends.path + 1)..<fragmentStart] : nil
+        rest = address[pathStart...]
     }
+
+    /// Returns where the parts of an address end; `nil` if it has no scheme or no authority.
+    private static func ends(
+        of bytes: UnsafeBufferPointer<UInt8>
+    ) -> (scheme: Int, authority: Int, path: Int, query: Int)? {
+        func end(from start: Int, where isEnd: (UInt8) -> Bool) -> Int {
+            var index = start
+            while index < bytes.count, !isEnd(bytes[index]) { index += 1 }
+            return index
+        }
+        let scheme = end(from: 0) { $0 == UInt8(ascii: ":") }
+        guard scheme + 3 <= bytes.count, bytes[scheme + 1] == UInt8(ascii: "/"), bytes[scheme + 2] == UInt8(ascii: "/"),
+            ASCII.isLetter(bytes[0]), end(from: 0, where: { !ASCIISet.scheme.contains($0) }) == scheme
+        else { return nil }
+        let authority = end(from: scheme + 3) {
+            $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#")
+        }
+        let query = end(from: authority) { $0 == UInt8(ascii: "#") }
+        let path = min(query, end(from: authority) { $0 == UInt8(ascii: "?") })
+        return (scheme, authority, path, query)
+    }
+
+    /// Path, query and fragment, unchanged.
+    var reference: String { String(rest) }
 }
 
 extension StringProtocol {

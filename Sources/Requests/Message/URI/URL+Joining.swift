@@ -28,16 +28,24 @@ extension URL {
             throw InvalidValue(.url, "has no host", excerpt: excerpt)
         }
         var address = String(parts.root)
-        let path = encodedPath.utf8.drop { $0 == UInt8(ascii: "/") }
-        address += encodedPath.isEmpty ? parts.path : parts.path.trimmingEnd(of: "/") + "/" + Substring(path)
-        let queries = [
-            String((parts.query ?? "").trimmingEnd(of: "&")),
-            ASCIISet.query.encode(ownQuery ?? "", keepsTriplets: true), query.percentEncoded,
-        ]
-        let joinedQuery = queries.filter { !$0.isEmpty }.joined(separator: "&")
-        if !joinedQuery.isEmpty { address += "?" + joinedQuery }
-        // The second condition isn't known to ever fail; if it does, the credentials stay here.
-        guard let url = URL(string: address), Origin(url) == Origin(base) else {
+        if encodedPath.isEmpty {
+            address += parts.path
+        } else {
+            address += parts.path.trimmingEnd(of: "/")
+            address += "/"
+            address += Substring(encodedPath.utf8.drop { $0 == UInt8(ascii: "/") })
+        }
+        if parts.query != nil || ownQuery != nil || !query.isEmpty {
+            let queries = [
+                String((parts.query ?? "").trimmingEnd(of: "&")),
+                ASCIISet.query.encode(ownQuery ?? "", keepsTriplets: true), query.percentEncoded,
+            ]
+            let joinedQuery = queries.filter { !$0.isEmpty }.joined(separator: "&")
+            if !joinedQuery.isEmpty { address += "?" + joinedQuery }
+        }
+        // The address begins with the scheme, the credentials, the host and the port of its base. The second condition
+        // isn't known to ever fail; if it does, the credentials stay here.
+        guard let url = URL(string: address), url.host(percentEncoded: true) == host else {
             throw InvalidValue(.url, "can't be joined to its base", excerpt: encodedPath)
         }
         return url
