@@ -28,19 +28,19 @@ enum CountedFetch: String, CaseIterable {
     var recorded: Cost {
         #if DEBUG
         switch self {
-        case .queue: Cost(allocations: 201, locks: 21)
-        case .client: Cost(allocations: 222, locks: 24)
-        case .get: Cost(allocations: 230, locks: 24)
-        case .intercepted: Cost(allocations: 313, locks: 32)
-        case .timeout: Cost(allocations: 234, locks: 24)
+        case .queue: Cost(allocations: 194, locks: 21)
+        case .client: Cost(allocations: 215, locks: 24)
+        case .get: Cost(allocations: 216, locks: 24)
+        case .intercepted: Cost(allocations: 306, locks: 32)
+        case .timeout: Cost(allocations: 220, locks: 24)
         }
         #else
         switch self {
         case .queue: Cost(allocations: 38, locks: 21)
         case .client: Cost(allocations: 41, locks: 24)
-        case .get: Cost(allocations: 44, locks: 24)
+        case .get: Cost(allocations: 42, locks: 24)
         case .intercepted: Cost(allocations: 66, locks: 32)
-        case .timeout: Cost(allocations: 46, locks: 24)
+        case .timeout: Cost(allocations: 44, locks: 24)
         }
         #endif
     }

@@ -24,7 +24,7 @@ struct RequestDraft {
         // The options have been read, and belong to the operation: requests that interceptors send on must not have
         // them again. What the caller says about the request stays with it.
         if request.fields.attachment != nil || attempt.options.userInfoAlone != nil {
-            request.fields.attachment = attempt.options.userInfoAlone.map(Box.init)
+            request.fields.attachment = attempt.options.userInfoAlone
         }
         implied = try request.inherit(attempt.environment, attempt.options, attempt.configuration.headerMarks)
         attempt.options.apply(to: &request)
