@@ -24,7 +24,8 @@ extension AnyRequestOperation {
                     sent = request
                     let answer: RawResponse
                     do {
-                        answer = try await attempt.begin(isShared: isShared(observers))(request)
+                        let chain = try attempt.makeChain(isShared: isShared(observers))
+                        answer = try await chain(request)
                     } catch {
                         throw RunFailure(sending: error)
                     }

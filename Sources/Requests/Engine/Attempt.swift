@@ -152,10 +152,10 @@ struct Attempt: Sendable {
         request.attributeChanges(to: source, since: previous, marks: marks, baseURL: baseURL)
     }
 
-    /// Begins to send: returns the beginning of the chain.
+    /// Creates the chain that sends the request, and forgets what the attempt before has received.
     ///
     /// - Throws: A ``RequestError`` of code `unsupported` for more interceptors than a chain can have.
-    func begin(isShared: Bool) throws -> InterceptorChain {
+    func makeChain(isShared: Bool) throws -> InterceptorChain {
         if number > 1 {
             operation.record { $0.beginAttempt() }
             // The content of a failed attempt isn't needed any more. A running transfer, whose task an interceptor has
@@ -191,7 +191,7 @@ struct Attempt: Sendable {
             throw RunFailure(RequestError(.badResponse, phase: .receiving, reason: reason), in: .receiving)
         }
         var response = answer.map { _ in content }
-        let asked = answer.asked?.value ?? request
+        let asked = answer.redirectedRequest?.value ?? request
         let context = validationContext(asked)
         let result: ValidationResult
         do {

@@ -159,7 +159,7 @@ private struct UserInterceptor: Interceptor {
             }
             let request = try checked(request)
             var answer = try await NestingContext.leave(to: attempt.scope) { try await next(request) }
-            if answer.asked == nil { answer.asked = Box(request) }
+            if answer.redirectedRequest == nil { answer.redirectedRequest = Box(request) }
             answer.makeDecoder = attempt.environment.ownDecoder
             return answer
         }

@@ -112,8 +112,8 @@ struct RunRecord: Sendable {
     /// The request that was sent last, or answered by a cache.
     var request: HTTPRequest? { answered?.value ?? last?.request }
 
-    /// The address that was asked first, also if a cache has answered for it.
-    var asked: URL? { first?.request.url ?? answered?.value.url }
+    /// The address that was requested first, even if a cache has answered for it.
+    var firstURL: URL? { first?.request.url ?? answered?.value.url }
 
     /// The head of the response that came last.
     var head: HTTPResponseHead? { judged ?? last?.head }

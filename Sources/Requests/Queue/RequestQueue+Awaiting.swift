@@ -95,7 +95,7 @@ extension RequestQueue {
             return operation
         }
         let record = core?.withLock { $0.run.record }
-        return (RequestOperation<R>.unboxed(result).response(record, request.mapError), record?.asked)
+        return (RequestOperation<R>.unboxed(result).response(record, request.mapError), record?.firstURL)
     }
 
     /// Finds out if a host can be reached, with a request of its own: `HEAD`, without retries, cookies and credentials.

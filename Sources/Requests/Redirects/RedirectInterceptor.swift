@@ -27,7 +27,7 @@ struct RedirectInterceptor: Interceptor {
         let next = next.because(.redirect)
         var (answer, request) = (answer, request)
         while true {
-            if let asked = answer.asked { request = asked.value }
+            if let redirected = answer.redirectedRequest { request = redirected.value }
             switch machine.handle(answer.head, to: request) {
             case .follow(let target):
                 request = target
@@ -36,7 +36,7 @@ struct RedirectInterceptor: Interceptor {
             case .fail(let code, let reason):
                 throw RequestError(code, phase: .validating, reason: reason)
             case .deliver:
-                if machine.count > 0 { answer.asked = Box(request) }
+                if machine.count > 0 { answer.redirectedRequest = Box(request) }
                 return answer
             }
         }

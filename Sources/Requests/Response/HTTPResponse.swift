@@ -18,7 +18,7 @@ public struct HTTPResponse<Body> {
     /// Makes the JSON decoder if the caller has none: that of the environment.
     var makeDecoder: (@Sendable () -> JSONDecoder)?
     /// The request that the response answers, if that isn't the operation's own: redirects have led to it.
-    var asked: Box<HTTPRequest>?
+    var redirectedRequest: Box<HTTPRequest>?
     /// Whether another request that shares the answer has it stored by the cache.
     var isStoredElsewhere = false
     /// Whether only the beginning of the content was read.
@@ -59,7 +59,7 @@ public struct HTTPResponse<Body> {
     ) throws(Failure) -> HTTPResponse<NewBody> {
         var response = HTTPResponse<NewBody>(head: head, body: try transform(body), history: history)
         response.makeDecoder = makeDecoder
-        response.asked = asked
+        response.redirectedRequest = redirectedRequest
         (response.isStoredElsewhere, response.isCut) = (isStoredElsewhere, isCut)
         return response
     }

@@ -11,7 +11,7 @@ struct RequestDraft {
     var request: HTTPRequest
     /// The fields that came from the body, which may change if the body is replaced.
     private let implied: HTTPHeaders
-    /// How far the response has led that names the address.
+    /// The change of origin before this request, if a response has named its address; `none` otherwise.
     private let originChange: OriginChange
     private let attempt: Attempt
 
