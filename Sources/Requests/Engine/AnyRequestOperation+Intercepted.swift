@@ -83,8 +83,8 @@ private struct ContinuationInterceptor: Interceptor {
 extension InterceptorContext {
     /// Sends a request that outlives the operation, one at a time for a resource.
     ///
-    /// Use it for work beyond this one request: to validate a stored response while a stale one is used, or to prefetch a
-    /// configuration. It runs as with ``send(_:)``, but the operation doesn't wait for it, and cancelling the operation
+    /// Use it for work beyond this one request: to validate a stored response while a stale one is used, or to prefetch
+    /// a configuration. It runs as with ``send(_:)``, but the operation doesn't wait for it, and cancelling the operation
     /// doesn't cancel it. It ends with the client of the operation, and all clients derived from that.
     ///
     /// - Parameters:

@@ -123,7 +123,7 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
         for transfer in record.transfers { passPause(to: transfer) }
     }
 
-    /// Pauses or resumes a transfer, and again if another thread has changed its mind in the meantime.
+    /// Pauses or resumes a transfer, and again if the value has changed in the meantime.
     final func passPause(to transfer: Transfer) {
         var passed: Bool?
         func next(_ core: inout OperationCore) -> Bool? { core.run.isPaused == passed ? nil : core.run.isPaused }

@@ -227,10 +227,10 @@ extension RequestQueue {
         }
         for operation in operations where !(operation is OperationGate) { _ = index(of: operation) }
         var edges: [QueueGraph.Edge] = []
-        let lines = ExclusivitySnapshot()
+        let queues = ExclusivitySnapshot()
         var next = 0
         while next < found.count {
-            for (cause, kind) in found[next].causes(in: lines) {
+            for (cause, kind) in found[next].causes(in: queues) {
                 edges.append(QueueGraph.Edge(from: index(of: cause), to: next, kind: kind))
             }
             next += 1
@@ -242,8 +242,8 @@ extension RequestQueue {
 extension Operation {
     /// The operations that this one waits for, each once, with the reason.
     ///
-    /// A gate is replaced by the operations that it waits for; of a line, only the last operation in front is shown.
-    fileprivate func causes(in lines: ExclusivitySnapshot) -> [(Operation, QueueGraph.Edge.Kind)] {
+    /// A gate is replaced by the operations that it waits for; of a queue, only the last operation in front is shown.
+    fileprivate func causes(in queues: ExclusivitySnapshot) -> [(Operation, QueueGraph.Edge.Kind)] {
         var seen: Set<ObjectIdentifier> = [ObjectIdentifier(self)]
         var causes: [(Operation, QueueGraph.Edge.Kind)] = []
         func add(_ cause: Operation, _ kind: QueueGraph.Edge.Kind) {
@@ -253,7 +253,7 @@ extension Operation {
         for dependency in dependencies {
             if let gate = dependency as? OperationGate {
                 for cause in gate.dependencies { add(cause, .dependency) }
-                for last in lines.operations(before: gate) { add(last, .exclusivity) }
+                for last in queues.operations(before: gate) { add(last, .exclusivity) }
             } else {
                 add(dependency, members.contains(ObjectIdentifier(dependency)) ? .membership : .dependency)
             }

@@ -10,9 +10,10 @@ extension RequestError {
         package enum Kind: Sendable {
             /// The network: another attempt may succeed.
             case transient
-            /// The content of a response or the cause of the error decides; only a caller's rule sends it again.
+            /// The content of a response, a condition, or the cause of the error decides. No default sends it again.
             case uncertain
-            /// Somebody has refused the request: the server, a validator, or whoever has the credentials.
+            /// Somebody has refused: the server, a validator, the trust policy, or whoever has the credentials or the
+            /// body. Only a caller's rule sends it again.
             case refused
             /// Another attempt would fail for the same reason.
             case lasting
@@ -55,7 +56,7 @@ extension RequestError {
         /// The response isn't HTTP.
         public static let badResponse = Code("badResponse", .uncertain)
         /// The connection can't be trusted.
-        public static let untrusted = Code("untrusted", .lasting)
+        public static let untrusted = Code("untrusted", .refused)
         /// The status isn't one that the request accepts.
         ///
         /// The error has the status, the headers and the content.
@@ -63,7 +64,7 @@ extension RequestError {
         /// The content is of another type than the request asked for.
         public static let unacceptableContentType = Code("unacceptableContentType", .refused)
         /// A validator had the request retried until the limit.
-        public static let retryLimitReached = Code("retryLimitReached", .refused)
+        public static let retryLimitReached = Code("retryLimitReached", .uncertain)
         /// A validator refused the response, for a reason of its own: the underlying error.
         public static let rejected = Code("rejected", .refused)
         /// The server confirms that the caller's stored response is valid, and the request needs content to make its
@@ -82,7 +83,7 @@ extension RequestError {
         /// The downloaded file has another digest than expected.
         public static let digestMismatch = Code("digestMismatch", .lasting)
         /// Content was received faster than it was consumed, over a transport that can't pause.
-        public static let bufferFull = Code("bufferFull", .ofCaller)
+        public static let bufferFull = Code("bufferFull", .uncertain)
         /// The content of a stream was consumed by another loop, or is being consumed by one.
         ///
         /// Store the parts of a stream that you need, or collect it, since its content isn't kept.
@@ -111,7 +112,7 @@ extension RequestError {
         /// The request couldn't be made, or is invalid.
         public static let invalidRequest = Code("invalidRequest", .ofCaller)
         /// The body of the request couldn't be encoded, or the sequence that it was read from has failed.
-        public static let encoding = Code("encoding", .ofCaller)
+        public static let encoding = Code("encoding", .refused)
         /// The credentials of the request weren't available; if their refresh failed, its error is the underlying one.
         public static let authenticationFailed = Code("authenticationFailed", .refused)
         /// Credentials were refreshed more often than the limit allows.
@@ -127,7 +128,7 @@ extension RequestError {
         /// An interceptor or a condition whose own request calls it again causes that. The reason names them.
         public static let nestingLimitReached = Code("nestingLimitReached", .ofCaller)
         /// A condition of the request isn't met; the underlying error is the reason.
-        public static let conditionFailed = Code("conditionFailed", .ofCaller)
+        public static let conditionFailed = Code("conditionFailed", .uncertain)
         /// The transport was closed.
         public static let closed = Code("closed", .ofCaller)
         /// The transport doesn't support a requirement of the request.

@@ -11,11 +11,11 @@
 /// A category is a value, such as a name or the identifier of a document, or a type. Equal values of one type are one
 /// category. An operation may be in several: it runs when it is the only one in all of them.
 ///
-/// A waiting operation takes no place in its queue. It joins the lines when all its dependencies are finished; several
-/// operations that waited for the same one join in no particular order. The highest priority comes first, as it is at
-/// the time of joining, and among equals the one that joined first. A turn is over when the operation is finished, or
-/// cancelled before its start. An operation gets the turns of all its categories together, so that two can't wait for
-/// each other.
+/// A waiting operation takes no slot of its operation queue. It begins to wait when all its dependencies are finished;
+/// several operations that depended on the same one begin in no particular order. The highest priority at that time
+/// comes first, and among equals the operation that began to wait first. An operation holds its categories until it is
+/// finished, or cancelled before its start. It gets all of them together, so that two operations can't wait for each
+/// other.
 public struct ExclusiveCategory: Sendable, Hashable, CustomStringConvertible {
     private let value: any Hashable & Sendable
 

@@ -3,9 +3,9 @@
 
 /// The queues of the categories: one for each, with one holder.
 ///
-/// An operation is admitted to all its categories at once: when it is the first in all their queues, and none of them is
-/// held. So no operation holds one category while it waits for another, and one with several categories isn't overtaken
-/// by those with one of them.
+/// An operation is admitted to all its categories at once: when it is the first in all their queues, and none of them
+/// is held. So no operation holds one category while it waits for another, and one with several categories isn't
+/// overtaken by those with one of them.
 struct ExclusivityTable: Sendable {
     private struct Queue: Sendable {
         var holder: Int?

@@ -48,8 +48,8 @@ final class ExclusivityTicket: OperationObserver {
         if let approach = approach.withLock({ $0 }), approach.isFinished { approach.dropLinks() }
     }
 
-    /// Enqueues the operation as soon as all its dependencies are finished; if they already are, at once, in the order in
-    /// which operations are added.
+    /// Enqueues the operation as soon as all its dependencies are finished; if they already are, at once, in the order
+    /// in which operations are added.
     func enqueue(_ operation: Operation) {
         let causes = gate.dependencies.filter { !$0.isFinished }
         guard !causes.isEmpty else { return Self.enqueue(operation, gate, categories, position) }

@@ -63,7 +63,9 @@ extension RequestOptions: Hashable {
 
 extension RequestOptions: CustomReflectable {
     /// A mirror of the options.
-    public var customMirror: Mirror { Mirror(reflecting: values) }
+    public var customMirror: Mirror {
+        Mirror(self, children: Mirror(reflecting: values).children, displayStyle: .struct)
+    }
 }
 
 extension RequestOptions {
@@ -134,6 +136,7 @@ extension RequestOptions {
 
     /// Whether the request joins the unfinished transfer of an equal one; false by default.
     ///
+    /// Requests that change their task with ``configureTask`` are equal only if one is a copy of the other.
     /// `addRequest` explains which requests are equal, and when one joins.
     public var coalesce: Bool {
         get { !storage.isEmpty && storage[0].coalesce }

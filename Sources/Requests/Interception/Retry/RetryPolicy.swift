@@ -52,6 +52,9 @@ public struct RetryPolicy: Sendable, Hashable {
     /// The statuses that are retried, except those that the request accepts.
     public var statuses: Set<HTTPStatus> = transientStatuses
     /// The errors that are retried.
+    ///
+    /// An error of the caller, such as `invalidRequest` or `cancelled`, and one that would occur again, such as
+    /// `tooManyRedirects` or `bodyTooLarge`, is never retried.
     public var codes: Set<RequestError.Code> = transientErrors
     /// The maximum wait that the server may ask for with `Retry-After`; a minute by default.
     ///

@@ -15,6 +15,8 @@ final class CurlInbox: Sendable {
     enum Command: Sendable {
         case start(CurlTransfer)
         case stop(CurlTransfer, CurlTransferState.Stop)
+        /// The peer of a transfer is gone, which had been sent again so many times.
+        case lostPeer(CurlTransfer, restarts: Int)
         /// A transfer has to pause or to resume.
         case update(CurlTransfer)
         case found(HostQuestion, HostNames.Found)
@@ -26,7 +28,7 @@ final class CurlInbox: Sendable {
             switch self {
             case .start(let transfer): transfer.refuse(error)
             case .report(let receive): receive(CurlTransport.Usage())
-            case .stop, .update, .found: break
+            case .stop, .lostPeer, .update, .found: break
             }
         }
     }

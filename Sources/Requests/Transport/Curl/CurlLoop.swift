@@ -168,7 +168,7 @@ final class CurlLoop: @unchecked Sendable {
                 transfer.begin()
             case .report(let receive):
                 receive(usage)
-            case .stop, .update, .found:
+            case .stop, .lostPeer, .update, .found:
                 break
             }
         }
@@ -265,7 +265,11 @@ final class CurlLoop: @unchecked Sendable {
             transfer.begin()
             entrance.enter(transfer)
         case .stop(let transfer, let reason):
-            if reason != .peerEnded || !sendAgainWithoutPeer(transfer) { stop(transfer, reason) }
+            stop(transfer, reason)
+        case .lostPeer(let transfer, let restarts):
+            // The end may have been noticed twice, or before the transfer was sent again.
+            guard transfer.restarts == restarts, !sendAgainWithoutPeer(transfer) else { return }
+            stop(transfer, .peerEnded)
         case .update(let transfer):
             update(transfer)
         case .found(let question, let found):

@@ -114,6 +114,11 @@ struct CurlStopwatch: Sendable {
         taken = now
     }
 
+    /// Records that libcurl gets the transfer again, and measures from here.
+    mutating func restart(at now: UInt64) {
+        (taken, lastRead) = (now, nil)
+    }
+
     /// Records that a piece of the request's content was read.
     mutating func read(at now: UInt64) {
         lastRead = now

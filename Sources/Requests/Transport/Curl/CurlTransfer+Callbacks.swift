@@ -136,12 +136,13 @@ extension CurlTransfer {
         return true
     }
 
-    /// Prepares a transfer to be sent again whose kept connection has ended; `false` if a repetition may do harm, or if
-    /// this happened too often.
+    /// Prepares a transfer to be sent again whose kept connection has ended without a final response; `false` if a
+    /// repetition may do harm, or if this happened too often.
     ///
-    /// libcurl does the same, but only when the content of the request has bytes again.
+    /// libcurl sends it again, too, but only when the content of the request has bytes again.
     func beginAgainWithoutPeer() -> Bool {
         guard isIdempotent, state.isUnanswered, usesKeptConnection, body?.rewind() ?? true else { return false }
+        paused.remove(.body)
         restart()
         (connection, stream) = (nil, nil)
         return true
@@ -161,6 +162,7 @@ extension CurlTransfer {
 
     private func restart() {
         restarts += 1
+        stopwatch.restart(at: loop.now)
         options.restart(easy)
         loop.lostConnection(self)
     }

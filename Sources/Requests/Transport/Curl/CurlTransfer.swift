@@ -40,7 +40,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     var body: CurlBody?
     /// The decoder of the response's content; `nil` before the content, and if it isn't decoded.
     private var decoder: ContentDecoder?
-    private(set) var stopwatch = CurlStopwatch()
+    var stopwatch = CurlStopwatch()
     let isIdempotent: Bool
     /// The time at which it was last sent, or handed to a libcurl that doesn't tell; `nil` before.
     private(set) var sentAt: UInt64?
@@ -62,7 +62,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     private var unreportedCount: Int?
     /// Why the content of the request can't be sent.
     private var bodyError: (any Error)?
-    private var paused: CurlPauses = []
+    var paused: CurlPauses = []
     /// Whether the receiver has to be called for events that were held back.
     private var isWanted = false
     /// Whether libcurl has completed the transfer successfully.
@@ -397,9 +397,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
             // The user of the connection may have an answer to what has just arrived.
             change { $0.isUnwatched = true }
         } else if isOver || !state.hasHead || socket.map({ ccurl_has_ended($0.descriptor) }) == true {
-            // It doesn't wait any more, also if it is sent again. Its end may be noticed once more meanwhile.
-            paused.remove(.body)
-            loop.submit(.stop(self, .peerEnded))
+            loop.submit(.lostPeer(self, restarts: restarts))
         } else if !destination.isSecure {
             state.endResponse()
         }
