@@ -5,7 +5,7 @@ import Foundation
 
 /// The failure of an attempt, with the rule that may lead to another one.
 ///
-/// It is an object because every function that throws a failure reserves space for it.
+/// A failure is an object because every function that throws one reserves space for it.
 final class RunFailure: Error {
     enum Recourse: Sendable {
         /// None: the failure is the operation's.

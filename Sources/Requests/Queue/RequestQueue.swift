@@ -323,9 +323,9 @@ extension RequestQueue {
     /// queue.addOperation(migration, exclusive: ["database"])
     /// ```
     ///
-    /// It waits without a slot of the queue, after those that came first, on all queues together. Requests can use
-    /// ``RequestOptions/exclusivity`` instead. Dependencies that are added to a plain operation afterwards don't delay
-    /// when it gets its categories.
+    /// The operation waits without a slot of the queue, after those that came first, on all queues together. Requests
+    /// can use ``RequestOptions/exclusivity`` instead. Dependencies that are added to a plain operation afterwards
+    /// don't delay when it gets its categories.
     ///
     /// - Parameters:
     ///   - operation: The operation to run; on no queue yet.

@@ -6,7 +6,7 @@ import Foundation
 extension RequestError {
     /// The kind of error: an open set, so that a new code breaks no `switch`.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        /// The reason for a failure, as far as it decides about another attempt.
+        /// The reason for a failure, which decides about another attempt.
         package enum Kind: Sendable {
             /// The network: another attempt may succeed.
             case transient

@@ -3,8 +3,8 @@
 
 /// Publishes the latest of several values to its observers, in order, from any thread.
 ///
-/// It is a part of the state of a ``Locked``, whose `notifyObservers()` calls the observers. A value that is replaced
-/// before it was reported is skipped.
+/// A broadcaster is a part of the state of a ``Locked``, whose `notifyObservers()` calls the observers. A value that is
+/// replaced before it was reported is skipped.
 struct Broadcaster<Value: Sendable>: Sendable {
     /// Receives each value; `nil`, once, at the end.
     typealias Observer = @Sendable (Value?) -> Void

@@ -3,9 +3,9 @@
 
 /// Passes a Boolean that several threads change on to one receiver, which ends with the latest value.
 ///
-/// It is a part of the state of a ``Locked``, whose `drain` passes the values on. Only `true` doesn't wait for another
-/// thread: it stops something, and the thread that passes on `false` may be suspended for long. Both may then reach the
-/// receiver in any order, so the latest value is passed on once more.
+/// A flag is a part of the state of a ``Locked``, whose `drain` passes the values on. Only `true` doesn't wait for
+/// another thread: it stops something, and the thread that passes on `false` may be suspended for long. Both may then
+/// reach the receiver in any order, so the latest value is passed on once more.
 struct LatestFlag: Sendable {
     private var passed = false
     private var passers = 0

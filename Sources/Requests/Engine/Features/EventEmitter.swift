@@ -121,8 +121,8 @@ extension AnyRequestOperation {
     /// }
     /// ```
     ///
-    /// It begins with `operationCreated`, and with the present state: that the operation has started, and each running
-    /// transfer, with its number and the head of its response. From then on no event is left out.
+    /// The sequence begins with `operationCreated`, and with the current state: that the operation has started, and
+    /// each running transfer, with its number and the head of its response. From then on no event is left out.
     ///
     /// Past events aren't reported: transfers that are over, which are among the ``transfers``, a scheduled retry, a
     /// joined transfer of another operation, a wait for a credential that began before the operation was observed. To
@@ -142,9 +142,9 @@ extension AnyRequestOperation {
 
     /// Adds a monitor of this operation alone, besides those of the environment.
     ///
-    /// First it receives the present state: that the operation was made, has started, or has ended, and the running
-    /// transfers, by their numbers. Then it receives every event, as ``EventMonitor`` guarantees; ``events`` explains
-    /// which ones are past. Safe from any thread.
+    /// First the monitor receives the current state: that the operation was created, has started, or has ended, and the
+    /// running transfers, by their numbers. Then it receives every event, as ``EventMonitor`` guarantees; ``events``
+    /// explains which ones are past. Safe from any thread.
     public final func addMonitor(_ monitor: any EventMonitor) {
         let emitter = EventEmitter.attach(to: self) {
             var info = OperationInfo(requestType: shownType)

@@ -148,7 +148,7 @@ extension CurlTransfer {
         return true
     }
 
-    /// Whether it was given a kept connection, which may have been closed meanwhile.
+    /// Whether it was given a kept connection, which may have been closed in the meantime.
     private var usesKeptConnection: Bool {
         wasSent && ccurl_easy_long(easy, CCURL_INFO_NUM_CONNECTS) == 0 && restarts < Self.mostRestarts
     }

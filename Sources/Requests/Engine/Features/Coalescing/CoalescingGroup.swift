@@ -7,8 +7,8 @@ import Foundation
 ///
 /// A request takes a seat when it is added. The transfer that it may join is decided when it is about to be sent: one
 /// of the same ``RequestFingerprint`` that is running, or that has ended since the seat was taken. A seat joins a
-/// transfer once: its next attempt needs another answer, from a transfer that another seat's next attempt has begun, or from a
-/// new one.
+/// transfer once: its next attempt needs another response, from a transfer that another seat's next attempt has begun,
+/// or from a new one.
 ///
 /// The machine has no effects: its owner cancels the dropped transfers after unlocking.
 struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
