@@ -28,10 +28,8 @@ struct CacheInterceptor: Interceptor {
             context.run.recordAnswer(to: request)
             return response.map { .data($0) }
         case .stale(let response, let outgoing, let stored):
-            context.run.detach(use.name, request, through: next) { [onHead] next in
-                let next = next.observed { onHead($0, request) }
-                return try await send(outgoing, use, stored: stored, next)
-            }
+            let validation = BackgroundValidation(caching: self, use: use, stored: stored)
+            context.run.detach(use.name, outgoing, through: validation, next)
             context.run.recordAnswer(to: request)
             return response.map { .data($0) }
         case .unavailable:
@@ -81,6 +79,22 @@ struct CacheInterceptor: Interceptor {
 }
 
 extension CacheInterceptor {
+    /// Validates a stored response that has been used although it is stale, and stores the response.
+    private struct BackgroundValidation: Interceptor {
+        let caching: CacheInterceptor
+        let use: CacheUse
+        let stored: CachedResponse
+
+        func intercept(
+            _ request: HTTPRequest,
+            context: InterceptorContext,
+            next: InterceptorChain
+        ) async throws -> RawResponse {
+            let next = next.observed { [caching, use] in caching.onHead($0, use.request) }
+            return try await caching.send(request, use, stored: stored, next)
+        }
+    }
+
     /// Sends a request, and removes outdated responses if it has changed something.
     ///
     /// It has as soon as the head of the response says so, even if the content then fails to arrive.

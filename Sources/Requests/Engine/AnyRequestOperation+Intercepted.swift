@@ -26,58 +26,34 @@ extension AnyRequestOperation: InterceptedRun {
     final func recordAnswer(to request: HTTPRequest) { record { $0.answer(request) } }
 
     final func exchange(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
-        let nested = SubrequestOperation(nested: request, over: ownTransport, in: configuration.environment)
+        let scope = NestingContext.current
+        let subrequest = SubrequestOperation(request, onBehalfOf: self, in: scope)
         // Other operations may wait for a refresh, so it doesn't end with this one.
-        guard NestingContext.current?.isRefresh != true else { return try await nested.exchange() }
-        return try await NestedRequests.exchange(nested, within: self)
+        guard scope?.isRefresh != true else { return try await subrequest.outcome().get() }
+        add(SubrequestOwner())
+        guard let owner = observer(SubrequestOwner.self) else { return try await subrequest.outcome().get() }
+        return try await owner.exchange(subrequest)
     }
 
     final func detach(
         _ name: String,
         _ request: HTTPRequest,
-        through next: InterceptorChain,
-        _ work: @escaping @Sendable (InterceptorChain) async throws -> RawResponse
+        through interceptor: any Interceptor,
+        _ next: InterceptorChain
     ) {
-        // The continued run has the options of this one, but no interceptors, validators and retries, because only
-        // `work` waits for its response. It must not retain this operation, which may finish long before.
-        let continuation = ContinuationInterceptor(
-            configuration: configuration,
-            chain: Array(next.remaining),
-            transport: ownTransport,
-            monitored: monitored,
-            urgency: urgency
-        )
-        let (environment, cause) = (configuration.environment, next.cause)
-        let key = DetachedWork.Key(request, in: environment, name: name)
-        _ = DetachedWork.of(environment).begin(key) {
-            let chain = InterceptorChain([continuation], of: UnsentRun(), attempt: 1, because: cause)
-            return try await work(chain).map { $0.data ?? Data() }
+        let environment = configuration.environment
+        let purpose = SubrequestOwner.Purpose(request, in: environment, name: name)
+        _ = SubrequestOwner.outliving(operationsIn: environment).start(purpose) {
+            // It has the options of this operation, but no validators and no retries of its own, since nobody waits for
+            // its response. It must not retain this operation, which may finish long before.
+            let continued = RunConfiguration(continuing: configuration, through: [interceptor] + next.remaining)
+            let urgency = urgency
+            return SubrequestOperation(request, continued, over: ownTransport, as: monitored?.another()) { urgency }
         }
     }
 
     /// The operation as monitors know it; `nil` without monitors.
     final var monitored: OperationInfo? { observer(EventEmitter.self)?.operation }
-}
-
-/// Sends each request in an operation of its own, which continues the chain of another one.
-private struct ContinuationInterceptor: Interceptor {
-    let configuration: RunConfiguration
-    /// The interceptors of that operation that the request has yet to pass.
-    let chain: [any Interceptor]
-    let transport: (any HTTPTransport)?
-    let monitored: OperationInfo?
-    let urgency: Int
-
-    func intercept(
-        _ request: HTTPRequest,
-        context: InterceptorContext,
-        next: InterceptorChain
-    ) async throws -> RawResponse {
-        let continued = RunConfiguration(continuing: configuration, through: chain, heads: next.heads)
-        let urgency = urgency
-        let operation = SubrequestOperation(request, continued, over: transport, as: monitored?.another()) { urgency }
-        return try await operation.exchange().map { .data($0) }
-    }
 }
 
 extension InterceptorContext {
@@ -98,16 +74,15 @@ extension InterceptorContext {
         completion: @escaping @Sendable (Result<HTTPResponse<Data>, RequestError>) -> Void = { _ in }
     ) -> Bool {
         guard let operation = run as? AnyRequestOperation else { return false }
-        let (environment, transport) = (operation.configuration.environment, operation.ownTransport)
+        let environment = operation.configuration.environment
         let scope = NestingContext.current?.detached()
-        let key = DetachedWork.Key(request, in: environment, by: scope?.author)
-        return DetachedWork.of(environment).begin(key, completion) {
-            let send = { () async throws -> HTTPResponse<Data> in
-                try await SubrequestOperation(nested: request, over: transport, in: environment).exchange()
-            }
-            guard let scope else { return try await send() }
-            defer { scope.end() }
-            return try await scope.run(send)
+        let purpose = SubrequestOwner.Purpose(request, in: environment, by: scope?.author)
+        let ended: SubrequestOwner.Completion = { outcome in
+            scope?.end()
+            completion(outcome)
+        }
+        return SubrequestOwner.outliving(operationsIn: environment).start(purpose, ended) {
+            SubrequestOperation(request, onBehalfOf: operation, in: scope)
         }
     }
 }

@@ -171,8 +171,7 @@ struct Attempt: Sendable {
             interceptors,
             of: operation,
             attempt: number,
-            because: number == 1 ? .initial : .retry,
-            heads: configuration.heads
+            because: number == 1 ? .initial : .retry
         )
     }
 

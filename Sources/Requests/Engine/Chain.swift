@@ -158,7 +158,7 @@ private struct UserInterceptor: Interceptor {
                 throw RequestError(.cancelled, phase: .sending, reason: reason)
             }
             let request = try checked(request)
-            var answer = try await NestingContext.leave(to: attempt.scope) { try await next(request) }
+            var answer = try await NestingContext.run(in: attempt.scope) { try await next(request) }
             if answer.redirectedRequest == nil { answer.redirectedRequest = Box(request) }
             answer.makeDecoder = attempt.environment.ownDecoder
             return answer

@@ -34,8 +34,6 @@ final class RunConfiguration: Sendable {
     let chain: [any Interceptor]
     /// Whether the run continues another one in the middle of its chain, so the request is already complete.
     let isContinuation: Bool
-    /// The closures of that run that are called with the head of the response.
-    let heads: HeadObserver?
 
     /// Resolves the settings.
     ///
@@ -82,7 +80,7 @@ final class RunConfiguration: Sendable {
             isShared: false,
             in: environment
         )
-        (isContinuation, heads) = (false, nil)
+        isContinuation = false
     }
 
     /// Returns the interceptors that are applied to the request, with their positions.
@@ -106,12 +104,10 @@ final class RunConfiguration: Sendable {
     ///   - other: The configuration of the other run.
     ///   - chain: The interceptors that the request has yet to pass.
     ///   - limits: The maximum sizes of the response; `nil` for those of the other run.
-    ///   - heads: The closures that are called with the head of the response.
     init(
         continuing other: RunConfiguration,
         through chain: [any Interceptor],
-        _ limits: ResponseLimits? = nil,
-        heads: HeadObserver? = nil
+        _ limits: ResponseLimits? = nil
     ) {
         var options = other.options
         // The operations that wait for the continued run already hold their categories.
@@ -121,7 +117,7 @@ final class RunConfiguration: Sendable {
         (timeout, redirect, trust) = (other.timeout, other.redirect, other.trust)
         (cookies, headerMarks) = (other.cookies, other.headerMarks)
         (conditions, interceptors, validators, validStatusCodes) = ([], [], [], [])
-        (self.chain, isContinuation, self.heads) = (chain, true, heads)
+        (self.chain, isContinuation) = (chain, true)
     }
 
     /// Returns whether the request accepts the status of a response.

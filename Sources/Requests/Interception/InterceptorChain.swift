@@ -35,10 +35,9 @@ public struct InterceptorChain: Sendable {
         _ interceptors: [any Interceptor],
         of run: any InterceptedRun,
         attempt: Int,
-        because cause: TransferRecord.Cause,
-        heads: HeadObserver? = nil
+        because cause: TransferRecord.Cause
     ) {
-        (self.interceptors, self.run, self.cause, self.heads) = (interceptors, run, cause, heads)
+        (self.interceptors, self.run, self.cause) = (interceptors, run, cause)
         self.attempt = Int32(clamping: attempt)
     }
 

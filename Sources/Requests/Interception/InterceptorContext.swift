@@ -132,18 +132,18 @@ protocol InterceptedRun: AnyObject, Sendable {
     func recordAnswer(to request: HTTPRequest)
     /// Sends a request for the operation, and returns its response.
     func exchange(_ request: HTTPRequest) async throws -> HTTPResponse<Data>
-    /// Continues a chain in a run of its own, which outlives the operation and keeps its options.
+    /// Sends a request in an operation of its own, which may outlive this one and has its options.
     ///
     /// - Parameters:
-    ///   - name: The name of the work; only one of this name runs at a time.
-    ///   - request: The request of the work.
-    ///   - next: The chain.
-    ///   - work: The work; it sends with its argument.
+    ///   - name: The name of the purpose; only one operation of this name runs at a time for an address.
+    ///   - request: The request.
+    ///   - interceptor: The first interceptor that it passes.
+    ///   - next: The chain whose interceptors it passes after that.
     func detach(
         _ name: String,
         _ request: HTTPRequest,
-        through next: InterceptorChain,
-        _ work: @escaping @Sendable (InterceptorChain) async throws -> RawResponse
+        through interceptor: any Interceptor,
+        _ next: InterceptorChain
     )
 }
 
@@ -180,8 +180,8 @@ final class UnsentRun: InterceptedRun {
     func detach(
         _ name: String,
         _ request: HTTPRequest,
-        through next: InterceptorChain,
-        _ work: @escaping @Sendable (InterceptorChain) async throws -> RawResponse
+        through interceptor: any Interceptor,
+        _ next: InterceptorChain
     ) {}
 }
 

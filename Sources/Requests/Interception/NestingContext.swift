@@ -101,9 +101,9 @@ final class NestingContext: Sendable {
         isOver.withLock { $0 = true }
     }
 
-    /// Does work outside of all interceptors, behind the last one of a chain.
-    static func leave<Value>(to outer: NestingContext?, _ work: () async throws -> Value) async rethrows -> Value {
-        try await $innermost.withValue(outer, operation: work)
+    /// Does work in a scope, or outside of all scopes.
+    static func run<Value>(in scope: NestingContext?, _ work: () async throws -> Value) async rethrows -> Value {
+        try await $innermost.withValue(scope, operation: work)
     }
 
     /// Whether a run waits for the requests of the current task.

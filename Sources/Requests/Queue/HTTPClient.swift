@@ -347,7 +347,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
         /// The queue of operations that are exempt from the limit, which is suspended with the main one.
         let sockets = OperationQueue()
         let follower = QueueFollower()
-        let detachedWork = DetachedWork()
+        let subrequestOwner = SubrequestOwner()
 
         /// Whether the bounded queue is the client's own.
         let isOwn: Bool
@@ -364,12 +364,12 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
             bounded.maxConcurrentOperationCount = Self.width(width)
         }
 
-        deinit { detachedWork.end() }
+        deinit { subrequestOwner.end() }
 
         /// Gives a changed environment its own identity, and what it has of the client.
         func complete(_ environment: inout RequestEnvironment) {
             environment.revision = UUID()
-            environment.detachedWork = detachedWork
+            environment.subrequestOwner = subrequestOwner
             environment.hasOwnLimit = bounded.isLimited
             environment.shareConfiguration()
         }

@@ -209,8 +209,8 @@ public struct RequestEnvironment: Sendable {
         /// An interceptor after all others, which sees a request when it goes out; `nil` for none.
         var lastInterceptor: (any Interceptor)?
 
-        /// The work of a client that outlives its operations.
-        var detachedWork: DetachedWork?
+        /// The owner of subrequests that outlive an operation: the client.
+        var subrequestOwner: SubrequestOwner?
     }
 }
 

@@ -3,11 +3,11 @@
 
 import Foundation
 
-/// The operation of a request that the library sends itself, on behalf of others: a refresh, a validation in the
-/// background, a transfer that several operations share.
+/// The operation of a request that is sent on behalf of other operations: by an interceptor, for a validation in the
+/// background, for a transfer that several operations share.
 ///
-/// It stands in no queue, whose places may all be taken by operations that wait for it. Its owner starts and cancels
-/// it.
+/// It is in no queue, since operations that wait for it may have all places there. A ``SubrequestOwner`` ends it, or
+/// the transfer that is shared.
 // Sendable: Operation requires restating it; the only additions here are constants.
 final class SubrequestOperation: AnyRequestOperation, @unchecked Sendable {
     typealias Outcome = Result<HTTPResponse<Data>, RequestError>
@@ -15,11 +15,11 @@ final class SubrequestOperation: AnyRequestOperation, @unchecked Sendable {
     fileprivate let request: HTTPRequest
     fileprivate let sharedUrgency: (@Sendable () -> Int)?
 
-    /// Makes the operation of a request that continues another run.
+    /// Creates the operation of a request.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - configuration: The settings of the run.
+    ///   - configuration: The configuration of the run, which may continue another one.
     ///   - transport: The transport.
     ///   - monitored: The operation for monitors; `nil` reports nothing.
     ///   - scope: The work for which it is sent, if any.
@@ -38,13 +38,14 @@ final class SubrequestOperation: AnyRequestOperation, @unchecked Sendable {
         if let monitored { EventEmitter.attach(to: self, configuration.environment.monitors) { monitored } }
     }
 
-    /// Makes the operation of a request that is sent on behalf of a run, as a part of the current task's scope.
-    convenience init(
-        nested request: HTTPRequest,
-        over transport: (any HTTPTransport)?,
-        in environment: RequestEnvironment
-    ) {
-        let scope = NestingContext.current
+    /// Creates the operation of a request that an interceptor sends on behalf of another operation.
+    ///
+    /// - Parameters:
+    ///   - request: The request, with its user info.
+    ///   - operation: The other operation, in whose environment it runs, and over whose transport.
+    ///   - scope: The work of the interceptor.
+    convenience init(_ request: HTTPRequest, onBehalfOf operation: AnyRequestOperation, in scope: NestingContext?) {
+        let environment = operation.configuration.environment
         let configuration = RunConfiguration(
             request.options.userInfoAlone ?? RequestOptions(),
             successfulStatusCodes,
@@ -54,20 +55,19 @@ final class SubrequestOperation: AnyRequestOperation, @unchecked Sendable {
         )
         let name = OperationInfo(identifier: "nested: \(request)", requestType: "HTTPRequest (nested)")
         let monitored = environment.monitors.isEmpty ? nil : name
-        self.init(request, configuration, over: transport, as: monitored, scope: scope)
+        self.init(request, configuration, over: operation.ownTransport, as: monitored, scope: scope)
     }
 
     override var identifier: String? { "nested: \(request)" }
 
     /// Sends the request, and waits for its response; cancelling the task cancels the operation.
-    func exchange() async throws(RequestError) -> HTTPResponse<Data> {
-        let result = await withTaskCancellationHandler {
+    func outcome() async -> Outcome {
+        await withTaskCancellationHandler {
             start()
-            return await withUnsafeContinuation { whenThereIsAResult(.resume($0)) }
+            return Self.unboxed(await withUnsafeContinuation { whenThereIsAResult(.resume($0)) })
         } onCancel: {
             cancel()
         }
-        return try Self.unboxed(result).get()
     }
 
     static func unboxed(_ result: OperationCore.AnyResult) -> Outcome {
