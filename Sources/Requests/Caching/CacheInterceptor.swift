@@ -70,11 +70,11 @@ struct CacheInterceptor: Interceptor {
         if let stored, isValidation {
             response = stored.validated(by: answer.head.headers, for: use.request.url)
         } else if let stored, CacheRules.isFailure(answer.status), let stale = use.answer(insteadOfError: stored) {
-            return HTTPResponse(head: stale.head, body: .data(stale.body), history: answer.history)
+            return answer.replaced(by: stale)
         }
-        if !answer.isStoredElsewhere, !answer.isCut { use.store(response, requestedAt: requestedAt) }
+        if !answer.notes.isStoredElsewhere, !answer.notes.isCut { use.store(response, requestedAt: requestedAt) }
         guard isValidation else { return answer }
-        return HTTPResponse(head: response.head, body: .data(response.body), history: answer.history)
+        return answer.replaced(by: response)
     }
 }
 
@@ -108,6 +108,14 @@ extension CacheInterceptor {
         // Not by the observer, which files would hold up.
         defer { if let head = head.withLock({ $0 }) { cache.invalidate(after: request, answeredWith: head) } }
         return try await next(outgoing) { received in head.withLock { $0 = received } }
+    }
+}
+
+extension RawResponse {
+    /// Returns a stored response, with the transfers of the response that it replaces.
+    fileprivate func replaced(by stored: HTTPResponse<Data>) -> RawResponse {
+        let notes = ResponseNotes(history: notes.history)
+        return HTTPResponse(head: stored.head, body: .data(stored.body), notes: notes)
     }
 }
 

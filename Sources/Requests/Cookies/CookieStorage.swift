@@ -181,3 +181,17 @@ extension FoundationCookieStorage: CustomReflectable {
     /// An empty mirror: Foundation's own would show the values of cookies.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
+
+extension RequestOptions {
+    private enum UsesCookies: RequestOption {
+        static let unset = true
+        static let isPartOfFingerprint = false
+    }
+
+    /// Whether cookies are sent and those of the response are stored, in the environment's storage as well as in that
+    /// of a `URLSession`; true by default.
+    public var usesCookies: Bool {
+        get { self[UsesCookies.self] }
+        set { self[UsesCookies.self] = newValue }
+    }
+}

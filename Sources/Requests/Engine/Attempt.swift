@@ -182,7 +182,7 @@ struct Attempt: Sendable {
     /// Content that was delivered elsewhere can't be judged. Its head was, before the delivery.
     func judge(_ answer: RawResponse, to request: HTTPRequest) throws(RunFailure) -> RawResponse {
         var answer = answer
-        answer.makeDecoder = environment.ownDecoder
+        answer.notes.makeDecoder = environment.ownDecoder
         guard case .data(let content) = answer.body else {
             // Only a transfer can have delivered its content.
             if operation.record.transfers.contains(where: \.isDelivered) { return answer }
@@ -190,7 +190,7 @@ struct Attempt: Sendable {
             throw RunFailure(RequestError(.badResponse, phase: .receiving, reason: reason), in: .receiving)
         }
         var response = answer.map { _ in content }
-        let asked = answer.redirectedRequest?.value ?? request
+        let asked = answer.notes.redirectedRequest?.value ?? request
         let context = validationContext(asked)
         let result: ValidationResult
         do {
@@ -214,7 +214,9 @@ struct Attempt: Sendable {
             let cut = RequestError(.rejected, phase: .validating, reason: "only the beginning of the content was read")
             let isAccepted = operation.handling.acceptsHead(response.head)
             let refused = isAccepted ? headRefusal(of: response.head, to: asked) : nil
-            if let refused = refused ?? (answer.isCut ? cut : nil) { throw refusal(refused, of: response, in: context) }
+            if let refused = refused ?? (answer.notes.isCut ? cut : nil) {
+                throw refusal(refused, of: response, in: context)
+            }
         }
         if !isOfTransfer {
             let head = response.head

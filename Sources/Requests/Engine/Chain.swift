@@ -159,8 +159,8 @@ private struct UserInterceptor: Interceptor {
             }
             let request = try checked(request)
             var answer = try await NestingContext.run(in: attempt.scope) { try await next(request) }
-            if answer.redirectedRequest == nil { answer.redirectedRequest = Box(request) }
-            answer.makeDecoder = attempt.environment.ownDecoder
+            if answer.notes.redirectedRequest == nil { answer.notes.redirectedRequest = Box(request) }
+            answer.notes.makeDecoder = attempt.environment.ownDecoder
             return answer
         }
 
@@ -169,7 +169,7 @@ private struct UserInterceptor: Interceptor {
             attempt.attributeChanges(of: &changed, to: .interceptor, since: PreviousRequest(given))
             changed.keepUserInfo(of: given)
             try changed.resolve(baseURL: attempt.environment.baseURL, inheriting: [])
-            changed.stayAway(by: given.fields.originChange)
+            changed.stayAway(by: given.notes.originChange)
             try changed.validate()
             return changed
         }

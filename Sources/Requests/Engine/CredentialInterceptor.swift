@@ -78,7 +78,7 @@ struct CredentialInterceptor: Interceptor {
                 let again = try await attempt.adapt(request, again: interceptor, at: position)
                 var answer = try await next.because(.challenge)(again)
                 // The next redirect is made from the last sent request, with its credential.
-                answer.redirectedRequest = Box(again)
+                answer.notes.redirectedRequest = Box(again)
                 return answer
             }
         }

@@ -362,9 +362,8 @@ final class Transfer: Sendable {
             let content = receiver.map { .delivered($0.count ?? 0) } ?? ResponseContent.data(end.content)
             // For a single transfer, the run needn't be asked for the history.
             let history = end.isOnly ? TransferHistory(self) : owner.operation.record.history
-            var response = HTTPResponse(head: head, body: content, history: history)
-            response.isCut = isCut
-            answer = .success(response)
+            let notes = ResponseNotes(history: history, isCut: isCut)
+            answer = .success(HTTPResponse(head: head, body: content, notes: notes))
         } else {
             answer = .failure(RequestError(.badResponse, phase: .receiving, reason: "the response has no head"))
         }

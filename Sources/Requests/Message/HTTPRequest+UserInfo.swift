@@ -55,3 +55,29 @@ extension HTTPRequest.UserInfo {
         static var defaultValue: Value { get }
     }
 }
+
+extension RequestOptions {
+    // For the operation's own interceptors; it can't be compared, and copies are equal.
+    private enum UserInfo: RequestOption {
+        static let unset: Identified<HTTPRequest.UserInfo>? = nil
+        static let isPartOfFingerprint = false
+
+        static func combine(_ value: Value, with base: Value) -> Value {
+            guard let value, let base else { return value ?? base }
+            return Identified(value.value.over(base.value))
+        }
+    }
+
+    /// Your data about the request, for your own interceptors, validators and monitors.
+    public var userInfo: HTTPRequest.UserInfo {
+        get { self[UserInfo.self]?.value ?? HTTPRequest.UserInfo() }
+        set { self[UserInfo.self] = Identified(newValue) }
+    }
+
+    /// Options with the same data about the request, and nothing else.
+    var userInfoAlone: RequestOptions {
+        var options = RequestOptions()
+        options[UserInfo.self] = self[UserInfo.self]
+        return options
+    }
+}

@@ -41,34 +41,10 @@ public struct HTTPRequest: Sendable {
         var usesCookies = true
         /// A `URLRequest` with the properties that aren't in this type; `nil` if they all have their defaults.
         var template: URLRequest?
-        /// The generations of the credentials that it carries, by interceptor: a rejection concerns these, not the
-        /// present ones.
-        var credentialGenerations: [ObjectIdentifier: Int] = [:]
-        /// How far redirects have led from the first origin on the way, even if they have led back.
-        ///
-        /// It is stored in the request rather than derived from sent requests, because a response from a cache isn't
-        /// sent.
-        var originChange = OriginChange.none
-        /// The address that the environment and interceptors have added fields for; `nil` before that.
-        var home: URL?
-        /// The names of the fields that stayed behind when the request came to its current origin.
-        var withheldHeaders: [HTTPField.Name] = []
         /// The values that become query parameters when the encoder is known; see `query(_:)`.
         var encodableQueries: [EncodableQuery] = []
-        /// Data of other code that is stored with the request.
-        var attachment: (any Sendable)?
-        /// The source of the address: a caller, or a response that links to it.
-        var addressSource = AddressSource.caller
-    }
-
-    /// The source of the address.
-    enum AddressSource: Sendable, Equatable {
-        /// The caller.
-        case caller
-        /// The caller, except for a query parameter, which replaces all of its name when the address is complete.
-        case parameter(Query.Item)
-        /// A response that links to it, at some distance from the first origin on the way.
-        case link(OriginChange)
+        var options = RequestOptions()
+        var notes = Notes()
     }
 
     /// All stored properties.

@@ -149,3 +149,20 @@ extension Notification.Name {
     /// An operation ended; the object is its ``OperationInfo``.
     public static let requestOperationEnded = Notification.Name("Requests.operationEnded")
 }
+
+extension RequestOptions {
+    private enum Monitors: RequestOption {
+        static let unset: Identified<[any EventMonitor]>? = nil
+        static let isPartOfFingerprint = false
+
+        static func combine(_ value: Value, with base: Value) -> Value {
+            Identified((base?.value ?? []) + (value?.value ?? []))
+        }
+    }
+
+    /// The monitors of the operation, besides those of the environment.
+    public var monitors: [any EventMonitor] {
+        get { self[Monitors.self]?.value ?? [] }
+        set { self[Monitors.self] = newValue.isEmpty ? nil : Identified(newValue) }
+    }
+}

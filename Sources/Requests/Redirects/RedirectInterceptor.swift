@@ -27,7 +27,7 @@ struct RedirectInterceptor: Interceptor {
         let next = next.because(.redirect)
         var (answer, request) = (answer, request)
         while true {
-            if let redirected = answer.redirectedRequest { request = redirected.value }
+            if let redirected = answer.notes.redirectedRequest { request = redirected.value }
             switch machine.handle(answer.head, to: request) {
             case .follow(let target):
                 request = target
@@ -36,7 +36,7 @@ struct RedirectInterceptor: Interceptor {
             case .fail(let code, let reason):
                 throw RequestError(code, phase: .validating, reason: reason)
             case .deliver:
-                if machine.count > 0 { answer.redirectedRequest = Box(request) }
+                if machine.count > 0 { answer.notes.redirectedRequest = Box(request) }
                 return answer
             }
         }
@@ -84,7 +84,7 @@ struct RedirectMachine: Sendable {
         var next = policy.keepsMethod ? request : Self.rewrite(request, for: response.status)
         next.url = target
         next.headers.attribute(to: .caller)
-        next.fields.withheldHeaders = []
+        next.notes.withheldHeaders = []
         guard next.body.isEmpty || policy.sendsBodyToOtherOrigins || change == .none else { return Self.refusal }
         next.leaveOrigin(change)
         let judged = next
@@ -102,8 +102,8 @@ struct RedirectMachine: Sendable {
         }
         count += 1
         // At the end, since the policy may have replaced the request.
-        let way = max(request.fields.originChange, OriginChange(from: request.url, to: next.url))
-        next.fields.originChange = way
+        let way = max(request.notes.originChange, OriginChange(from: request.url, to: next.url))
+        next.notes.originChange = way
         return .follow(next)
     }
 

@@ -91,3 +91,16 @@ public struct RedirectPolicy: Sendable, Hashable {
         return modification.value(next, response)
     }
 }
+
+extension RequestOptions {
+    private enum Redirect: RequestOption {
+        static let unset: RedirectPolicy? = nil
+        static let isPartOfFingerprint = false
+    }
+
+    /// The handling of redirects.
+    public var redirect: RedirectPolicy? {
+        get { self[Redirect.self] }
+        set { self[Redirect.self] = newValue }
+    }
+}

@@ -49,8 +49,8 @@ open class DataOperation<R: DataRequest>: NetworkOperation<R>, @unchecked Sendab
     open override func process(_ response: HTTPResponse<Data>) throws -> R.Success {
         guard let request else { return try super.process(response) }
         // Another request's decoder may be inherited, if this one was added while that made its value.
-        if response.makeDecoder == nil, InheritedDecoder.make == nil { return try request.process(response) }
-        return try InheritedDecoder.$make.withValue(response.makeDecoder) { try request.process(response) }
+        if response.notes.makeDecoder == nil, InheritedDecoder.make == nil { return try request.process(response) }
+        return try InheritedDecoder.$make.withValue(response.notes.makeDecoder) { try request.process(response) }
     }
 }
 

@@ -37,8 +37,7 @@ extension RequestConvertible {
 
     /// The options, completed with those of http.
     public var resolvedOptions: RequestOptions {
-        let base = http
-        return base.fields.attachment == nil ? options : options.over(base.options)
+        options.over(http.options)
     }
 
     /// The request to send, with the changes of modifiers.

@@ -12,27 +12,18 @@ public struct HTTPResponse<Body> {
     /// The transfers up to this response: the first one, redirects and retries, in their order.
     ///
     /// Of more than 100, it has the first one and the last 99.
-    public var transfers: [TransferRecord] { history.records }
-    /// The source of the ``transfers``.
-    private(set) var history: TransferHistory
-    /// Makes the JSON decoder if the caller has none: that of the environment.
-    var makeDecoder: (@Sendable () -> JSONDecoder)?
-    /// The request that the response answers, if that isn't the operation's own: redirects have led to it.
-    var redirectedRequest: Box<HTTPRequest>?
-    /// Whether another request that shares the answer has it stored by the cache.
-    var isStoredElsewhere = false
-    /// Whether only the beginning of the content was read.
-    var isCut = false
+    public var transfers: [TransferRecord] { notes.history.records }
+    var notes: ResponseNotes
 
     /// Makes a response.
     public init(head: HTTPResponseHead, body: Body, transfers: [TransferRecord] = []) {
-        self.init(head: head, body: body, history: TransferHistory(transfers))
+        self.init(head: head, body: body, notes: ResponseNotes(history: TransferHistory(transfers)))
     }
 
-    init(head: HTTPResponseHead, body: Body, history: TransferHistory) {
+    init(head: HTTPResponseHead, body: Body, notes: ResponseNotes) {
         self.head = head
         self.body = body
-        self.history = history
+        self.notes = notes
     }
 
     /// The status.
@@ -42,13 +33,13 @@ public struct HTTPResponse<Body> {
     /// The address of the responding resource; after a redirect, it differs from the requested one.
     public var url: URL? { head.url }
     /// The metrics of the transfer that brought the response; those of earlier ones are in the ``transfers``.
-    public var metrics: Metrics? { history.last?.metrics }
+    public var metrics: Metrics? { notes.history.last?.metrics }
 
     /// Takes missing parts from the response that it replaces: one that is made by hand has neither transfers nor the
     /// decoder of the environment.
     mutating func inherit(_ other: HTTPResponse<some Any>) {
-        if history.isEmpty { history = other.history }
-        makeDecoder = makeDecoder ?? other.makeDecoder
+        if notes.history.isEmpty { notes.history = other.notes.history }
+        notes.makeDecoder = notes.makeDecoder ?? other.notes.makeDecoder
     }
 
     /// Returns the same response with another content, made from this one's.
@@ -57,11 +48,7 @@ public struct HTTPResponse<Body> {
     public func map<NewBody, Failure: Error>(
         _ transform: (Body) throws(Failure) -> NewBody
     ) throws(Failure) -> HTTPResponse<NewBody> {
-        var response = HTTPResponse<NewBody>(head: head, body: try transform(body), history: history)
-        response.makeDecoder = makeDecoder
-        response.redirectedRequest = redirectedRequest
-        (response.isStoredElsewhere, response.isCut) = (isStoredElsewhere, isCut)
-        return response
+        HTTPResponse<NewBody>(head: head, body: try transform(body), notes: notes)
     }
 }
 
@@ -80,7 +67,7 @@ extension HTTPResponse<Data> {
     }
 
     /// The decoder of the environment that the request ran in; a plain one if the response was made by hand.
-    var jsonDecoder: JSONDecoder { makeDecoder?() ?? JSONDecoder() }
+    var jsonDecoder: JSONDecoder { notes.makeDecoder?() ?? JSONDecoder() }
 
     /// The content as text, in the charset that the response names, or else in UTF-8.
     ///

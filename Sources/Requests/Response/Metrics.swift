@@ -203,15 +203,15 @@ extension TransferRecord {
     ///
     /// A redirect, a link to a page, an absolute address or an interceptor has led there from an origin that the fields
     /// were set for. If the server needs one of them, name it in ``RequestOptions/crossOriginHeaders``.
-    public var withheldHeaders: [HTTPField.Name] { request.fields.withheldHeaders }
+    public var withheldHeaders: [HTTPField.Name] { request.notes.withheldHeaders }
 }
 
 extension HTTPRequest {
     /// The names of the fields that stayed behind at another origin, for people; `nil` if there are none.
     var withheldText: String? {
-        guard !fields.withheldHeaders.isEmpty else { return nil }
+        guard !notes.withheldHeaders.isEmpty else { return nil }
         return "not sent to this origin: "
-            + fields.withheldHeaders.map { $0.rawValue.shortened() }.joined(separator: ", ")
+            + notes.withheldHeaders.map { $0.rawValue.shortened() }.joined(separator: ", ")
     }
 }
 

@@ -204,3 +204,16 @@ extension TrustPolicy {
         public static let tls13 = TrustPolicy.TLSVersion(description: "TLS 1.3")
     }
 }
+
+extension RequestOptions {
+    private enum Trust: RequestOption {
+        static let unset: TrustPolicy? = nil
+        static let isPartOfFingerprint = false
+    }
+
+    /// The trust policy for the connection.
+    public var trust: TrustPolicy? {
+        get { self[Trust.self] }
+        set { self[Trust.self] = newValue }
+    }
+}

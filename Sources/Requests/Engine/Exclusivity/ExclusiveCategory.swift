@@ -56,3 +56,22 @@ extension ExclusiveCategory: ExpressibleByStringInterpolation {
         self.init(value)
     }
 }
+
+extension RequestOptions {
+    // The operation waits before its request is sent.
+    private enum Exclusivity: RequestOption {
+        static let unset: Set<ExclusiveCategory> = []
+        static let isPartOfFingerprint = false
+        static func combine(_ value: Value, with base: Value) -> Value { value.union(base) }
+    }
+
+    /// The categories of which only one operation may run at a time, on all queues together; none by default.
+    ///
+    /// They take effect if the operation is added by ``RequestQueue``, by a client or by a group. An operation that was
+    /// added with `addOperation` of `OperationQueue` fails, and so does a request that is made from results: name them
+    /// in the call that adds it.
+    public var exclusivity: Set<ExclusiveCategory> {
+        get { self[Exclusivity.self] }
+        set { self[Exclusivity.self] = newValue }
+    }
+}

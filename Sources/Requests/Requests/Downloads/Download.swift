@@ -54,7 +54,7 @@ public struct Download: DownloadRequest, ModifiableRequest {
 
     /// The options, completed with those of http.
     public var resolvedOptions: RequestOptions {
-        http.fields.attachment == nil ? options : options.over(http.options)
+        options.over(http.options)
     }
 
     /// Makes a download of the resource at a path, in which each value is one piece, or at an absolute address.

@@ -199,3 +199,19 @@ struct CoalescingInterceptor: Interceptor {
         return try await transfer.answer(to: request, for: attempt, at: next)
     }
 }
+
+extension RequestOptions {
+    private enum Coalesce: RequestOption {
+        static let unset = false
+        static let isPartOfFingerprint = false
+    }
+
+    /// Whether the request joins the unfinished transfer of an equal one; false by default.
+    ///
+    /// Requests that change their task with ``configureTask`` are equal only if one is a copy of the other.
+    /// `addRequest` explains which requests are equal, and when one joins.
+    public var coalesce: Bool {
+        get { self[Coalesce.self] }
+        set { self[Coalesce.self] = newValue }
+    }
+}

@@ -6,9 +6,8 @@ import Foundation
 /// Everything that the response to a sent request depends on: requests with equal fingerprints, over one transport,
 /// share a transfer.
 ///
-/// A test names each stored property of a request, of its options and of its configuration, and says whether it is a
-/// part of the fingerprint. A new property fails it, because one that is forgotten here gives a request the response to
-/// another one.
+/// An option declares whether it is a part. For each stored property of a request and of its configuration, a test says
+/// so. A new property fails the test, because one that is forgotten here gives a request the response to another one.
 struct RequestFingerprint: Sendable, Hashable {
     /// Fields that identify requests in traces and logs, and that no response depends on.
     private static let tracing: Set<HTTPField.Name> = [
@@ -24,11 +23,11 @@ struct RequestFingerprint: Sendable, Hashable {
         let redirect: RedirectPolicy
         /// Isn't sent, but one of the operations that share a response stores it for all.
         let caching: ResponseCache.Policy
-        let configureTask: Identified<@Sendable (URLSessionTask) -> Void>?
+        let options: RequestOptions
 
         init(_ configuration: RunConfiguration) {
             (trust, redirect) = (configuration.trust, configuration.redirect)
-            (caching, configureTask) = (configuration.options.caching, configuration.options.taskConfiguration)
+            (caching, options) = (configuration.options.caching, configuration.options.identifying)
         }
     }
 
@@ -66,7 +65,7 @@ struct RequestFingerprint: Sendable, Hashable {
         allowsCellularAccess = request.allowsCellularAccess
         decodesContent = request.decodesContent
         usesHTTP2 = request.usesHTTP2
-        originChange = request.fields.originChange
+        originChange = request.notes.originChange
         template = request.fields.template
         networks = request.fields.template?.networks ?? []
         settings = Settings(configuration)

@@ -165,7 +165,7 @@ final class SharedTransfer: HTTPTransport {
         let transfer = Transfer(request, because: next.cause, heads: next.heads, for: attempt, isShared: true)
         var answer = try await transfer.answer(over: self, for: attempt)
         // One of the operations stores the answer.
-        answer.isStoredElsewhere = state.withLock { state in
+        answer.notes.isStoredElsewhere = state.withLock { state in
             defer { state.isStored = true }
             return state.isStored
         }

@@ -1,0 +1,185 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+// MARK: Time and size
+
+extension RequestOptions {
+    private enum Timeout: RequestOption {
+        static let unset: Duration? = nil
+        static let isPartOfFingerprint = false
+    }
+
+    /// The maximum time without data.
+    public var timeout: Duration? {
+        get { self[Timeout.self] }
+        set { self[Timeout.self] = newValue }
+    }
+
+    // Each operation that shares a transfer has its own.
+    private enum Deadline: RequestOption {
+        static let unset: Duration? = nil
+        static let isPartOfFingerprint = false
+    }
+
+    /// The maximum time of the operation, from its creation: including the time in the queue, retries and back-off.
+    ///
+    /// For a request that is made from the results of other operations, it counts from the creation of the request.
+    public var deadline: Duration? {
+        get { self[Deadline.self] }
+        set { self[Deadline.self] = newValue }
+    }
+
+    // A shared transfer has the largest limit, and each operation checks its own.
+    private enum MaximumBodySize: RequestOption {
+        static let unset: Int? = nil
+        static let isPartOfFingerprint = false
+    }
+
+    /// The maximum byte count of content in memory, after decoding.
+    public var maximumBodySize: Int? {
+        get { self[MaximumBodySize.self] }
+        set { self[MaximumBodySize.self] = newValue }
+    }
+
+    private enum MaximumHeadSize: RequestOption {
+        static let unset: Int? = nil
+        static let isPartOfFingerprint = false
+    }
+
+    /// The maximum byte count of the response's head.
+    public var maximumHeadSize: Int? {
+        get { self[MaximumHeadSize.self] }
+        set { self[MaximumHeadSize.self] = newValue }
+    }
+}
+
+// MARK: Status
+
+// Each operation that shares a transfer validates the response itself.
+extension RequestOptions {
+    private enum ValidatesStatus: RequestOption {
+        static let unset = true
+        static let isPartOfFingerprint = false
+    }
+
+    /// Whether a status that isn't accepted is a failure; true by default.
+    ///
+    /// If false, the request gets every response in `process`.
+    public var validatesStatus: Bool {
+        get { self[ValidatesStatus.self] }
+        set { self[ValidatesStatus.self] = newValue }
+    }
+
+    private enum ValidStatusCodes: RequestOption {
+        static let unset: [Int]? = nil
+        static let isPartOfFingerprint = false
+    }
+
+    /// The accepted statuses, which replace the request's own; `nil` keeps those.
+    public var validStatusCodes: [Int]? {
+        get { self[ValidStatusCodes.self] }
+        set { self[ValidStatusCodes.self] = newValue }
+    }
+}
+
+// MARK: The operation
+
+extension RequestOptions {
+    // A shared transfer has the highest of its operations' priorities.
+    private enum Priority: RequestOption {
+        static let unset: Operation.QueuePriority? = nil
+        static let isPartOfFingerprint = false
+    }
+
+    /// The priority of the operation in its queue; `nil` leaves it to the code that adds the operation.
+    public var priority: Operation.QueuePriority? {
+        get { self[Priority.self] }
+        set { self[Priority.self] = newValue }
+    }
+
+    private enum Tag: RequestOption {
+        static let unset: String? = nil
+        static let isPartOfFingerprint = false
+    }
+
+    /// A name for display, which monitors and graphs show.
+    public var tag: String? {
+        get { self[Tag.self] }
+        set { self[Tag.self] = newValue }
+    }
+}
+
+// MARK: Header fields
+
+// They have decided about fields before requests are compared.
+extension RequestOptions {
+    private enum SensitiveHeaders: RequestOption {
+        static let unset: Set<HTTPField.Name> = []
+        static let isPartOfFingerprint = false
+        static func combine(_ value: Value, with base: Value) -> Value { value.union(base) }
+    }
+
+    /// Header fields whose values are secrets, besides well-known ones and those of the environment.
+    ///
+    /// No description shows them.
+    public var sensitiveHeaders: Set<HTTPField.Name> {
+        get { self[SensitiveHeaders.self] }
+        set { self[SensitiveHeaders.self] = newValue }
+    }
+
+    private enum OmittedHeaders: RequestOption {
+        static let unset: Set<HTTPField.Name> = []
+        static let isPartOfFingerprint = false
+        static func combine(_ value: Value, with base: Value) -> Value { value.union(base) }
+    }
+
+    /// Header fields of the environment that the request leaves out; none by default.
+    public var omittedHeaders: Set<HTTPField.Name> {
+        get { self[OmittedHeaders.self] }
+        set { self[OmittedHeaders.self] = newValue }
+    }
+
+    private enum CrossOriginHeaders: RequestOption {
+        static let unset: Set<HTTPField.Name> = []
+        static let isPartOfFingerprint = false
+        static func combine(_ value: Value, with base: Value) -> Value { value.union(base) }
+    }
+
+    /// Header fields that follow the request to another origin, besides harmless ones and those of the environment.
+    ///
+    /// ``RequestEnvironment/Settings/crossOriginHeaders`` has the details.
+    public var crossOriginHeaders: Set<HTTPField.Name> {
+        get { self[CrossOriginHeaders.self] }
+        set { self[CrossOriginHeaders.self] = newValue }
+    }
+}
+
+// MARK: Changes
+
+extension RequestOptions {
+    // The changes are a part of the sent request.
+    private enum Changes: RequestOption {
+        static let unset: Identified<[@Sendable (inout HTTPRequest) -> Void]>? = nil
+        static let isPartOfFingerprint = false
+
+        static func combine(_ value: Value, with base: Value) -> Value {
+            Identified((base?.value ?? []) + (value?.value ?? []))
+        }
+    }
+
+    /// The changes of modifiers to the sent request, in their order, for requests that don't store it.
+    var changes: [@Sendable (inout HTTPRequest) -> Void] {
+        get { self[Changes.self]?.value ?? [] }
+        set { self[Changes.self] = newValue.isEmpty ? nil : Identified(newValue) }
+    }
+
+    /// Whether modifiers have recorded changes.
+    var hasChanges: Bool { self[Changes.self] != nil }
+
+    /// Applies the changes that modifiers have recorded.
+    func change(_ request: inout HTTPRequest) {
+        for change in changes { change(&request) }
+    }
+}

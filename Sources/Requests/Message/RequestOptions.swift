@@ -1,0 +1,167 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// The settings of one request that override those of its environment; `nil` keeps the environment's.
+///
+/// Most requests have none, and a copy of those takes no time.
+///
+/// - Complexity: To read or to set an option is O(n) in the number of options that are set.
+public struct RequestOptions: Sendable {
+    // The parts of the library that read the options declare them, in extensions: this type knows none.
+    /// The option that was set last, with the others after it; `nil` if none is set.
+    private var first: (any AnyEntry)?
+
+    /// Creates options that override nothing.
+    public init() {}
+
+    /// Whether no option is set.
+    var isEmpty: Bool { first == nil }
+
+    /// The value of an option.
+    subscript<Option: RequestOption>(option: Option.Type) -> Option.Value {
+        get { entry(option)?.value ?? Option.unset }
+        set {
+            if let former = entry(option) { remove(former) }
+            if newValue != Option.unset { first = Entry<Option>(newValue, before: first) }
+        }
+    }
+
+    private func entry<Option: RequestOption>(_: Option.Type) -> Entry<Option>? {
+        var next = first
+        while let entry = next {
+            if let found = entry as? Entry<Option> { return found }
+            next = entry.next
+        }
+        return nil
+    }
+
+    private mutating func remove(_ former: some AnyEntry) {
+        let kept = entries.filter { $0 !== former }
+        first = nil
+        for entry in kept.reversed() { entry.add(to: &self) }
+    }
+
+    private var entries: [any AnyEntry] {
+        Array(
+            sequence(state: first) { next in
+                defer { next = next?.next }
+                return next
+            }
+        )
+    }
+}
+
+/// An option of a request, which the part of the library that reads it declares.
+protocol RequestOption: SendableMetatype {
+    associatedtype Value: Sendable, Hashable
+
+    /// The value if the option isn't set.
+    static var unset: Value { get }
+
+    /// Whether the response depends on the value, so that requests share a transfer only if their values are equal.
+    ///
+    /// False if the environment or the request has the same setting: ``RequestFingerprint`` has the resolved value.
+    static var isPartOfFingerprint: Bool { get }
+
+    /// Returns the value for a request with this option that is made of another request; by default it replaces that of
+    /// the other request.
+    static func combine(_ value: Value, with base: Value) -> Value
+}
+
+extension RequestOption {
+    static func combine(_ value: Value, with base: Value) -> Value { value }
+}
+
+/// An option that is set, whichever it is.
+private protocol AnyEntry: AnyObject, Sendable {
+    var next: (any AnyEntry)? { get }
+    var isPartOfFingerprint: Bool { get }
+    var hash: Int { get }
+    var child: Mirror.Child { get }
+    func isSet(in options: RequestOptions) -> Bool
+    func add(to options: inout RequestOptions)
+}
+
+/// An option that is set, in a list.
+private final class Entry<Option: RequestOption>: AnyEntry {
+    let value: Option.Value
+    let next: (any AnyEntry)?
+
+    init(_ value: Option.Value, before next: (any AnyEntry)?) {
+        (self.value, self.next) = (value, next)
+    }
+
+    var isPartOfFingerprint: Bool { Option.isPartOfFingerprint }
+    var hash: Int { value.hashValue }
+
+    var child: Mirror.Child { (String(describing: Option.self), value) }
+
+    /// Returns whether the options have the same value.
+    func isSet(in options: RequestOptions) -> Bool { options[Option.self] == value }
+
+    /// Adds the option to those of a request that is made of this one's.
+    func add(to options: inout RequestOptions) {
+        let own = options[Option.self]
+        options[Option.self] = own == Option.unset ? value : Option.combine(own, with: value)
+    }
+}
+
+extension RequestOptions: Hashable {
+    /// Whether both override the same settings by the same values.
+    public static func == (one: RequestOptions, other: RequestOptions) -> Bool {
+        if one.isEmpty || other.isEmpty { return one.isEmpty && other.isEmpty }
+        let entries = one.entries
+        return entries.count == other.entries.count && entries.allSatisfy { $0.isSet(in: other) }
+    }
+
+    /// Hashes the settings.
+    public func hash(into hasher: inout Hasher) {
+        // Whatever their order.
+        hasher.combine(entries.reduce(0) { $0 ^ $1.hash })
+    }
+}
+
+extension RequestOptions: CustomReflectable {
+    /// A mirror of the options that are set.
+    public var customMirror: Mirror { Mirror(self, children: entries.map(\.child), displayStyle: .struct) }
+}
+
+extension RequestOptions {
+    /// Returns these options, completed with those of the request that theirs is made of.
+    func over(_ base: RequestOptions) -> RequestOptions {
+        guard !isEmpty else { return base }
+        var options = self
+        for entry in base.entries.reversed() { entry.add(to: &options) }
+        return options
+    }
+
+    /// The options that the response depends on.
+    var identifying: RequestOptions {
+        var options = RequestOptions()
+        for entry in entries where entry.isPartOfFingerprint { entry.add(to: &options) }
+        return options
+    }
+}
+
+// MARK: - In a request
+
+extension HTTPRequest {
+    /// The options that override the environment, if this request is the operation's own.
+    public var options: RequestOptions {
+        _read { yield fields.options }
+        _modify { yield &fields.options }
+    }
+
+    /// Keeps the data of the operation's request, which an interceptor can't change.
+    mutating func keepUserInfo(of request: HTTPRequest) {
+        guard !request.options.isEmpty || !options.isEmpty else { return }
+        options = request.options
+    }
+
+    /// Removes the options from the request.
+    mutating func detachOptions() -> RequestOptions {
+        guard !options.isEmpty else { return RequestOptions() }
+        defer { options = RequestOptions() }
+        return options
+    }
+}
