@@ -95,7 +95,9 @@ extension RequestQueue {
             return operation
         }
         let record = core?.withLock { $0.run.record }
-        return (RequestOperation<R>.unboxed(result).response(record, request.mapError), record?.firstURL)
+        let makeDecoder = (environment ?? self.environment).ownDecoder
+        let response = RequestOperation<R>.unboxed(result).response(record, makeDecoder, request.mapError)
+        return (response, record?.firstURL)
     }
 
     /// Finds out if a host can be reached, with a request of its own: `HEAD`, without retries, cookies and credentials.
@@ -159,14 +161,25 @@ extension RequestQueue {
 }
 
 extension Result {
-    /// The value together with the head of its response.
-    func response(_ record: RunRecord?, _ mapError: (any Error) -> Failure) -> Result<HTTPResponse<Success>, Failure> {
+    /// The value together with its response.
+    ///
+    /// - Parameters:
+    ///   - record: The record of the run.
+    ///   - makeDecoder: Creates the decoder of the environment.
+    ///   - mapError: Converts an error of the library.
+    /// - Returns: The response; the failure without one.
+    func response(
+        _ record: RunRecord?,
+        _ makeDecoder: (@Sendable () -> JSONDecoder)?,
+        _ mapError: (any Error) -> Failure
+    ) -> Result<HTTPResponse<Success>, Failure> {
         flatMap { value in
             guard let record, let head = record.head else {
                 let reason = "the operation finished with a value, and without a response"
                 return .failure(mapError(RequestError(.badResponse, phase: .validating, reason: reason)))
             }
-            return .success(HTTPResponse(head: head, body: value, history: record.history))
+            let notes = ResponseNotes(history: record.history, makeDecoder: makeDecoder)
+            return .success(HTTPResponse(head: head, body: value, notes: notes))
         }
     }
 }

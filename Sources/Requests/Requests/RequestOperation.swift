@@ -106,8 +106,9 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
         on queue: DispatchQueue,
         _ body: @escaping @Sendable (Result<HTTPResponse<R.Success>, R.Failure>) -> Void
     ) {
+        let makeDecoder = configuration.environment.ownDecoder
         addCompletion(on: queue) { [core, source] outcome in
-            body(outcome.response(core.withLock { $0.run.record }, source.mapError))
+            body(outcome.response(core.withLock { $0.run.record }, makeDecoder, source.mapError))
         }
     }
 

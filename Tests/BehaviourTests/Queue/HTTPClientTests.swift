@@ -225,6 +225,21 @@ import Testing
         #expect(sent.body == Data(#"{"madeAt":"1970-01-02T00:00:00Z"}"#.utf8))
     }
 
+    @Test func responsesOfDataAreDecodedAsTheClientSays() async throws {
+        struct Stamp: Codable, Sendable, Equatable { var madeAt: Date }
+        let transport = InMemoryTransport { _ in .json(#"{"madeAt": "1970-01-02T00:00:00Z"}"#) }
+        let client = HTTPClient(baseURL: server, transport: transport) {
+            $0.makeDecoder = {
+                let decoder = JSONDecoder()
+                decoder.dateDecodingStrategy = .iso8601
+                return decoder
+            }
+        }
+
+        let awaited = try await client.send(Get<Data>("stamp"))
+        #expect(try awaited.decodeJSON(Stamp.self).madeAt == Date(timeIntervalSince1970: 86_400))
+    }
+
     @Test func aRequestFetchesItself() async throws {
         let client = HTTPClient(baseURL: server, transport: transport)
 
