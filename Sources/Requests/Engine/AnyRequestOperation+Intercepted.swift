@@ -7,7 +7,7 @@ extension AnyRequestOperation: InterceptedRun {
     final var settings: InterceptedSettings {
         let configuration = configuration
         return InterceptedSettings(
-            baseURL: configuration.environment.baseURL,
+            baseURL: configuration.environment.base?.url,
             userInfo: configuration.options.userInfo,
             timeout: configuration.timeout,
             makeEncoder: configuration.environment.makeEncoder,

@@ -148,7 +148,7 @@ struct Attempt: Sendable {
         to source: HTTPField.Provenance.Source,
         since previous: PreviousRequest
     ) {
-        let (marks, baseURL) = (configuration.headerMarks, environment.baseURL)
+        let (marks, baseURL) = (configuration.headerMarks, environment.base?.url)
         request.attributeChanges(to: source, since: previous, marks: marks, baseURL: baseURL)
     }
 

@@ -168,7 +168,7 @@ private struct UserInterceptor: Interceptor {
             var changed = request
             attempt.attributeChanges(of: &changed, to: .interceptor, since: PreviousRequest(given))
             changed.keepUserInfo(of: given)
-            try changed.resolve(baseURL: attempt.environment.baseURL, inheriting: [])
+            try changed.resolve(base: attempt.environment.base)
             changed.stayAway(by: given.notes.originChange)
             try changed.validate()
             return changed

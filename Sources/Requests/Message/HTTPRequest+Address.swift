@@ -226,24 +226,24 @@ extension HTTPRequest {
     /// - Throws: ``InvalidValue`` for an address that is invalid, that climbs out of the base, or that is relative
     ///   without a base.
     /// - Complexity: O(n) in the length of the address.
-    mutating func resolve(baseURL: URL?, inheriting inherited: Query) throws(InvalidValue) {
+    mutating func resolve(base: BaseAddress?, inheriting inherited: Query = []) throws(InvalidValue) {
         switch fields.address {
         case .invalid(let error):
             throw error
         case .url(let url):
-            var added = inherited.isEmpty || inherits(from: baseURL) ? inherited : []
+            var added = inherited.isEmpty || inherits(from: base?.url) ? inherited : []
             added.append(contentsOf: query)
             guard !added.isEmpty else { return }
             fields.address = .url(try URL.joined(base: url, query: added))
         case .reference(let reference):
-            guard let baseURL else {
+            guard let base else {
                 let start = reference.drop { $0 == "/" }.prefix(8).lowercased()
                 let isSegment = start.hasPrefix("http%3a") || start.hasPrefix("https%3a")
                 let fix = isSegment ? ": a text is one segment; interpolate a URL, or `\\(raw:)`, for an address" : ""
                 throw InvalidValue(.url, "is relative, and there is no base URL\(fix)", excerpt: reference)
             }
-            let base = inherited.isEmpty ? baseURL : try URL.joined(base: baseURL, query: inherited)
-            fields.address = .url(try URL.joined(base: base, reference: reference, query: query))
+            let whole = inherited.isEmpty ? base : BaseAddress(try base.appending("", inherited))
+            fields.address = .url(try whole.appending(reference, query))
         }
         query = []
     }
@@ -291,7 +291,7 @@ extension HTTPRequest {
         case .query(let item):
             notes.addressSource = .parameter(item)
         case .link(let url, .none):
-            try resolve(baseURL: baseURL, inheriting: [])
+            try resolve(base: baseURL.map(BaseAddress.init))
             var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
             if Origin(url) == Origin(self.url) {
                 // A user and a password in the address belong to the origin.

@@ -94,7 +94,7 @@ extension URLRequest {
     init(withoutStreamsOf request: HTTPRequest) {
         // Without a base it can't be resolved, and stays relative.
         var resolved = request
-        try? resolved.resolve(baseURL: nil, inheriting: [])
+        try? resolved.resolve(base: nil)
         // Without values that an encoder still has to write.
         self.init(url: resolved.fields.address.url, template: request.fields.template)
         cachePolicy = request.cachePolicy

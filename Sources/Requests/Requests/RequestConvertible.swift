@@ -167,7 +167,7 @@ extension RequestConvertible {
         let implied = try request.inherit(environment, options, environment.marks(options))
         options.apply(to: &request)
         try request.authentication.authenticate(&request)
-        try request.resolve(baseURL: environment.baseURL, inheriting: [])
+        try request.resolve(base: environment.base)
         try request.resolveBody(implied: implied, using: environment.makeEncoder)
         try request.validate()
         return request

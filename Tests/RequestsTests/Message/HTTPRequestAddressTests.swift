@@ -10,7 +10,7 @@ import Testing
 @Suite(.bounded) struct HTTPRequestAddressTests {
     private func resolved(_ request: HTTPRequest, base: String? = "https://api.example.com/v1?key=k") throws -> String {
         var request = request
-        try request.resolve(baseURL: base.flatMap { URL(string: $0) }, inheriting: [])
+        try request.resolve(base: base.flatMap { URL(string: $0) }.map(BaseAddress.init))
         return request.url.absoluteString
     }
 
@@ -199,7 +199,7 @@ import Testing
     func invalidAddressIsAnErrorWhenTheRequestIsBuilt(_ text: String) {
         #expect(throws: InvalidValue.self) {
             var request = HTTPRequest("\(raw: text)")
-            try request.resolve(baseURL: nil, inheriting: [])
+            try request.resolve(base: nil)
             try request.validate()
         }
     }

@@ -58,7 +58,7 @@ struct RequestDraft {
                 throw RequestError(encoding: error)
             }
         }
-        try request.resolve(baseURL: attempt.environment.baseURL, inheriting: [])
+        try request.resolve(base: attempt.environment.base)
         // Code that doesn't know the address may have added fields after those of the environment were left out: an
         // interceptor, or the class of the operation.
         request.stayAway(by: originChange)
@@ -88,10 +88,10 @@ extension HTTPRequest {
             let reason = "isn't sent, since the base URL of the client was given as nil"
             throw InvalidValue(.url, reason, excerpt: url.redactedDescription)
         }
-        let change = originChange(from: environment.baseURL)
+        let change = originChange(from: environment.base?.url)
         // A copy of a request that was sent before, or that an interceptor has got, or its fields in another request.
         if notes.home != nil { notes.withheldHeaders = [] }
-        let way = notes.home.map { OriginChange(from: Origin($0), to: origin(in: environment.baseURL)) } ?? change
+        let way = notes.home.map { OriginChange(from: Origin($0), to: origin(in: environment.base?.url)) } ?? change
         leaveOrigin(way, except: [.unattributed, .caller, .body, .library])
         // A caller that sends the target of a redirect again has chosen the address.
         if case .link(let way) = notes.addressSource { notes.originChange = way } else { notes.originChange = .none }
@@ -109,7 +109,7 @@ extension HTTPRequest {
         if case .url(let url) = fields.address, url.scheme != nil { try moveCredentialsToHeader() }
         let inheritedQuery = inheritedQuery(of: environment)
         let own = query
-        try resolve(baseURL: environment.baseURL, inheriting: inheritedQuery)
+        try resolve(base: environment.base, inheriting: inheritedQuery)
         if case .parameter(let item) = notes.addressSource { replaceParameter(item, style: own) }
         let implied = applyHeaders(of: inherited)
         marks.mark(&headers)

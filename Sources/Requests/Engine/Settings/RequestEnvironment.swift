@@ -69,7 +69,8 @@ public struct RequestEnvironment: Sendable {
         /// The URL that relative addresses are appended to, with its path and query; `nil`, the default, allows
         /// absolute ones only.
         public var baseURL: URL? {
-            didSet { lacksBaseURL = false }
+            get { base?.url }
+            set { (base, lacksBaseURL) = (newValue.map(BaseAddress.init), false) }
         }
 
         /// Query parameters for every request, before its own.
@@ -188,6 +189,9 @@ public struct RequestEnvironment: Sendable {
 
         /// The current time, for dates that servers send, such as in `Retry-After`; the ``cache`` has one of its own.
         public var now: @Sendable () -> Date = { Date() }
+
+        /// The ``baseURL``, split once for all requests.
+        var base: BaseAddress?
 
         /// Whether a base URL was passed, but is `nil`, as `URL(string:)` returns for an invalid text.
         ///

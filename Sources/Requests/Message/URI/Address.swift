@@ -125,7 +125,9 @@ extension StringProtocol {
     /// The reference without its fragment: the path, and the query without its `?`, if there is one.
     var splitAtQuery: (path: String, query: String?) {
         let end = utf8.firstIndex(of: UInt8(ascii: "#")) ?? endIndex
-        guard let mark = utf8[..<end].firstIndex(of: UInt8(ascii: "?")) else { return (String(self[..<end]), nil) }
+        guard let mark = utf8[..<end].firstIndex(of: UInt8(ascii: "?")) else {
+            return (end == endIndex ? String(self) : String(self[..<end]), nil)
+        }
         return (String(self[..<mark]), String(self[mark..<end].dropFirst()))
     }
 

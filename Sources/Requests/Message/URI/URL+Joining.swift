@@ -4,51 +4,12 @@
 import Foundation
 
 extension URL {
-    /// An address below a base address.
+    /// Returns an address below a base address; see ``BaseAddress/appending(_:_:)``.
     ///
-    /// The base's credentials, path and query are kept and its fragment is dropped; between base and path there is
-    /// exactly one slash, and an empty path adds none. The queries are those of the base, of the reference and the
-    /// given one, in this order; the fragment of the reference is dropped, since it is never sent. Scheme, host and
-    /// port are always those of the base, whatever the path contains.
-    ///
-    /// - Parameters:
-    ///   - base: The address to append to.
-    ///   - reference: A path, and a query behind a `?`; escaped characters stay escaped.
-    ///   - query: Parameters to add to both queries.
-    /// - Returns: The address, absolute.
     /// - Throws: ``InvalidValue`` for a base without a host and for a path that climbs with `..`.
     /// - Complexity: O(n) in the length of the address.
     package static func joined(base: URL, reference: String = "", query: Query = []) throws(InvalidValue) -> URL {
-        let (ownPath, ownQuery) = reference.splitAtQuery
-        let encodedPath = try ownPath.percentEncodedPath()
-        guard let parts = AddressParts(base.absoluteString), let host = base.host(percentEncoded: true), !host.isEmpty
-        else {
-            // A base without a scheme is a text, which was escaped to be a URL.
-            let excerpt = base.scheme == nil ? base.path(percentEncoded: false) : base.redactedDescription
-            throw InvalidValue(.url, "has no host", excerpt: excerpt)
-        }
-        var address = String(parts.root)
-        if encodedPath.isEmpty {
-            address += parts.path
-        } else {
-            address += parts.path.trimmingEnd(of: "/")
-            address += "/"
-            address += Substring(encodedPath.utf8.drop { $0 == UInt8(ascii: "/") })
-        }
-        if parts.query != nil || ownQuery != nil || !query.isEmpty {
-            let queries = [
-                String((parts.query ?? "").trimmingEnd(of: "&")),
-                ASCIISet.query.encode(ownQuery ?? "", keepsTriplets: true), query.percentEncoded,
-            ]
-            let joinedQuery = queries.filter { !$0.isEmpty }.joined(separator: "&")
-            if !joinedQuery.isEmpty { address += "?" + joinedQuery }
-        }
-        // The address begins with the scheme, the credentials, the host and the port of its base. The second condition
-        // isn't known to ever fail; if it does, the credentials stay here.
-        guard let url = URL(string: address), url.host(percentEncoded: true) == host else {
-            throw InvalidValue(.url, "can't be joined to its base", excerpt: encodedPath)
-        }
-        return url
+        try BaseAddress(base).appending(reference, query)
     }
 }
 
@@ -96,14 +57,6 @@ extension URL {
         // Shown in the error. Escaped, its credentials and its query wouldn't be found any more.
         components.path = text.bareAddress
         self = URL(written: text) ?? components.url ?? URL(filePath: "/")
-    }
-}
-
-extension Substring {
-    fileprivate func trimmingEnd(of character: Unicode.Scalar) -> Substring {
-        var rest = utf8
-        while rest.last == UInt8(ascii: character) { rest.removeLast() }
-        return Substring(rest)
     }
 }
 
