@@ -173,3 +173,27 @@ private struct NoHandling<R: Request>: LocalHandling {
 
     func didDeliver() { operation.releaseSource() }
 }
+
+extension Result {
+    /// The value together with its response.
+    ///
+    /// - Parameters:
+    ///   - record: The record of the run.
+    ///   - makeDecoder: Creates the decoder of the environment.
+    ///   - mapError: Converts an error of the library.
+    /// - Returns: The response; the failure without one.
+    func response(
+        _ record: RunRecord?,
+        _ makeDecoder: (@Sendable () -> JSONDecoder)?,
+        _ mapError: (any Error) -> Failure
+    ) -> Result<HTTPResponse<Success>, Failure> {
+        flatMap { value in
+            guard let record, let head = record.head else {
+                let reason = "the operation finished with a value, and without a response"
+                return .failure(mapError(RequestError(.badResponse, phase: .validating, reason: reason)))
+            }
+            let notes = ResponseNotes(history: record.history, makeDecoder: makeDecoder)
+            return .success(HTTPResponse(head: head, body: value, notes: notes))
+        }
+    }
+}
