@@ -149,8 +149,8 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
     /// - Throws: An error that keeps the request from being sent.
     open func prepare(_ request: inout HTTPRequest) throws {}
 
-    /// The request, whatever its type.
-    var anyRequest: (any Request)? { nil }
+    /// Creates the identifier of the request; `nil` until there is a request.
+    var makeIdentifier: (@Sendable () -> String)? { nil }
 
     /// The failure in a result of this class; `nil` for a success.
     class func failure(in result: OperationCore.AnyResult) -> (any Error)? { nil }

@@ -378,8 +378,9 @@ extension RequestQueue {
     /// - Complexity: O(n) in the number of operations on the queue.
     /// - Throws: Any error that the condition throws; requests that were cancelled before stay cancelled.
     public func cancelRequests(where condition: (any Request) throws -> Bool) rethrows {
-        for case let operation as AnyRequestOperation in operations {
-            if let request = operation.anyRequest, try condition(request) { operation.cancel() }
+        for operation in operations {
+            guard let request = (operation as? any RequestHolder)?.anyRequest else { continue }
+            if try condition(request) { operation.cancel() }
         }
     }
 

@@ -142,7 +142,10 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
 
     final func mapError(_ error: any Error) -> R.Failure { source.mapError(error) }
 
-    override var anyRequest: (any Request)? { request }
+    override var makeIdentifier: (@Sendable () -> String)? {
+        guard let request else { return nil }
+        return { request.identifier }
+    }
 
     // `finish()` is public, and has no result: an operation that it ends is a cancelled one.
     override func makeCancellationResult() -> OperationCore.AnyResult? {
@@ -172,6 +175,16 @@ private struct NoHandling<R: Request>: LocalHandling {
     let operation: RequestOperation<R>
 
     func didDeliver() { operation.releaseSource() }
+}
+
+/// An operation whose request has any type.
+protocol RequestHolder {
+    /// The request; `nil` until there is one.
+    var anyRequest: (any Request)? { get }
+}
+
+extension RequestOperation: RequestHolder {
+    var anyRequest: (any Request)? { request }
 }
 
 extension Result {

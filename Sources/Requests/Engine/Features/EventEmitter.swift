@@ -148,9 +148,7 @@ extension AnyRequestOperation {
     public final func addMonitor(_ monitor: any EventMonitor) {
         let emitter = EventEmitter.attach(to: self) {
             var info = OperationInfo(requestType: shownType)
-            if kind.sendsRequest, let request = anyRequest {
-                info.identify(by: { request.identifier }, configuration.options)
-            }
+            if kind.sendsRequest, let makeIdentifier { info.identify(by: makeIdentifier, configuration.options) }
             return info
         }
         emitter.add(monitor)

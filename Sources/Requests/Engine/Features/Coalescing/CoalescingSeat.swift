@@ -67,15 +67,16 @@ final class CoalescingSeat: OperationObserver {
     func take(for operation: AnyRequestOperation) {
         let configuration = operation.configuration
         let environment = configuration.environment
-        guard !isTaken, operation.anyRequest != nil, isAsked || configuration.options.coalesce,
-            operation.kind.content == .inMemory, operation.scope == nil, let transport = operation.ownTransport,
+        guard !isTaken, isAsked || configuration.options.coalesce, operation.kind.content == .inMemory,
+            operation.scope == nil, let transport = operation.ownTransport,
             queue.isClient
-                || configuration.interceptors.isEmpty && environment.cookies == nil && environment.cache == nil
+                || configuration.interceptors.isEmpty && environment.cookies == nil && environment.cache == nil,
+            let identifier = operation.identifier
         else { return }
         let key = Key(
             queue: ObjectIdentifier(queue.queue),
             transport: ObjectIdentifier(transport),
-            identifier: operation.identifier ?? "",
+            identifier: identifier,
             revision: queue.isClient ? environment.revision : nil
         )
         let id = ObjectIdentifier(self)
