@@ -51,6 +51,8 @@ let package = Package(
         ),
         // Counts allocations and locks, for the tests and the benchmarks.
         .target(name: "CCounting", path: "Tests/CCounting"),
+        // Reads the symbols of the sources, for ArchitectureTests.
+        .target(name: "CIndexStore", path: "Tests/CIndexStore"),
         // What a user can see, through the public API alone: it holds for any implementation.
         .testTarget(
             name: "BehaviourTests",
@@ -90,7 +92,12 @@ let package = Package(
             dependencies: ["Requests", "RequestsConformance", "RequestsTesting", "RequestsTestSupport"],
             swiftSettings: undebugged
         ),
-        .testTarget(name: "ArchitectureTests", exclude: ["PublicAPI"], swiftSettings: settings + undebugged),
+        .testTarget(
+            name: "ArchitectureTests",
+            dependencies: ["CIndexStore", "RequestsTestSupport"],
+            exclude: ["PublicAPI"],
+            swiftSettings: settings + undebugged
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

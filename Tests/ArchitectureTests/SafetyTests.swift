@@ -42,8 +42,8 @@ enum Safety {
             var findings: [String] = []
             if line.contains("@unchecked") {
                 // The inheritance clause may begin on another line than the declaration.
-                let start = file.code[...index].lastIndex { !SourceFile.declarations(in: $0).isEmpty } ?? index
-                let type = SourceFile.declarations(in: file.code[start]).first ?? ""
+                let start = file.code[...index].lastIndex { SourceFile.declaration(in: $0) != nil } ?? index
+                let type = SourceFile.declaration(in: file.code[start]) ?? ""
                 if unchecked[type] == nil { findings.append("`@unchecked` is for the types that SafetyTests lists") }
                 if !hasReason(file, above: start) { findings.append("no `// Sendable:` comment is directly above it") }
             }
@@ -118,7 +118,7 @@ enum Safety {
         let named = Set(words.filter { $0.hasSuffix("Tests") && $0.allSatisfy { $0.isLetter || $0.isNumber } })
         let folders = ["BehaviourTests", "IntegrationTests", "RequestsTests", "RequestsTestingTests"]
         let lines = folders.flatMap { SourceFile.all(below: "Tests/\($0)") }.flatMap(\.code)
-        let suites = lines.filter { $0.contains("Tests") }.flatMap(SourceFile.declarations)
+        let suites = lines.filter { $0.contains("Tests") }.compactMap(SourceFile.declaration)
 
         #expect(named.count > 30)
         #expect(named.subtracting(suites) == [])

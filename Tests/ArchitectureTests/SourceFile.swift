@@ -64,10 +64,9 @@ struct SourceFile {
 
     private static let keywords: Set<Substring> = ["struct", "class", "enum", "actor", "protocol", "typealias"]
 
-    /// The names of the types that a line of code declares, with those of their generic parameters behind them.
-    static func declarations(in code: String) -> [String] {
-        let names = SourceFile.names(in: code).drop { !keywords.contains($0) }.dropFirst().map(String.init)
-        return code.contains("<") ? names : Array(names.prefix(1))
+    /// The name of the type that a line of code declares, if it declares one.
+    static func declaration(in code: String) -> String? {
+        names(in: code).drop { !keywords.contains($0) }.dropFirst().first.map(String.init)
     }
 
     /// Returns the files below a folder of the repository, in the order of their paths.
@@ -81,6 +80,12 @@ struct SourceFile {
     /// Returns the text of a file of the repository; an empty text if it can't be read.
     static func text(of path: String) -> String {
         (try? String(contentsOf: root.appending(path: path), encoding: .utf8)) ?? ""
+    }
+
+    /// Returns the path of a file relative to the root of the repository; `nil` if the file isn't there.
+    static func path(of file: String) -> String? {
+        guard file.hasPrefix("\(root.path)/"), FileManager.default.fileExists(atPath: file) else { return nil }
+        return String(file.dropFirst(root.path.count + 1))
     }
 
     private static let root = URL(fileURLWithPath: #filePath)
