@@ -118,7 +118,7 @@ public final class ChallengeInterceptor: HopAuthenticating {
     ) -> [CredentialSpace.Asker] {
         var askers: [CredentialSpace.Asker] = []
         if !request.headers.contains(.authorization), request.inherits(from: context.baseURL),
-            request.notes.originChange == .none
+            request.fields.notes.originChange == .none
         {
             askers.append(.origin(Origin(request.url)))
         }

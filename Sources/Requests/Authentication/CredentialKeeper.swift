@@ -114,7 +114,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
 
     /// Marks a request with the generation of its credential; `nil` stands for the present one.
     func mark(_ request: inout HTTPRequest, _ generation: Int? = nil) {
-        request.notes.credentialGenerations[id] = generation ?? state.withLock { $0.machine.generation }
+        request.fields.notes.credentialGenerations[id] = generation ?? state.withLock { $0.machine.generation }
     }
 
     // MARK: After a rejection
@@ -129,7 +129,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         in context: InterceptorContext,
         refresh: @escaping Refresh
     ) async -> RetryDecision {
-        guard let generation = error.request?.notes.credentialGenerations[id] else { return .pass }
+        guard let generation = error.request?.fields.notes.credentialGenerations[id] else { return .pass }
         var note = note(in: context)
         note.rejections += 1
         guard !note.isSpent, note.fetched != generation, note.rejections <= 2 else { return .pass }

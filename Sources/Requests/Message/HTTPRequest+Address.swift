@@ -260,7 +260,7 @@ extension HTTPRequest {
     ///
     /// An address that a response names has the distance of the whole way to it.
     func originChange(from baseURL: URL?) -> OriginChange {
-        if case .link(let change) = notes.addressSource, change != .none { return change }
+        if case .link(let change) = fields.notes.addressSource, change != .none { return change }
         guard let baseURL, case .url(let url) = fields.address else { return .none }
         return OriginChange(from: baseURL, to: url)
     }
@@ -289,7 +289,7 @@ extension HTTPRequest {
     ) throws(InvalidValue) {
         switch target {
         case .query(let item):
-            notes.addressSource = .parameter(item)
+            fields.notes.addressSource = .parameter(item)
         case .link(let url, .none):
             try resolve(base: baseURL.map(BaseAddress.init))
             var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
@@ -313,7 +313,7 @@ extension HTTPRequest {
     /// Replaces the address by a complete one: no part of the query is added to it.
     private mutating func follow(_ url: URL, _ change: OriginChange) {
         (fields.address, fields.query, fields.encodableQueries) = (.url(url), [], [])
-        notes.addressSource = .link(change)
+        fields.notes.addressSource = .link(change)
     }
 
     /// Replaces all parameters of a name, in the address and in the query, by one parameter.

@@ -31,10 +31,4 @@ extension HTTPRequest {
         /// A response that links to it, at some distance from the first origin on the way.
         case link(OriginChange)
     }
-
-    /// What the library knows about the way of the request.
-    var notes: Notes {
-        _read { yield fields.notes }
-        _modify { yield &fields.notes }
-    }
 }

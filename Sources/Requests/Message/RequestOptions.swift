@@ -154,14 +154,14 @@ extension HTTPRequest {
 
     /// Keeps the data of the operation's request, which an interceptor can't change.
     mutating func keepUserInfo(of request: HTTPRequest) {
-        guard !request.options.isEmpty || !options.isEmpty else { return }
-        options = request.options
+        guard !request.fields.options.isEmpty || !fields.options.isEmpty else { return }
+        fields.options = request.fields.options
     }
 
     /// Removes the options from the request.
     mutating func detachOptions() -> RequestOptions {
-        guard !options.isEmpty else { return RequestOptions() }
-        defer { options = RequestOptions() }
-        return options
+        guard !fields.options.isEmpty else { return RequestOptions() }
+        defer { fields.options = RequestOptions() }
+        return fields.options
     }
 }

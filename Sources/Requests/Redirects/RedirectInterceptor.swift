@@ -84,7 +84,7 @@ struct RedirectMachine: Sendable {
         var next = policy.keepsMethod ? request : Self.rewrite(request, for: response.status)
         next.url = target
         next.headers.attribute(to: .caller)
-        next.notes.withheldHeaders = []
+        next.fields.notes.withheldHeaders = []
         guard next.body.isEmpty || policy.sendsBodyToOtherOrigins || change == .none else { return Self.refusal }
         next.leaveOrigin(change)
         let judged = next
@@ -102,8 +102,8 @@ struct RedirectMachine: Sendable {
         }
         count += 1
         // At the end, since the policy may have replaced the request.
-        let way = max(request.notes.originChange, OriginChange(from: request.url, to: next.url))
-        next.notes.originChange = way
+        let way = max(request.fields.notes.originChange, OriginChange(from: request.url, to: next.url))
+        next.fields.notes.originChange = way
         return .follow(next)
     }
 

@@ -203,15 +203,15 @@ extension TransferRecord {
     ///
     /// A redirect, a link to a page, an absolute address or an interceptor has led there from an origin that the fields
     /// were set for. If the server needs one of them, name it in ``RequestOptions/crossOriginHeaders``.
-    public var withheldHeaders: [HTTPField.Name] { request.notes.withheldHeaders }
+    public var withheldHeaders: [HTTPField.Name] { request.fields.notes.withheldHeaders }
 }
 
 extension HTTPRequest {
     /// The names of the fields that stayed behind at another origin, for people; `nil` if there are none.
     var withheldText: String? {
-        guard !notes.withheldHeaders.isEmpty else { return nil }
+        guard !fields.notes.withheldHeaders.isEmpty else { return nil }
         return "not sent to this origin: "
-            + notes.withheldHeaders.map { $0.rawValue.shortened() }.joined(separator: ", ")
+            + fields.notes.withheldHeaders.map { $0.rawValue.shortened() }.joined(separator: ", ")
     }
 }
 

@@ -116,7 +116,7 @@ public struct TransportRequest: Sendable {
         allowsCellularAccess = request.allowsCellularAccess
         decodesContent = request.decodesContent
         usesHTTP2 = request.usesHTTP2
-        originChange = request.notes.originChange
+        originChange = request.fields.notes.originChange
         usesCookies = request.usesCookies
         template = request.fields.template
     }

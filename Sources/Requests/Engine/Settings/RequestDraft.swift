@@ -23,11 +23,11 @@ struct RequestDraft {
         var request = request
         // The options have been read, and belong to the operation: requests that interceptors send on must not have
         // them again. What the caller says about the request stays with it.
-        let kept = attempt.options.userInfoAlone
-        if !request.options.isEmpty || !kept.isEmpty { request.options = kept }
+        let kept = attempt.options.isEmpty ? RequestOptions() : attempt.options.userInfoAlone
+        if !request.fields.options.isEmpty || !kept.isEmpty { request.fields.options = kept }
         implied = try request.inherit(attempt.environment, attempt.options, attempt.configuration.headerMarks)
         attempt.options.apply(to: &request)
-        originChange = request.notes.originChange
+        originChange = request.fields.notes.originChange
         self.request = request
         self.attempt = attempt
     }
@@ -90,16 +90,21 @@ extension HTTPRequest {
         }
         let change = originChange(from: environment.base?.url)
         // A copy of a request that was sent before, or that an interceptor has got, or its fields in another request.
-        if notes.home != nil { notes.withheldHeaders = [] }
-        let way = notes.home.map { OriginChange(from: Origin($0), to: origin(in: environment.base?.url)) } ?? change
+        if fields.notes.home != nil { fields.notes.withheldHeaders = [] }
+        let way =
+            fields.notes.home.map { OriginChange(from: Origin($0), to: origin(in: environment.base?.url)) } ?? change
         leaveOrigin(way, except: [.unattributed, .caller, .body, .library])
         // A caller that sends the target of a redirect again has chosen the address.
-        if case .link(let way) = notes.addressSource { notes.originChange = way } else { notes.originChange = .none }
+        if case .link(let way) = fields.notes.addressSource {
+            fields.notes.originChange = way
+        } else {
+            fields.notes.originChange = .none
+        }
         var inherited = environment.headers
         if change != .none {
             marks.mark(&inherited)
             let names = inherited.removeFields(leftBehindBy: change, withContent: !body.isEmpty)
-            notes.withheldHeaders += names.filter { !notes.withheldHeaders.contains($0) }
+            fields.notes.withheldHeaders += names.filter { !fields.notes.withheldHeaders.contains($0) }
         }
         if options.isUnauthenticated { inherited[.authorization] = nil }
         if !options.omittedHeaders.isEmpty { inherited.removeAll { options.omittedHeaders.contains($0.name) } }
@@ -110,7 +115,7 @@ extension HTTPRequest {
         let inheritedQuery = inheritedQuery(of: environment)
         let own = query
         try resolve(base: environment.base, inheriting: inheritedQuery)
-        if case .parameter(let item) = notes.addressSource { replaceParameter(item, style: own) }
+        if case .parameter(let item) = fields.notes.addressSource { replaceParameter(item, style: own) }
         let implied = applyHeaders(of: inherited)
         marks.mark(&headers)
         noteHome()
@@ -119,12 +124,12 @@ extension HTTPRequest {
 
     /// Notes the address that fields have been added for.
     mutating func noteHome() {
-        if case .url(let url) = fields.address { notes.home = url }
+        if case .url(let url) = fields.address { fields.notes.home = url }
     }
 
     /// The query parameters that the request inherits: for an address that a response names, those that it lacks.
     private func inheritedQuery(of environment: RequestEnvironment) -> Query {
-        guard notes.addressSource == .link(.none), !environment.query.isEmpty else { return environment.query }
+        guard fields.notes.addressSource == .link(.none), !environment.query.isEmpty else { return environment.query }
         let present = Query(percentEncoded: url.query(percentEncoded: true) ?? "")
         var inherited = environment.query
         inherited.removeAll { present.contains($0.name) }
@@ -161,10 +166,10 @@ extension HTTPRequest {
         let change = OriginChange(from: previous.address.origin(in: baseURL), to: origin(in: baseURL))
         guard change != .none else { return }
         noteHome()
-        let generations = notes.credentialGenerations
+        let generations = fields.notes.credentialGenerations
         leaveOrigin(change, except: [.unattributed, .caller, .body])
         // The new server hasn't seen the earlier credentials, and its refusal doesn't concern them.
-        notes.credentialGenerations = generations.filter { previous.credentialGenerations[$0.key] != $0.value }
+        fields.notes.credentialGenerations = generations.filter { previous.credentialGenerations[$0.key] != $0.value }
     }
 }
 
@@ -176,6 +181,6 @@ struct PreviousRequest: Sendable {
 
     init(_ request: HTTPRequest) {
         (address, headers) = (request.fields.address, request.headers)
-        credentialGenerations = request.notes.credentialGenerations
+        credentialGenerations = request.fields.notes.credentialGenerations
     }
 }

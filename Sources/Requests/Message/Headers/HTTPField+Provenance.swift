@@ -140,9 +140,9 @@ extension HTTPRequest {
         // Before the set is made: most requests stay where they are.
         guard change != .none else { return }
         let names = headers.removeFields(leftBehindBy: change, withContent: !body.isEmpty, except: sources())
-        notes.withheldHeaders += names.filter { !notes.withheldHeaders.contains($0) }
+        fields.notes.withheldHeaders += names.filter { !fields.notes.withheldHeaders.contains($0) }
         // The other server has never seen the credentials, and its refusal doesn't concern them.
-        notes.credentialGenerations = [:]
+        fields.notes.credentialGenerations = [:]
     }
 
     /// Leaves behind what was added since the request has left its origin.
@@ -150,7 +150,7 @@ extension HTTPRequest {
     /// - Parameter change: The distance to the origin that it has left.
     mutating func stayAway(by change: OriginChange) {
         guard change != .none else { return }
-        notes.originChange = max(notes.originChange, change)
+        fields.notes.originChange = max(fields.notes.originChange, change)
         leaveOrigin(change)
     }
 }

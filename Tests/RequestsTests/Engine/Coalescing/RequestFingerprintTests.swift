@@ -33,7 +33,7 @@ import Testing
         Part("usesHTTP2") { request, _ in request.usesHTTP2 = false },
         Part("usesCookies") { request, _ in request.usesCookies = false },
         Part("template") { request, _ in request.fields.template = URLRequest(url: home) },
-        Part("originChange") { request, _ in request.notes.originChange = .other },
+        Part("originChange") { request, _ in request.fields.notes.originChange = .other },
     ]
 
     static let partsOfOptions = [

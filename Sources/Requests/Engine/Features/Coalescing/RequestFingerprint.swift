@@ -65,7 +65,7 @@ struct RequestFingerprint: Sendable, Hashable {
         allowsCellularAccess = request.allowsCellularAccess
         decodesContent = request.decodesContent
         usesHTTP2 = request.usesHTTP2
-        originChange = request.notes.originChange
+        originChange = request.fields.notes.originChange
         template = request.fields.template
         networks = request.fields.template?.networks ?? []
         settings = Settings(configuration)
