@@ -58,7 +58,7 @@ enum IndexStore {
     static func files(ofModule module: String) throws -> [IndexedFile] {
         let library = try library
         guard let index = cindexstore_open(library, store) else {
-            throw Unreadable(description: "\(library) can't read \(store): build with --enable-index-store")
+            throw Unreadable(description: "\(library) can't be opened, or can't read the index at \(store)")
         }
         let units: [Unit] = elements { context in
             cindexstore_units(index, context) { append(Unit($1), to: $0) }
@@ -70,7 +70,8 @@ enum IndexStore {
         )
         return try newest.values.compactMap { unit in
             guard let path = SourceFile.path(of: unit.file) else { return nil }
-            return IndexedFile(path: path, occurrences: try occurrences(in: unit.record, of: index))
+            let occurrences = unit.record.isEmpty ? [] : try occurrences(in: unit.record, of: index)
+            return IndexedFile(path: path, occurrences: occurrences)
         }.sorted { $0.path < $1.path }
     }
 

@@ -53,6 +53,7 @@ typedef struct {
     void (*receive)(void *context, cindexstore_unit);
 } units;
 
+// A unit of Swift has one record: that of its file.
 static bool note_record(void *context, void *dependency) {
     if (unit_dependency_get_kind(dependency) == RECORD_DEPENDENCY) {
         ((cindexstore_unit *)context)->record = unit_dependency_get_name(dependency);

@@ -4,7 +4,8 @@
 import Foundation
 
 extension RequestOptions {
-    // Unlike `nil`, `standard` replaces the policy of the request that this one is made of.
+    // Unlike `nil`, `standard` replaces the policy of the request that this one is made of. The fingerprint has the
+    // resolved policy.
     private enum Caching: RequestOption {
         static let unset: ResponseCache.Policy? = nil
         static let isPartOfFingerprint = false

@@ -39,7 +39,7 @@ extension AnyRequestOperation: InterceptedRun {
         _ name: String,
         _ request: HTTPRequest,
         through interceptor: any Interceptor,
-        _ next: InterceptorChain
+        before next: InterceptorChain
     ) {
         let environment = configuration.environment
         let purpose = SubrequestOwner.Purpose(request, in: environment, name: name)

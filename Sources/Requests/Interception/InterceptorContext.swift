@@ -143,7 +143,7 @@ protocol InterceptedRun: AnyObject, Sendable {
         _ name: String,
         _ request: HTTPRequest,
         through interceptor: any Interceptor,
-        _ next: InterceptorChain
+        before next: InterceptorChain
     )
 }
 
@@ -181,7 +181,7 @@ final class UnsentRun: InterceptedRun {
         _ name: String,
         _ request: HTTPRequest,
         through interceptor: any Interceptor,
-        _ next: InterceptorChain
+        before next: InterceptorChain
     ) {}
 }
 

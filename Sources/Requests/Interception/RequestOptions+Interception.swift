@@ -3,65 +3,49 @@
 
 // Each operation that shares a transfer has its own. None can be compared: copies of a list are equal.
 extension RequestOptions {
-    private enum Conditions: RequestOption {
-        static let unset: Identified<[any RequestCondition]>? = nil
+    private enum Conditions: RequestListOption {
+        typealias Element = any RequestCondition
         static let isPartOfFingerprint = false
-
-        static func combine(_ value: Value, with base: Value) -> Value {
-            Identified((base?.value ?? []) + (value?.value ?? []))
-        }
     }
 
     /// The conditions for starting the operation's work, checked after those of the environment.
     public var conditions: [any RequestCondition] {
-        get { self[Conditions.self]?.value ?? [] }
-        set { self[Conditions.self] = newValue.isEmpty ? nil : Identified(newValue) }
+        get { self[list: Conditions.self] }
+        set { self[list: Conditions.self] = newValue }
     }
 
-    private enum Interceptors: RequestOption {
-        static let unset: Identified<[any Interceptor]>? = nil
+    private enum Interceptors: RequestListOption {
+        typealias Element = any Interceptor
         static let isPartOfFingerprint = false
-
-        static func combine(_ value: Value, with base: Value) -> Value {
-            Identified((base?.value ?? []) + (value?.value ?? []))
-        }
     }
 
     /// The interceptors, which change the request and the response, and decide about retries, after those of the
     /// environment.
     public var interceptors: [any Interceptor] {
-        get { self[Interceptors.self]?.value ?? [] }
-        set { self[Interceptors.self] = newValue.isEmpty ? nil : Identified(newValue) }
+        get { self[list: Interceptors.self] }
+        set { self[list: Interceptors.self] = newValue }
     }
 
-    private enum BypassedInterceptors: RequestOption {
-        static let unset: Identified<[any Interceptor.Type]>? = nil
+    private enum BypassedInterceptors: RequestListOption {
+        typealias Element = any Interceptor.Type
         static let isPartOfFingerprint = false
-
-        static func combine(_ value: Value, with base: Value) -> Value {
-            Identified((base?.value ?? []) + (value?.value ?? []))
-        }
     }
 
     /// The types of interceptors that the request bypasses.
     public var bypassedInterceptors: [any Interceptor.Type] {
-        get { self[BypassedInterceptors.self]?.value ?? [] }
-        set { self[BypassedInterceptors.self] = newValue.isEmpty ? nil : Identified(newValue) }
+        get { self[list: BypassedInterceptors.self] }
+        set { self[list: BypassedInterceptors.self] = newValue }
     }
 
-    private enum Validators: RequestOption {
-        static let unset: Identified<[any ResponseValidator]>? = nil
+    private enum Validators: RequestListOption {
+        typealias Element = any ResponseValidator
         static let isPartOfFingerprint = false
-
-        static func combine(_ value: Value, with base: Value) -> Value {
-            Identified((base?.value ?? []) + (value?.value ?? []))
-        }
     }
 
     /// The validators, which judge the response, after those of the environment.
     public var validators: [any ResponseValidator] {
-        get { self[Validators.self]?.value ?? [] }
-        set { self[Validators.self] = newValue.isEmpty ? nil : Identified(newValue) }
+        get { self[list: Validators.self] }
+        set { self[list: Validators.self] = newValue }
     }
 }
 

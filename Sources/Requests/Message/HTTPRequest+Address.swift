@@ -242,8 +242,7 @@ extension HTTPRequest {
                 let fix = isSegment ? ": a text is one segment; interpolate a URL, or `\\(raw:)`, for an address" : ""
                 throw InvalidValue(.url, "is relative, and there is no base URL\(fix)", excerpt: reference)
             }
-            let whole = inherited.isEmpty ? base : BaseAddress(try base.appending("", inherited))
-            fields.address = .url(try whole.appending(reference, query))
+            fields.address = .url(try base.appending(reference, inheriting: inherited, query: query))
         }
         query = []
     }

@@ -4,7 +4,8 @@
 import Foundation
 
 extension HTTPRequest {
-    /// What the library knows about the way of a request from origin to origin, which its caller hasn't said.
+    /// What the library knows about a request besides what is sent: where its address comes from, the origins on its
+    /// way, and its credentials.
     struct Notes: Sendable {
         /// The source of the address.
         var addressSource = AddressSource.caller

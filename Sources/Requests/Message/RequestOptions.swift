@@ -5,7 +5,7 @@
 ///
 /// Most requests have none, and a copy of those takes no time.
 ///
-/// - Complexity: To read or to set an option is O(n) in the number of options that are set.
+/// - Complexity: To read or to set an option is O(n) in the number of options that are set; to compare is O(n²).
 public struct RequestOptions: Sendable {
     // The parts of the library that read the options declare them, in extensions: this type knows none.
     /// The option that was set last, with the others after it; `nil` if none is set.
@@ -36,9 +36,8 @@ public struct RequestOptions: Sendable {
     }
 
     private mutating func remove(_ former: some AnyEntry) {
-        let kept = entries.filter { $0 !== former }
-        first = nil
-        for entry in kept.reversed() { entry.add(to: &self) }
+        let before = entries.prefix { $0 !== former }
+        first = before.reversed().reduce(former.next) { $1.copy(before: $0) }
     }
 
     private var entries: [any AnyEntry] {
@@ -60,16 +59,52 @@ protocol RequestOption: SendableMetatype {
 
     /// Whether the response depends on the value, so that requests share a transfer only if their values are equal.
     ///
-    /// False if the environment or the request has the same setting: ``RequestFingerprint`` has the resolved value.
+    /// False if ``RequestFingerprint`` has the setting anyway, since the environment or the request may set it as well.
     static var isPartOfFingerprint: Bool { get }
 
-    /// Returns the value for a request with this option that is made of another request; by default it replaces that of
-    /// the other request.
+    /// Returns the value for a request that is made of another one, if both have set the option; by default its own.
+    ///
+    /// - Parameters:
+    ///   - value: Its own value.
+    ///   - base: The value of the request that it is made of.
+    /// - Returns: The value that counts.
     static func combine(_ value: Value, with base: Value) -> Value
 }
 
 extension RequestOption {
     static func combine(_ value: Value, with base: Value) -> Value { value }
+
+    /// The name of the option's property, for descriptions.
+    fileprivate static var name: String {
+        let type = String(describing: Self.self)
+        let capitals = type.prefix(while: \.isUppercase).count
+        // `HTTPPriority` is `httpPriority`.
+        let lowered = max(1, capitals - 1)
+        return type.prefix(lowered).lowercased() + type.dropFirst(lowered)
+    }
+}
+
+/// An option with a list of values that can't be compared: copies of one list are equal.
+///
+/// The list of a request follows that of the request that it is made of.
+protocol RequestListOption: RequestOption where Value == Identified<[Element]>? {
+    associatedtype Element: Sendable
+}
+
+extension RequestListOption {
+    static var unset: Value { nil }
+
+    static func combine(_ value: Value, with base: Value) -> Value {
+        Identified((base?.value ?? []) + (value?.value ?? []))
+    }
+}
+
+extension RequestOptions {
+    /// The values of an option that is a list.
+    subscript<Option: RequestListOption>(list option: Option.Type) -> [Option.Element] {
+        get { self[option]?.value ?? [] }
+        set { self[option] = newValue.isEmpty ? nil : Identified(newValue) }
+    }
 }
 
 /// An option that is set, whichever it is.
@@ -77,7 +112,9 @@ private protocol AnyEntry: AnyObject, Sendable {
     var next: (any AnyEntry)? { get }
     var isPartOfFingerprint: Bool { get }
     var hash: Int { get }
-    var child: Mirror.Child { get }
+    var name: String { get }
+    var anyValue: any Sendable { get }
+    func copy(before next: (any AnyEntry)?) -> any AnyEntry
     func isSet(in options: RequestOptions) -> Bool
     func add(to options: inout RequestOptions)
 }
@@ -92,9 +129,17 @@ private final class Entry<Option: RequestOption>: AnyEntry {
     }
 
     var isPartOfFingerprint: Bool { Option.isPartOfFingerprint }
-    var hash: Int { value.hashValue }
+    var name: String { Option.name }
+    var anyValue: any Sendable { value }
 
-    var child: Mirror.Child { (String(describing: Option.self), value) }
+    var hash: Int {
+        var hasher = Hasher()
+        hasher.combine(ObjectIdentifier(Option.self))
+        hasher.combine(value)
+        return hasher.finalize()
+    }
+
+    func copy(before next: (any AnyEntry)?) -> any AnyEntry { Entry(value, before: next) }
 
     /// Returns whether the options have the same value.
     func isSet(in options: RequestOptions) -> Bool { options[Option.self] == value }
@@ -122,8 +167,11 @@ extension RequestOptions: Hashable {
 }
 
 extension RequestOptions: CustomReflectable {
-    /// A mirror of the options that are set.
-    public var customMirror: Mirror { Mirror(self, children: entries.map(\.child), displayStyle: .struct) }
+    /// A mirror of the options that are set, by their names.
+    public var customMirror: Mirror {
+        let children = entries.map { (label: $0.name, value: $0.anyValue as Any) }.sorted { $0.label < $1.label }
+        return Mirror(self, children: children.map { ($0.label, $0.value) }, displayStyle: .struct)
+    }
 }
 
 extension RequestOptions {

@@ -151,18 +151,14 @@ extension Notification.Name {
 }
 
 extension RequestOptions {
-    private enum Monitors: RequestOption {
-        static let unset: Identified<[any EventMonitor]>? = nil
+    private enum Monitors: RequestListOption {
+        typealias Element = any EventMonitor
         static let isPartOfFingerprint = false
-
-        static func combine(_ value: Value, with base: Value) -> Value {
-            Identified((base?.value ?? []) + (value?.value ?? []))
-        }
     }
 
     /// The monitors of the operation, besides those of the environment.
     public var monitors: [any EventMonitor] {
-        get { self[Monitors.self]?.value ?? [] }
-        set { self[Monitors.self] = newValue.isEmpty ? nil : Identified(newValue) }
+        get { self[list: Monitors.self] }
+        set { self[list: Monitors.self] = newValue }
     }
 }

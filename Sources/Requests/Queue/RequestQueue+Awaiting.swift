@@ -89,13 +89,14 @@ extension RequestQueue {
         session: (any HTTPTransport)?
     ) async -> (response: Result<HTTPResponse<R.Success>, R.Failure>, asked: URL?) {
         var core: Locked<OperationCore>?
+        var makeDecoder: (@Sendable () -> JSONDecoder)?
         let result = await run {
             let operation = makeOperation(for: request, in: environment, session)
             core = operation.core
+            makeDecoder = operation.configuration.environment.ownDecoder
             return operation
         }
         let record = core?.withLock { $0.run.record }
-        let makeDecoder = (environment ?? self.environment).ownDecoder
         let response = RequestOperation<R>.unboxed(result).response(record, makeDecoder, request.mapError)
         return (response, record?.firstURL)
     }

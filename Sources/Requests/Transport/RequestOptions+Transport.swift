@@ -4,6 +4,7 @@
 import Foundation
 
 extension RequestOptions {
+    // A hint, on which no response depends.
     private enum HTTPPriority: RequestOption {
         static let unset: Double? = nil
         static let isPartOfFingerprint = false

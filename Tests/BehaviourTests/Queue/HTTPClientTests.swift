@@ -225,9 +225,14 @@ import Testing
         #expect(sent.body == Data(#"{"madeAt":"1970-01-02T00:00:00Z"}"#.utf8))
     }
 
-    @Test func responsesOfDataAreDecodedAsTheClientSays() async throws {
+    @Test(arguments: [false, true])
+    func responsesAreDecodedAsTheirClientSaidBefore(isAwaited: Bool) async throws {
         struct Stamp: Codable, Sendable, Equatable { var madeAt: Date }
-        let transport = InMemoryTransport { _ in .json(#"{"madeAt": "1970-01-02T00:00:00Z"}"#) }
+        let (gate, started) = (Gate(), Recorder<Void>())
+        let transport = InMemoryTransport { _ in
+            started.record(())
+            return .json(#"{"madeAt": "1970-01-02T00:00:00Z"}"#).held(by: gate)
+        }
         let client = HTTPClient(baseURL: server, transport: transport) {
             $0.makeDecoder = {
                 let decoder = JSONDecoder()
@@ -236,8 +241,17 @@ import Testing
             }
         }
 
-        let awaited = try await client.send(Get<Data>("stamp"))
-        #expect(try awaited.decodeJSON(Stamp.self).madeAt == Date(timeIntervalSince1970: 86_400))
+        let sending = Task {
+            if isAwaited { return try await client.send(Get<Data>("stamp")) }
+            return try await withCheckedThrowingContinuation { continuation in
+                client.send(Get<Data>("stamp")) { continuation.resume(with: $0) }
+            }
+        }
+        await started.first(1)
+        client.configure { $0.makeDecoder = { JSONDecoder() } }
+        gate.open()
+
+        #expect(try await sending.value.decodeJSON(Stamp.self).madeAt == Date(timeIntervalSince1970: 86_400))
     }
 
     @Test func aRequestFetchesItself() async throws {

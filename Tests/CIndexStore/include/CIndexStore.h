@@ -14,7 +14,7 @@ typedef struct {
     size_t length;
 } cindexstore_string;
 
-/// A compilation of a file, with the name of the record of its occurrences, if it has any.
+/// A compilation of a file, with the name of the record of its occurrences; empty if it has none.
 typedef struct {
     cindexstore_string module;
     cindexstore_string file;

@@ -6,8 +6,8 @@ import Foundation
 /// The operation of a request that is sent on behalf of other operations: by an interceptor, for a validation in the
 /// background, for a transfer that several operations share.
 ///
-/// It is in no queue, since operations that wait for it may have all places there. A ``SubrequestOwner`` ends it, or
-/// the transfer that is shared.
+/// It is in no queue, since operations that wait for it may have all places there. A ``SubrequestOwner`` or the shared
+/// transfer ends it; one that a refresh has sent has no owner, because several operations wait for it.
 // Sendable: Operation requires restating it; the only additions here are constants.
 final class SubrequestOperation: AnyRequestOperation, @unchecked Sendable {
     typealias Outcome = Result<HTTPResponse<Data>, RequestError>

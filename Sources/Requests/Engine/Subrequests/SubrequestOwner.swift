@@ -30,7 +30,7 @@ final class SubrequestOwner: OperationObserver {
     }
 
     private struct State: Sendable {
-        var running: [SubrequestOperation] = []
+        var running: [ObjectIdentifier: SubrequestOperation] = [:]
         var purposes: Set<Purpose> = []
         var isOver = false
     }
@@ -78,7 +78,7 @@ final class SubrequestOwner: OperationObserver {
     func end() {
         let running = state.withLock { state in
             state.isOver = true
-            return state.running
+            return state.running.values
         }
         for request in running { request.cancel() }
     }
@@ -90,7 +90,7 @@ final class SubrequestOwner: OperationObserver {
 
     private func own(_ request: SubrequestOperation) {
         let isOver = state.withLock { state in
-            state.running.append(request)
+            state.running[ObjectIdentifier(request)] = request
             return state.isOver
         }
         if isOver { request.cancel() }
@@ -98,7 +98,7 @@ final class SubrequestOwner: OperationObserver {
 
     private func release(_ request: SubrequestOperation, _ purpose: Purpose? = nil) {
         state.withLock { state in
-            state.running.removeAll { $0 === request }
+            state.running[ObjectIdentifier(request)] = nil
             if let purpose { state.purposes.remove(purpose) }
         }
     }

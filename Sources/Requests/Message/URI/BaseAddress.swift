@@ -35,17 +35,22 @@ struct BaseAddress: Sendable {
     /// Returns an address below this one.
     ///
     /// The base's credentials, path and query are kept and its fragment is dropped; between base and path there is
-    /// exactly one slash, and an empty path adds none. The queries are those of the base, of the reference and the
-    /// given one, in this order; the fragment of the reference is dropped, since it is never sent. Scheme, host and
-    /// port are always those of the base, whatever the path contains.
+    /// exactly one slash, and an empty path adds none. The queries are those of the base, the inherited one, that of
+    /// the reference and the given one, in this order; the fragment of the reference is dropped, since it is never
+    /// sent. Scheme, host and port are always those of the base, whatever the path contains.
     ///
     /// - Parameters:
     ///   - reference: A path, and a query behind a `?`; escaped characters stay escaped.
-    ///   - query: Parameters to add to both queries.
+    ///   - inherited: Parameters to add to the query of the base.
+    ///   - query: Parameters to add to all others.
     /// - Returns: The address, absolute.
     /// - Throws: ``InvalidValue`` for a base without a host and for a path that climbs with `..`.
     /// - Complexity: O(n) in the length of the address.
-    func appending(_ reference: String = "", _ query: Query = []) throws(InvalidValue) -> URL {
+    func appending(
+        _ reference: String,
+        inheriting inherited: Query = [],
+        query: Query = []
+    ) throws(InvalidValue) -> URL {
         let (ownPath, ownQuery) = reference.splitAtQuery
         let encodedPath = try ownPath.percentEncodedPath()
         guard let parts else {
@@ -63,9 +68,10 @@ struct BaseAddress: Sendable {
             address += "/"
             address += Substring(encodedPath.utf8.drop { $0 == UInt8(ascii: "/") })
         }
-        if parts.query != nil || ownQuery != nil || !query.isEmpty {
+        if parts.query != nil || ownQuery != nil || !inherited.isEmpty || !query.isEmpty {
             let queries = [
-                parts.query ?? "", ASCIISet.query.encode(ownQuery ?? "", keepsTriplets: true), query.percentEncoded,
+                parts.query ?? "", inherited.percentEncoded,
+                ASCIISet.query.encode(ownQuery ?? "", keepsTriplets: true), query.percentEncoded,
             ]
             let joinedQuery = queries.filter { !$0.isEmpty }.joined(separator: "&")
             if !joinedQuery.isEmpty { address += "?" + joinedQuery }

@@ -160,19 +160,15 @@ extension RequestOptions {
 
 extension RequestOptions {
     // The changes are a part of the sent request.
-    private enum Changes: RequestOption {
-        static let unset: Identified<[@Sendable (inout HTTPRequest) -> Void]>? = nil
+    private enum Changes: RequestListOption {
+        typealias Element = @Sendable (inout HTTPRequest) -> Void
         static let isPartOfFingerprint = false
-
-        static func combine(_ value: Value, with base: Value) -> Value {
-            Identified((base?.value ?? []) + (value?.value ?? []))
-        }
     }
 
     /// The changes of modifiers to the sent request, in their order, for requests that don't store it.
     var changes: [@Sendable (inout HTTPRequest) -> Void] {
-        get { self[Changes.self]?.value ?? [] }
-        set { self[Changes.self] = newValue.isEmpty ? nil : Identified(newValue) }
+        get { self[list: Changes.self] }
+        set { self[list: Changes.self] = newValue }
     }
 
     /// Whether modifiers have recorded changes.
