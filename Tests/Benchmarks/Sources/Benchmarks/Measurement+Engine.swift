@@ -51,6 +51,16 @@ extension Measurement {
                     _ = try await client.fetch(TodoRequest(url: url))
                 }
             },
+            // A typed value with a path, which the client appends to its base URL.
+            Measurement(name: "engine-get-\(width)") {
+                let load = FetchLoad(width: width, count: 40_000)
+                return try load.measure(makeFetch: { url in
+                    let base = url.deletingLastPathComponent()
+                    let client = HTTPClient(baseURL: base, maxConcurrentRequests: width)
+                    let name = url.lastPathComponent
+                    return { _ in _ = try await client.fetch(Get<Todo>("\(name)")) }
+                })
+            },
             Measurement(name: "async-http-client-\(width)") {
                 let client = AsyncHTTPClient.HTTPClient(eventLoopGroupProvider: .singleton)
                 defer { try? client.syncShutdown() }
@@ -76,9 +86,18 @@ struct FetchLoad: Sendable {
         _ kind: LoopbackServer.Kind = .plain,
         _ fetch: @escaping @Sendable (URL) async throws -> Void
     ) throws -> Usage {
+        try measure(kind) { _ in fetch }
+    }
+
+    /// Does the same with a closure that is made for the address of the server.
+    func measure(
+        _ kind: LoopbackServer.Kind = .plain,
+        makeFetch: (URL) -> @Sendable (URL) async throws -> Void
+    ) throws -> Usage {
         let server = try LoopbackServer(kind)
         defer { server.stop() }
         let url = server.url
+        let fetch = makeFetch(url)
         wait(width * 20, url, fetch)
         var usage = Usage.measure(count: count) { wait(count, url, fetch) }
         let few = count / 10

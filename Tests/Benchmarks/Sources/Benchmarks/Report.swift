@@ -297,7 +297,8 @@ struct Report {
 
     /// Prints the cost of a fetch over the transport alone, and its speed beside a rival.
     private func engine(_ width: Int) throws {
-        let names = ["transport", "queue", "client"].map { "engine-\($0)-\(width)" } + ["async-http-client-\(width)"]
+        let names =
+            ["transport", "queue", "client", "get"].map { "engine-\($0)-\(width)" } + ["async-http-client-\(width)"]
         var runs: [String: [Usage]] = [:]
         for _ in 0..<rounds {
             for name in names { runs[name, default: []].append(try run(name)) }
@@ -305,7 +306,7 @@ struct Report {
         func figure(_ name: Int, _ value: (Usage) -> Double) -> Double {
             median(runs[names[name], default: []].map(value))
         }
-        let titles = ["the transport alone", "queue.fetch", "HTTPClient.fetch", "AsyncHTTPClient"]
+        let titles = ["the transport alone", "queue.fetch", "HTTPClient.fetch", "… of a Get", "AsyncHTTPClient"]
         for (index, title) in titles.enumerated() {
             let figures = String(
                 format: "%6.0f/s, %5.1f µs CPU, %5.1f allocations, %5.1f locks",
@@ -327,12 +328,18 @@ struct Report {
         over("locks", "", atMost: 21) { $0.locksEach }
         for (title, first, second, budget) in [
             ("HTTPClient.fetch against queue.fetch", 2, 1, 0.95),
-            ("queue.fetch against AsyncHTTPClient", 1, 3, width == 1 ? 1.1 : 1.35),
+            ("HTTPClient.fetch of a Get against queue.fetch", 3, 1, 0.95),
+            ("queue.fetch against AsyncHTTPClient", 1, 4, width == 1 ? 1.1 : 1.35),
         ] {
             let ratio = figure(second) { $0.secondsEach } / figure(first) { $0.secondsEach }
             let verdict = String(format: "%.2f× of at least %g×", ratio, budget)
             Swift.print("  width \(width): \(title): \(verdict)\(ratio >= budget ? "" : "   MISSED")")
         }
+        let cost = figure(3) { $0.cpuSecondsEach } / figure(1) { $0.cpuSecondsEach }
+        let verdict = String(format: "%.2f of at most 1.05", cost)
+        Swift.print(
+            "  width \(width): processor time of a Get against queue.fetch: \(verdict)\(cost <= 1.05 ? "" : "   MISSED")"
+        )
         fflush(nil)
     }
 
