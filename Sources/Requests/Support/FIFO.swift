@@ -5,21 +5,26 @@
 ///
 /// An array would move all its elements whenever the first one is removed. Here, the places of removed elements stay
 /// until they are the larger part; so each operation takes constant time on average, and at most twice the memory.
-struct FIFO<Element> {
-    private var elements: [Element?] = []
-    private var head = 0
+package struct FIFO<Element> {
+    @usableFromInline var elements: [Element?] = []
+    @usableFromInline var head = 0
 
     /// The number of removed elements below which the others aren't moved.
-    private static var leastGone: Int { 64 }
+    @usableFromInline static var leastGone: Int { 64 }
 
-    var isEmpty: Bool { head == elements.count }
-    var count: Int { elements.count - head }
+    /// Creates an empty queue.
+    @inlinable
+    package init() {}
+
+    @inlinable package var isEmpty: Bool { head == elements.count }
+    @inlinable var count: Int { elements.count - head }
 
     /// The oldest element.
     var first: Element? { isEmpty ? nil : elements[head] }
 
     /// Adds an element at the end.
-    mutating func append(_ element: Element) {
+    @inlinable
+    package mutating func append(_ element: Element) {
         elements.append(element)
     }
 
@@ -31,7 +36,8 @@ struct FIFO<Element> {
     /// Removes and returns the oldest element; `nil` if the queue is empty.
     ///
     /// - Complexity: O(1) on average.
-    mutating func popFirst() -> Element? {
+    @inlinable
+    package mutating func popFirst() -> Element? {
         guard !isEmpty else { return nil }
         let element = elements[head]
         // The place is emptied at once, so that an object in it is released before the place is.

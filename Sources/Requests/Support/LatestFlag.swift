@@ -6,13 +6,16 @@
 /// A flag is a part of the state of a ``Locked``, whose `drain` passes the values on. Only `true` doesn't wait for
 /// another thread: it stops something, and the thread that passes on `false` may be suspended for long. Both may then
 /// reach the receiver in any order, so the latest value is passed on once more.
-struct LatestFlag: Sendable {
+package struct LatestFlag: Sendable {
     private var passed = false
     private var passers = 0
     private var hasCrossed = false
 
+    /// Creates a flag whose receiver has `false`.
+    package init() {}
+
     /// Returns the value to pass on; `nil` if the receiver has it, or if another thread is passing one on.
-    mutating func next(_ latest: Bool) -> Bool? {
+    package mutating func next(_ latest: Bool) -> Bool? {
         if passers > 0 {
             guard latest, !passed else { return nil }
             hasCrossed = true
@@ -25,7 +28,7 @@ struct LatestFlag: Sendable {
     }
 
     /// Records that the receiver was called.
-    mutating func didPass() {
+    package mutating func didPass() {
         passers -= 1
     }
 }

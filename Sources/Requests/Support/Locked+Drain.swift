@@ -13,6 +13,7 @@ extension Locked {
     ///   - next: Takes the next action from the state.
     ///   - completed: Records that the last action was performed.
     ///   - perform: Performs an action, which is released outside of the lock.
+    @inlinable
     @inline(__always)
     package func drain<Action: Sendable>(
         _ first: Action?,
@@ -33,6 +34,7 @@ extension Locked {
     }
 
     /// Performs actions that the state has due, from the first one.
+    @inlinable
     @inline(__always)
     package func drain<Action: Sendable>(
         next: (inout Value) -> Action?,

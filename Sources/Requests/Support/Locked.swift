@@ -9,14 +9,17 @@ import Foundation
 /// transition of that struct and nothing else: no user code, no key-value notification, no input or output. Locks are
 /// therefore never nested, and a deadlock needs two.
 ///
+/// It is inlinable, so that the other modules of the package call `withLock` specialized.
+///
 /// The spelling is that of SE-0433's `Mutex`, which asks for newer systems than this library does. The value and the
 /// primitive share one allocation, whose address never changes, as the primitive demands.
 // Sendable: the value is reachable only inside `withLock`, by one thread at a time; `sending` keeps it from leaking
 // out.
 package struct Locked<Value>: @unchecked Sendable {
-    private let storage: ManagedBuffer<Value, LockPrimitive>
+    @usableFromInline let storage: ManagedBuffer<Value, LockPrimitive>
 
     /// Puts a value behind a new lock.
+    @inlinable
     package init(_ value: sending Value) {
         storage = LockStorage.create(minimumCapacity: 1) { buffer in
             buffer.withUnsafeMutablePointerToElements { $0.makeLock() }
@@ -27,6 +30,7 @@ package struct Locked<Value>: @unchecked Sendable {
     /// Runs `body` with exclusive access to the value.
     ///
     /// - Throws: Any error that `body` throws.
+    @inlinable
     @inline(__always)
     package func withLock<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
@@ -38,8 +42,9 @@ package struct Locked<Value>: @unchecked Sendable {
     }
 
     // Keeps the storage alive until the lock is free again: the pointers alone don't.
+    @inlinable
     @inline(never)
-    private func unlock(_ primitive: UnsafeMutablePointer<LockPrimitive>) {
+    func unlock(_ primitive: UnsafeMutablePointer<LockPrimitive>) {
         withExtendedLifetime(storage) { primitive.unlock() }
     }
 }
@@ -49,37 +54,44 @@ extension Locked: CustomReflectable {
     package var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-private final class LockStorage<Value>: ManagedBuffer<Value, LockPrimitive> {
+@usableFromInline
+final class LockStorage<Value>: ManagedBuffer<Value, LockPrimitive> {
     deinit {
         withUnsafeMutablePointerToElements { $0.destroyLock() }
     }
 }
 
 #if canImport(Darwin)
-private typealias LockPrimitive = os_unfair_lock_s
+@usableFromInline typealias LockPrimitive = os_unfair_lock_s
 
 extension UnsafeMutablePointer where Pointee == LockPrimitive {
-    fileprivate func makeLock() { initialize(to: os_unfair_lock_s()) }
-    fileprivate func destroyLock() { deinitialize(count: 1) }
-    fileprivate func lock() { os_unfair_lock_lock(self) }
-    fileprivate func unlock() { os_unfair_lock_unlock(self) }
+    @inlinable
+    func makeLock() { initialize(to: os_unfair_lock_s()) }
+    func destroyLock() { deinitialize(count: 1) }
+    @inlinable
+    func lock() { os_unfair_lock_lock(self) }
+    @inlinable
+    func unlock() { os_unfair_lock_unlock(self) }
 }
 #else
-private typealias LockPrimitive = pthread_mutex_t
+@usableFromInline typealias LockPrimitive = pthread_mutex_t
 
 extension UnsafeMutablePointer where Pointee == LockPrimitive {
-    fileprivate func makeLock() {
+    @inlinable
+    func makeLock() {
         initialize(to: pthread_mutex_t())
         pthread_mutex_init(self, nil)
     }
 
-    fileprivate func destroyLock() {
+    func destroyLock() {
         pthread_mutex_destroy(self)
         deinitialize(count: 1)
     }
 
-    fileprivate func lock() { pthread_mutex_lock(self) }
-    fileprivate func unlock() { pthread_mutex_unlock(self) }
+    @inlinable
+    func lock() { pthread_mutex_lock(self) }
+    @inlinable
+    func unlock() { pthread_mutex_unlock(self) }
 }
 #endif
 
