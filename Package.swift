@@ -12,11 +12,17 @@ if Context.environment["REQUESTS_STRICT"] != nil { settings.append(.treatAllWarn
 let undebugged: [SwiftSetting] =
     Context.environment["REQUESTS_DEBUG"] == nil ? [.unsafeFlags(["-Xfrontend", "-gnone"])] : []
 
+// SE-0461: an asynchronous function runs where its caller does. Otherwise each step of a call would change its executor,
+// which takes as long as the step. A target of the library that lacks it compiles, and is slower.
+let callerIsolation: [SwiftSetting] = [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
+
 let package = Package(
     name: "Requests",
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "Requests", targets: ["Requests"]),
+        .library(name: "RequestsWebSockets", targets: ["RequestsWebSockets"]),
+        .library(name: "RequestsOutbox", targets: ["RequestsOutbox"]),
         .library(name: "RequestsTesting", targets: ["RequestsTesting"]),
         .library(name: "RequestsConformance", targets: ["RequestsConformance"]),
     ],
@@ -27,19 +33,24 @@ let package = Package(
         .target(
             name: "Requests",
             dependencies: ["CRequestsCurl"],
-            // SE-0461: an asynchronous function runs where its caller does. Otherwise each step of a call would change
-            // its executor, which takes as long as the step.
-            swiftSettings: settings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
+            swiftSettings: settings + callerIsolation
         ),
-        .target(name: "RequestsTesting", dependencies: ["Requests"], swiftSettings: settings),
+        // What no line of the core names; who doesn't import them doesn't compile or link them.
+        .target(name: "RequestsWebSockets", dependencies: ["Requests"], swiftSettings: settings + callerIsolation),
+        .target(name: "RequestsOutbox", dependencies: ["Requests"], swiftSettings: settings + callerIsolation),
+        .target(
+            name: "RequestsTesting",
+            dependencies: ["Requests", "RequestsWebSockets"],
+            swiftSettings: settings
+        ),
         .target(
             name: "RequestsConformance",
-            dependencies: ["Requests", "RequestsTesting"],
+            dependencies: ["Requests", "RequestsTesting", "RequestsWebSockets"],
             swiftSettings: settings
         ),
         .executableTarget(
             name: "requests-demo",
-            dependencies: ["Requests", "RequestsTesting"],
+            dependencies: ["Requests", "RequestsOutbox", "RequestsTesting", "RequestsWebSockets"],
             swiftSettings: settings
         ),
         // What the tests share, and a process to be ended, or to be short of descriptors. They are in no product.
@@ -56,32 +67,35 @@ let package = Package(
         // What a user can see, through the public API alone: it holds for any implementation.
         .testTarget(
             name: "BehaviourTests",
-            dependencies: ["CCounting", "Requests", "RequestsTesting", "RequestsTestSupport"],
+            dependencies: [
+                "CCounting", "Requests", "RequestsOutbox", "RequestsTesting", "RequestsTestSupport",
+                "RequestsWebSockets",
+            ],
             exclude: ["Outbox/Journals"],
             swiftSettings: settings + undebugged
         ),
         // The parts, from inside.
         .testTarget(
             name: "RequestsTests",
-            dependencies: ["Requests", "RequestsTesting", "RequestsTestSupport"],
+            dependencies: ["Requests", "RequestsOutbox", "RequestsTesting", "RequestsTestSupport"],
             swiftSettings: settings + undebugged
         ),
         .testTarget(
             name: "RequestsTestingTests",
-            dependencies: ["RequestsConformance", "RequestsTesting", "RequestsTestSupport"],
+            dependencies: ["RequestsConformance", "RequestsTesting", "RequestsTestSupport", "RequestsWebSockets"],
             swiftSettings: settings + undebugged
         ),
         .executableTarget(
             name: "RequestsTransportProbe",
-            dependencies: ["Requests", "RequestsTesting"],
+            dependencies: ["Requests", "RequestsOutbox", "RequestsTesting"],
             path: "Tests/RequestsTransportProbe",
             swiftSettings: settings
         ),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "Requests", "RequestsConformance", "RequestsTesting", "RequestsTestSupport", "RequestsTransportProbe",
-                "requests-demo",
+                "Requests", "RequestsConformance", "RequestsOutbox", "RequestsTesting", "RequestsTestSupport",
+                "RequestsTransportProbe", "RequestsWebSockets", "requests-demo",
             ],
             exclude: ["Interop/Servers"],
             swiftSettings: settings + undebugged
@@ -89,7 +103,10 @@ let package = Package(
         // Without the settings: the snippets of the documentation must compile as a newcomer would type them.
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["Requests", "RequestsConformance", "RequestsTesting", "RequestsTestSupport"],
+            dependencies: [
+                "Requests", "RequestsConformance", "RequestsOutbox", "RequestsTesting", "RequestsTestSupport",
+                "RequestsWebSockets",
+            ],
             swiftSettings: undebugged
         ),
         .testTarget(

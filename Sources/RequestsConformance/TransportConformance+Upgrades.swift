@@ -4,6 +4,7 @@
 import Foundation
 import Requests
 import RequestsTesting
+import RequestsWebSockets
 
 extension TransportConformance {
     /// The checks of connections that are upgraded to another protocol.

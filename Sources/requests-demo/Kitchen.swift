@@ -8,6 +8,8 @@ import RequestsTesting
 /// The API that the demo talks to: a server on this machine, with a real socket.
 struct Kitchen: Sendable {
     private let server: MockServer
+    /// The folder for files.
+    let folder: URL
     /// A large file that the server sends.
     let film: URL
 
@@ -19,7 +21,7 @@ struct Kitchen: Sendable {
     let recipeCount = 25
 
     init() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Kitchen.\(UUID())")
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("Kitchen.\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         film = folder.appendingPathComponent("film.mov")
         let content = Data((0..<8_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
@@ -42,6 +44,16 @@ struct Kitchen: Sendable {
         server.route(.get, "/recipes/3", .json(Self.stew).delayed(by: .milliseconds(300)))
         server.route(.get, "/authors/7", .json(#"{"name": "Julia"}"#))
         server.route(.delete, "/recipes/1", .noContent)
+        server.route(.put, "/recipes/1", .noContent)
+        server.route(
+            .get,
+            "/orders",
+            .webSocket { socket in
+                guard let order = socket.receive()?.text else { return }
+                try socket.send("\(order): in the pan")
+                try socket.send("\(order): on the table")
+            }
+        )
         server.route(.get, "/favourites") { request in
             request.headers[.authorization] == "Bearer fresh" ? .json(Self.stew) : .status(.unauthorized)
         }
@@ -64,8 +76,10 @@ struct Kitchen: Sendable {
     var api: URL { server.url }
     var title: String { "a server on this machine, \(api.absoluteString)" }
 
-    /// Returns the number of requests for a path.
-    func requestCount(_ path: String) -> Int { server.requests.count { $0.path == path } }
+    /// Returns the number of requests for a path, of one method or of all.
+    func requestCount(of method: HTTPMethod? = nil, _ path: String) -> Int {
+        server.requests.count { $0.path == path && $0.method == method ?? $0.method }
+    }
 
     /// Sends a request, and waits until the server has received it.
     func awaitRequest<Operation>(of send: () -> Operation) async throws -> Operation {
@@ -82,6 +96,6 @@ struct Kitchen: Sendable {
 
     func close() {
         server.stop()
-        try? FileManager.default.removeItem(at: film.deletingLastPathComponent())
+        try? FileManager.default.removeItem(at: folder)
     }
 }

@@ -30,6 +30,13 @@ struct GetAuthor: RequestSpec {
     var request: Get<Author> { Get("authors/\(id)") }
 }
 
+/// Changes the name of a recipe; it can be kept on disk.
+struct RenameRecipe: RequestSpec, Codable {
+    let id: Int
+    let name: String
+    var request: Put<Void> { Put("recipes/\(id)").body { ["name": name] } }
+}
+
 /// Deletes a recipe; the response has no content.
 struct DeleteRecipe: RequestSpec {
     let id: Int

@@ -3,6 +3,8 @@
 
 import Foundation
 import Requests
+import RequestsOutbox
+import RequestsWebSockets
 
 /// The parts of the demo; each says what it does and what happened, and returns whether that was right.
 struct Tour: Sendable {
@@ -27,6 +29,8 @@ struct Tour: Sendable {
             ("a hundred requests with an expired token, which is refreshed once", refreshing),
             ("a download that is interrupted, goes on where it broke, and is compared", downloading),
             ("a list, page by page: each page says where the next one is", paging),
+            ("a socket, over which an order is confirmed step by step", ordering),
+            ("a change that is made without a network, kept on disk, and sent later", keeping),
             ("a busy server: the client tries again, and what ran is drawn", retrying),
         ]
         var passed = true
@@ -186,6 +190,33 @@ struct Tour: Sendable {
             names += page
         }
         return names.count == kitchen.recipeCount && kitchen.requestCount("/recipes") == 3
+    }
+
+    private func ordering() async throws -> Bool {
+        let socket = try await client.webSocket("orders")
+        try await socket.send("two pancakes")
+        var answers: [String] = []
+        for try await message in socket.messages {
+            say("“\(message.text ?? "")”")
+            answers.append(message.text ?? "")
+        }
+        return answers == ["two pancakes: in the pan", "two pancakes: on the table"] && socket.closeCode == .normalClosure
+    }
+
+    private func keeping() async throws -> Bool {
+        let folder = kitchen.folder.appending(path: "outbox")
+        let outbox = try Outbox(at: folder, client: client) {
+            $0.isPaused = true
+            $0.register(RenameRecipe.self, as: "rename-recipe")
+        }
+        try await outbox.add(RenameRecipe(id: 1, name: "Crêpes"))
+        await outbox.close()
+        say("on the disk, and the outbox is closed")
+        let reopened = try Outbox(at: folder, client: client) { $0.register(RenameRecipe.self, as: "rename-recipe") }
+        let isEmpty = await reopened.waitUntilDrained()
+        say("opened again, and sent \(kitchen.requestCount(of: .put, "/recipes/1")) time")
+        await reopened.close()
+        return isEmpty && kitchen.requestCount(of: .put, "/recipes/1") == 1
     }
 
     private func retrying() async throws -> Bool {

@@ -21,7 +21,6 @@ struct Layering {
         ["Engine"],
         ["Requests"],
         ["Queue"],
-        ["WebSockets"],
     ]
 
     /// A reference to a symbol that another folder declares.
@@ -131,7 +130,7 @@ struct Layering {
         ("Message", "Client", ["Sources/Requests/Message/A.swift:7: Message uses Client, which Queue declares"]),
         ("Message", "send()", ["Sources/Requests/Message/A.swift:7: Message uses send(), which Queue declares"]),
         ("Caching", "cookie", ["Sources/Requests/Caching/A.swift:7: Caching uses cookie, which Cookies declares"]),
-        ("Queue", "send()", []), ("WebSockets", "Client", []), ("Message", "print", []),
+        ("Queue", "send()", []), ("Queue", "cookie", []), ("Message", "print", []),
         ("Elsewhere", "print", ["Sources/Requests/Elsewhere/A.swift is in no layer"]),
     ])
     func useFromBelowIsFound(folder: String, name: String, violations: [String]) {

@@ -18,6 +18,7 @@ let package = Package(
                 "CCounting",
                 "CLoop",
                 .product(name: "Requests", package: "Requests"),
+                .product(name: "RequestsOutbox", package: "Requests"),
                 .product(name: "RequestsTesting", package: "Requests"),
                 .product(name: "AsyncHTTPClientTransport", package: "Interop"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),

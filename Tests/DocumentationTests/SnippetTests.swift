@@ -12,10 +12,13 @@ import Testing
         .deletingLastPathComponent().deletingLastPathComponent()
 
     static let documents: [URL] = {
-        let pages = ["README.md", "Sources/Requests/Requests.docc/Requests.md"]
-        let articles = root.appending(path: "Sources/Requests/Requests.docc/Articles")
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: articles.path)) ?? []
-        return pages.map { root.appending(path: $0) } + names.sorted().map { articles.appending(path: $0) }
+        let modules = ["Requests", "RequestsWebSockets", "RequestsOutbox"]
+        let catalogues = modules.map { root.appending(path: "Sources/\($0)/\($0).docc") }
+        let pages = catalogues.flatMap { catalogue in
+            (FileManager.default.enumerator(at: catalogue, includingPropertiesForKeys: nil)?.allObjects ?? [])
+                .compactMap { $0 as? URL }.filter { $0.pathExtension == "md" }
+        }
+        return [root.appending(path: "README.md")] + pages.sorted { $0.path < $1.path }
     }()
 
     static let tests = sources(in: "Tests/DocumentationTests")

@@ -6,6 +6,7 @@ import Requests
 import RequestsConformance
 import RequestsTestSupport
 import RequestsTesting
+import RequestsWebSockets
 import Testing
 import XCTest
 

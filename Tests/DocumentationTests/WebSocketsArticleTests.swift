@@ -5,6 +5,7 @@ import Foundation
 import Requests
 import RequestsTestSupport
 import RequestsTesting
+import RequestsWebSockets
 import Testing
 
 /// The snippets of *WebSockets*.

@@ -7,7 +7,9 @@ func target(_ name: String, _ mode: SwiftLanguageMode, _ isolation: [SwiftSettin
     .target(
         name: name,
         dependencies: [
-            .product(name: "Requests", package: "Requests"), .product(name: "RequestsTesting", package: "Requests"),
+            .product(name: "Requests", package: "Requests"), .product(name: "RequestsOutbox", package: "Requests"),
+            .product(name: "RequestsTesting", package: "Requests"),
+            .product(name: "RequestsWebSockets", package: "Requests"),
         ],
         swiftSettings: isolation + [
             .swiftLanguageMode(mode), .treatAllWarnings(as: .error),

@@ -3,6 +3,7 @@
 
 import Foundation
 import Requests
+import RequestsOutbox
 
 /// Writes whose types have the same short name, with a number that grows within its account and category.
 private protocol Write: RequestSpec, Codable {

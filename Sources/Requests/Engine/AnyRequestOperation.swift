@@ -90,8 +90,10 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
         withExtendedLifetime(former) {}
     }
 
-    /// The failure, before the request converted it to its own type.
-    final var failure: RequestError? { core.withLock { $0.run.failure } }
+    /// The failure, before the request converted it to its own type; `nil` for a success, and before the end.
+    ///
+    /// It is known before the result, so that whoever sees a failed result can read it here.
+    public final var failure: RequestError? { core.withLock { $0.run.failure } }
 
     /// The interceptor that has thrown the last error of its own; `nil` if that was caught.
     final var author: String? {

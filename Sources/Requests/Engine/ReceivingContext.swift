@@ -7,7 +7,7 @@ import Foundation
 ///
 /// The consumer of a stream or of a socket may outlive the operation, and its values may be the operation's result. So
 /// the context doesn't hold the operation: when the connection has ended, the facts for errors are copied.
-final class ReceivingContext: Sendable {
+package final class ReceivingContext: Sendable {
     /// The facts for an error.
     private enum Facts: Sendable {
         /// The facts of a running operation, read when an error needs them.
@@ -38,7 +38,7 @@ final class ReceivingContext: Sendable {
     }
 
     /// Adds the request, the response and the transfers to an error.
-    func complete(_ error: RequestError) -> RequestError {
+    package func complete(_ error: RequestError) -> RequestError {
         let known =
             switch facts.withLock({ $0 }) {
             case .running(let core): complete(RequestError(.other, phase: .receiving), by: core)

@@ -271,7 +271,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     /// Whether requests that haven't started wait.
     public var isSuspended: Bool {
         get { lanes.bounded.isSuspended }
-        set { for lane in [lanes.bounded, lanes.sockets] { lane.isSuspended = newValue } }
+        set { for lane in [lanes.bounded, lanes.uncounted] { lane.isSuspended = newValue } }
     }
 
     /// The underlying queue of an operation queue that the client was made with; `nil` without one.
@@ -279,7 +279,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
 
     /// The operations that aren't finished.
     public var operations: [Operation] {
-        lanes.bounded.operations + lanes.sockets.operations + lanes.unbounded.operations
+        lanes.bounded.operations + lanes.uncounted.operations + lanes.unbounded.operations
     }
 
     // MARK: Progress
@@ -312,8 +312,8 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
         // A queue of the client's own has no operations of others.
         if !lanes.isOwn { (operation as? AsynchronousOperation)?.add(ClientMark.shared) }
         lanes.follower.add(operation)
-        let isSocket = lanes.isOwn && (operation as? AnyRequestOperation)?.kind.ignoresConcurrencyLimit == true
-        let lane = NestingContext.isNested ? lanes.unbounded : isSocket ? lanes.sockets : lanes.bounded
+        let isUncounted = lanes.isOwn && (operation as? AnyRequestOperation)?.kind.ignoresConcurrencyLimit == true
+        let lane = NestingContext.isNested ? lanes.unbounded : isUncounted ? lanes.uncounted : lanes.bounded
         lane.addOperation(operation)
     }
 
@@ -340,12 +340,13 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
         Mirror(self, children: ["environment": environment, "isSuspended": isSuspended], displayStyle: .class)
     }
 
-    /// The queue, and others without a limit: for operations that others wait for, and for sockets.
+    /// The queue, and others without a limit: for operations that others wait for, and for those that ignore the
+    /// limit.
     private final class Lanes: Sendable {
         let bounded: OperationQueue
         let unbounded = OperationQueue()
         /// The queue of operations that are exempt from the limit, which is suspended with the main one.
-        let sockets = OperationQueue()
+        let uncounted = OperationQueue()
         let follower = QueueFollower()
         let subrequestOwner = SubrequestOwner()
 
@@ -391,7 +392,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
 
         deinit {
             // No code can resume the operations any more.
-            for lane in lanes.isOwn ? [lanes.bounded, lanes.sockets] : [lanes.sockets] where lane.isSuspended {
+            for lane in lanes.isOwn ? [lanes.bounded, lanes.uncounted] : [lanes.uncounted] where lane.isSuspended {
                 lane.cancelAllOperations()
                 lane.isSuspended = false
             }

@@ -202,7 +202,7 @@ public struct AnonymousRequestProvider: RequestProviding, Hashable {
 extension TypedRequest: NamedRequestType {
     /// The alias of the type: `Get<User>`, `APIRequest<ExampleAPI, User>`; `HTTPRequest<User>` for an `HTTPRequest`
     /// that decodes its response.
-    static var typeName: String {
+    package static var typeName: String {
         // The name of `Void` would be `()`.
         let success = Success.self == Void.self ? "Void" : "\(Success.self)"
         return switch Tag.self {

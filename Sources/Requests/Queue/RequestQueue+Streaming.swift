@@ -38,7 +38,7 @@ extension RequestQueue {
     ///   - session: The transport; `nil` for the queue's.
     /// - Returns: The value.
     /// - Throws: The failure of the request.
-    func handOver<R: NetworkRequest, Value: Sendable>(
+    package func handOver<R: NetworkRequest, Value: Sendable>(
         _ request: R,
         to reply: OneShot<Result<Value, RequestError>>,
         _ session: (any HTTPTransport)?

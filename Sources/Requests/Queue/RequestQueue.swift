@@ -204,7 +204,7 @@ extension RequestQueue {
     ///   - coalescing: Whether it shares the transfer of an equal request, also if its options don't ask for that.
     ///   - joinsAtOnce: Whether that may be one that ends before the operation starts, which waits for no other.
     /// - Returns: The operation, on no queue yet.
-    func makeOperation<R: NetworkRequest>(
+    package func makeOperation<R: NetworkRequest>(
         for request: R,
         in environment: RequestEnvironment? = nil,
         _ session: (any HTTPTransport)?,

@@ -88,7 +88,7 @@ extension NetworkRequest {
     /// Makes the request to send, with the changes that modifiers have recorded in the options.
     ///
     /// They are applied only here, once, and before the changes of a later page or a reconnection.
-    func makeHTTPRequest(
+    package func makeHTTPRequest(
         in environment: RequestEnvironment,
         changedBy options: RequestOptions,
         completion: @escaping @Sendable (Result<HTTPRequest, any Error>) -> Void

@@ -59,14 +59,14 @@ extension Request {
 // MARK: - Type name
 
 /// A request type that is shown under another name than its own.
-protocol NamedRequestType {
+package protocol NamedRequestType {
     /// The name to show.
     static var typeName: String { get }
 }
 
 extension Request {
     /// The name of the type, for monitors and graphs.
-    static var shownTypeName: String {
+    package static var shownTypeName: String {
         (Self.self as? any NamedRequestType.Type)?.typeName ?? String(describing: Self.self)
     }
 }

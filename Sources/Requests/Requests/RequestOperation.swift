@@ -102,7 +102,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
     }
 
     /// Adds a closure that is called once with the value together with its response.
-    final func addResponseCompletion(
+    package final func addResponseCompletion(
         on queue: DispatchQueue,
         _ body: @escaping @Sendable (Result<HTTPResponse<R.Success>, R.Failure>) -> Void
     ) {

@@ -72,7 +72,7 @@ public struct HTTPResponseHead: Sendable {
     public subscript(name: HTTPField.Name) -> String? { headers(only: name)[name] }
 
     /// The values of all header fields of one name, without parsing the others.
-    subscript(values name: HTTPField.Name) -> [String] { headers(only: name)[values: name] }
+    package subscript(values name: HTTPField.Name) -> [String] { headers(only: name)[values: name] }
 
     /// The header fields of one name at least.
     private func headers(only name: HTTPField.Name) -> HTTPHeaders {

@@ -21,7 +21,7 @@ extension RequestError: CustomStringConvertible, LocalizedError {
     public var description: String { description(depth: 0) }
 
     /// The error in a line, for where the request is known anyhow: what went wrong, in which phase, and why.
-    var summary: String { description(depth: 0, isBrief: true) }
+    package var summary: String { description(depth: 0, isBrief: true) }
 
     /// The error in a line, for people.
     public var errorDescription: String? { description }

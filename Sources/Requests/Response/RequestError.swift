@@ -240,7 +240,7 @@ extension RequestError {
 
 extension RequestError {
     /// Converts an error of `URLSession`; it stays as the underlying one.
-    init(sessionError error: any Error, phase: Phase) {
+    package init(sessionError error: any Error, phase: Phase) {
         let error = error as? URLError ?? URLError(_nsError: error as NSError)
         self.init(Code(error), phase: phase, underlying: error)
     }

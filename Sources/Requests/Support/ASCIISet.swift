@@ -221,7 +221,7 @@ extension String {
     /// The standard library's own `init(validating:as:)` requires newer systems than this library.
     ///
     /// - Complexity: O(n) in the number of the bytes.
-    init?(utf8 bytes: some Collection<UInt8>) {
+    package init?(utf8 bytes: some Collection<UInt8>) {
         self.init(decoding: bytes, as: UTF8.self)
         // Invalid UTF-8 was repaired, so its bytes differ. Comparing memory takes a fiftieth of the time of a loop.
         let isUnchanged = utf8.withContiguousStorageIfAvailable { own in

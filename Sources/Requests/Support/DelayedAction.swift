@@ -127,7 +127,7 @@ extension Clock where Duration == Swift.Duration {
 /// The time since an instant, by any clock.
 ///
 /// For the system's, which is the usual one, nothing is allocated.
-struct Stopwatch: Sendable {
+package struct Stopwatch: Sendable {
     private enum Start: Sendable {
         case system(ContinuousClock.Instant)
         case other(@Sendable () -> Duration)
@@ -136,12 +136,12 @@ struct Stopwatch: Sendable {
     private let start: Start
 
     /// Starts to measure.
-    init(_ clock: any Clock<Duration>) {
+    package init(_ clock: any Clock<Duration>) {
         start = clock is ContinuousClock ? .system(.now) : .other(clock.stopwatch())
     }
 
     /// The time since the start.
-    var elapsed: Duration {
+    package var elapsed: Duration {
         switch start {
         case .system(let instant): instant.duration(to: .now)
         case .other(let elapsed): elapsed()

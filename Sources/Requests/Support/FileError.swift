@@ -37,7 +37,7 @@ public struct FileError: DescribedError, Sendable, Hashable {
     }
 
     /// Makes the error of a system call that creates or writes the file.
-    init(_ file: URL, errno number: Int32) {
+    package init(_ file: URL, errno number: Int32) {
         let code: Code =
             switch number {
             case ENOSPC, EDQUOT: .diskFull
@@ -49,7 +49,7 @@ public struct FileError: DescribedError, Sendable, Hashable {
     }
 
     /// Makes the error of creating a file or a folder with Foundation.
-    init(_ file: URL, writing error: any Error) {
+    package init(_ file: URL, writing error: any Error) {
         let isFull = (error as? CocoaError)?.code == .fileWriteOutOfSpace
         self.init(isFull ? .diskFull : .cannotWriteFile, file, error.localizedDescription)
     }

@@ -60,11 +60,11 @@ enum Gzip {
 }
 
 /// The checksum of ISO 3309, which finds every change of up to 32 neighbouring bits: against damage, not attacks.
-enum CRC32 {
+package enum CRC32 {
     /// The checksum of the bytes of all parts, in their order.
     ///
     /// - Complexity: O(n) in the number of bytes.
-    static func checksum(of parts: Data...) -> UInt32 {
+    package static func checksum(of parts: Data...) -> UInt32 {
         let state = table.withUnsafeBufferPointer { table in
             parts.reduce(UInt32.max) { state, part in
                 part.withUnsafeBytes { bytes in

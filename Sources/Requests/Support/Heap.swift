@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: MIT
 
 /// A binary heap, whose first element is the smallest.
-struct Heap<Element: Comparable> {
+package struct Heap<Element: Comparable> {
     private var elements: [Element]
 
     /// Creates a heap from its elements.
     ///
     /// - Complexity: O(n log n)
-    init(_ elements: [Element] = []) {
+    package init(_ elements: [Element] = []) {
         // A sorted array is a heap.
         self.elements = elements.sorted()
     }
@@ -16,12 +16,12 @@ struct Heap<Element: Comparable> {
     var count: Int { elements.count }
 
     /// The smallest element; `nil` if the heap is empty.
-    var first: Element? { elements.first }
+    package var first: Element? { elements.first }
 
     /// Adds an element.
     ///
     /// - Complexity: O(log n); O(1) for an element that isn't smaller than the others.
-    mutating func insert(_ element: Element) {
+    package mutating func insert(_ element: Element) {
         elements.append(element)
         var child = elements.count - 1
         while child > 0, elements[child] < elements[(child - 1) / 2] {
@@ -34,7 +34,7 @@ struct Heap<Element: Comparable> {
     ///
     /// - Complexity: O(log n)
     @discardableResult
-    mutating func popFirst() -> Element? {
+    package mutating func popFirst() -> Element? {
         guard let first = elements.first else { return nil }
         elements.swapAt(0, elements.count - 1)
         elements.removeLast()

@@ -12,7 +12,7 @@ import Foundation
 ///
 /// One caller writes at a time. ``discard()`` may be called from anywhere, also during a write: the descriptor is
 /// closed once, and never during a write, whose bytes might otherwise land in another file that got its number.
-final class PartialFile: Sendable {
+package final class PartialFile: Sendable {
     typealias Writer = PrivateFile.Writer
 
     /// The location of the file until it is moved.
@@ -210,7 +210,7 @@ final class PartialFile: Sendable {
     /// Removes the partial files of a destination that no download uses.
     ///
     /// - Complexity: O(n) in the number of files in the folder.
-    static func discardAll(beside destination: URL) {
+    package static func discardAll(beside destination: URL) {
         let name = destination.lastPathComponent
         // Longer names are cut, and may belong to another destination.
         guard name.utf8.count <= longestPrefix else { return }
@@ -244,7 +244,7 @@ final class PartialFile: Sendable {
 
 extension PartialFile {
     /// The hidden name of a partial file: that of the destination, as far as there is room, and a unique identifier.
-    static func name(for destination: String) -> String {
+    package static func name(for destination: String) -> String {
         var name = ""
         for character in destination where name.utf8.count + character.utf8.count <= longestPrefix {
             name.append(character)
@@ -273,7 +273,7 @@ extension PartialFile {
     /// Locks an open file, until it is closed; `false` if it is locked elsewhere.
     ///
     /// On file systems without locks, such as some network ones, the caller has to use a file only once at a time.
-    static func lock(_ descriptor: Int32) -> Bool {
+    package static func lock(_ descriptor: Int32) -> Bool {
         flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
     }
 

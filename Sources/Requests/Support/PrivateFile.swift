@@ -7,12 +7,12 @@ import Foundation
 ///
 /// Under its name, it is either complete or absent: it is written beside its place, under a hidden name of its own, and
 /// then renamed. No symbolic link is followed, and a pipe doesn't block.
-enum PrivateFile {
+package enum PrivateFile {
     /// Writes bytes to a descriptor; returns the number of written bytes, or the negated error number of the system.
-    typealias Writer = @Sendable (Int32, UnsafeRawBufferPointer) -> Int
+    package typealias Writer = @Sendable (Int32, UnsafeRawBufferPointer) -> Int
 
     /// Writes with the system.
-    static let systemWriter: Writer = { descriptor, bytes in
+    package static let systemWriter: Writer = { descriptor, bytes in
         let count = write(descriptor, bytes.baseAddress, bytes.count)
         return count < 0 ? -Int(errno) : count
     }
@@ -32,7 +32,7 @@ enum PrivateFile {
     ///   - writer: Writes the bytes; it may write fewer than it is passed.
     ///   - onWrite: Called with the count of each written part.
     /// - Returns: The error number of the system, or 0.
-    static func writeAll(
+    package static func writeAll(
         _ bytes: Data,
         to descriptor: Int32,
         by writer: Writer = systemWriter,
@@ -62,7 +62,7 @@ enum PrivateFile {
     ///   - isDurable: Whether one of the two files exists after a crash of the system, for which the disk has to be
     ///     waited for.
     /// - Throws: The error of the system; then the old file still exists.
-    static func replace(_ path: String, with bytes: Data, isDurable: Bool) throws(POSIXError) {
+    package static func replace(_ path: String, with bytes: Data, isDurable: Bool) throws(POSIXError) {
         let (folder, name) = ((path as NSString).deletingLastPathComponent, (path as NSString).lastPathComponent)
         let temporary = "\(folder)/\(PartialFile.name(for: name))"
         let descriptor = try create(temporary)
@@ -91,7 +91,7 @@ enum PrivateFile {
     /// Creates a folder for its owner alone, and those above it, if they don't exist.
     ///
     /// - Throws: Any error that the file manager throws.
-    static func createFolder(_ path: String) throws {
+    package static func createFolder(_ path: String) throws {
         try FileManager.default.createDirectory(
             atPath: path,
             withIntermediateDirectories: true,

@@ -6,8 +6,8 @@ import Foundation
 /// SHA-1 (FIPS 180-4), with which a server proves that it has read the key of a WebSocket handshake.
 ///
 /// It isn't used for security.
-enum SHA1 {
-    static func digest(of data: Data) -> Data {
+package enum SHA1 {
+    package static func digest(of data: Data) -> Data {
         let start: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0]
         return BlockDigest.digest(of: data, from: start, compress)
     }

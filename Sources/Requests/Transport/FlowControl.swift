@@ -5,7 +5,7 @@
 /// handle.
 ///
 /// The reasons come from several threads: the receiving one, the consuming one, the user's.
-struct FlowControl: Sendable {
+package struct FlowControl: Sendable {
     /// The reasons for a pause.
     struct Reasons: OptionSet, Sendable {
         let rawValue: Int
@@ -66,13 +66,16 @@ struct FlowControl: Sendable {
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
     /// Cancels the transfer, also if it begins later.
-    func cancel() {
+    package func cancel() {
         let handle = state.withLock { state in
             state.isCancelled = true
             return state.handle
         }
         handle?.cancel()
     }
+
+    /// Pauses the transfer until received content is consumed.
+    package func setFull(_ isFull: Bool) { set(.buffer, isFull) }
 
     /// Sets a reason for a pause, or clears it.
     func set(_ reason: Reasons, _ isWanted: Bool) {

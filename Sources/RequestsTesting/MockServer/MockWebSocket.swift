@@ -3,6 +3,7 @@
 
 import Foundation
 import Requests
+import RequestsWebSockets
 
 /// The server's end of a WebSocket, for a script of a ``MockServer``.
 ///

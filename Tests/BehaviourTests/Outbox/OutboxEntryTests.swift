@@ -3,6 +3,7 @@
 
 import Foundation
 import Requests
+import RequestsOutbox
 import RequestsTestSupport
 import RequestsTesting
 import Testing
@@ -484,7 +485,7 @@ import Testing
         var names: [String] = []
         for await event in events { names.append(Self.name(of: event)) }
 
-        let first = ["added", "sending", "parked(Requests.Outbox.Entry.Reason.refused)", "retried"]
+        let first = ["added", "sending", "parked(RequestsOutbox.Outbox.Entry.Reason.refused)", "retried"]
         let second = ["sending", "failed 503", "sending", "sent 201", "account ada", "added", "removed"]
         #expect(names == first + second)
         for await _ in outbox.events { Issue.record("a closed outbox has an event") }

@@ -3,6 +3,7 @@
 
 import Foundation
 import Requests
+import RequestsOutbox
 import RequestsTestSupport
 import RequestsTesting
 import Testing

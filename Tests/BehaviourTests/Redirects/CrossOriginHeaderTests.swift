@@ -5,6 +5,7 @@ import Foundation
 import Requests
 import RequestsTestSupport
 import RequestsTesting
+import RequestsWebSockets
 import Testing
 
 /// The header fields that a request takes along to another origin, however it gets there.

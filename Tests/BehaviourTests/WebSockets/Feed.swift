@@ -3,6 +3,7 @@
 
 import Foundation
 import Requests
+import RequestsWebSockets
 
 /// Collects the texts of a feed.
 struct Feed: WebSocketRequest {

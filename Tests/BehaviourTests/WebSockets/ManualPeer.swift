@@ -5,6 +5,7 @@ import Foundation
 import Requests
 import RequestsTestSupport
 import RequestsTesting
+import RequestsWebSockets
 import Testing
 
 /// A peer without a network: a test decides when its bytes arrive, and when it takes those of the client.

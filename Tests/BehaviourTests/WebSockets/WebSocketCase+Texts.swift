@@ -3,6 +3,7 @@
 
 import Foundation
 import Requests
+import RequestsWebSockets
 
 // The cases of texts, of closing and of sizes.
 extension WebSocketCase {

@@ -3,6 +3,7 @@
 
 import Foundation
 import Requests
+import RequestsWebSockets
 import Testing
 
 /// One case of a table: what a server sends, and what a client has to make of it.

@@ -5,6 +5,7 @@ import Foundation
 import Requests
 import RequestsTestSupport
 import RequestsTesting
+import RequestsWebSockets
 import Testing
 
 /// What the errors of a socket say: as much as those of `fetch`.

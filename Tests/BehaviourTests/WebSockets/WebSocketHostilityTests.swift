@@ -5,6 +5,7 @@ import Foundation
 import Requests
 import RequestsTestSupport
 import RequestsTesting
+import RequestsWebSockets
 import Testing
 
 /// Peers that violate the protocol, or stall: each leads to one typed end, and takes little memory.

@@ -5,6 +5,7 @@ import Foundation
 import Requests
 import RequestsTestSupport
 import RequestsTesting
+import RequestsWebSockets
 import Testing
 
 @Suite(.bounded) struct WebSocketTimeTests {

@@ -5,6 +5,7 @@
 import Foundation
 import Requests
 import RequestsTestSupport
+import RequestsWebSockets
 import Testing
 
 extension OverLoopback {

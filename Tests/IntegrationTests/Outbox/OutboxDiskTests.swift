@@ -4,6 +4,7 @@
 #if os(Linux)
 import Foundation
 import Requests
+import RequestsOutbox
 import RequestsTestSupport
 import RequestsTesting
 import Testing

@@ -4,6 +4,7 @@
 #if os(Linux) || os(macOS)
 import Foundation
 import Requests
+import RequestsOutbox
 import RequestsTestSupport
 import RequestsTesting
 import Testing

@@ -3,6 +3,7 @@
 
 import Foundation
 import Requests
+import RequestsOutbox
 
 struct SaveNote: RequestSpec, Codable {
     var request: Put<Void> { Put("notes/1") }

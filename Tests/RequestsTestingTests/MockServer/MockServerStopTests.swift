@@ -4,6 +4,7 @@
 import Foundation
 import Requests
 import RequestsTestSupport
+import RequestsWebSockets
 import Testing
 
 @testable import RequestsTesting

@@ -208,10 +208,10 @@ public struct RequestEnvironment: Sendable {
         var revision: UUID?
 
         /// The changes to a request before it inherits anything, such as those for a later page.
-        var changes: [@Sendable (inout HTTPRequest) throws -> Void] = []
+        package var changes: [@Sendable (inout HTTPRequest) throws -> Void] = []
 
         /// An interceptor after all others, which sees a request when it goes out; `nil` for none.
-        var lastInterceptor: (any Interceptor)?
+        package var lastInterceptor: (any Interceptor)?
 
         /// The owner of subrequests that outlive an operation: the client.
         var subrequestOwner: SubrequestOwner?

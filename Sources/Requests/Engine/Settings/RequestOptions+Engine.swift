@@ -166,7 +166,7 @@ extension RequestOptions {
     }
 
     /// The changes of modifiers to the sent request, in their order, for requests that don't store it.
-    var changes: [@Sendable (inout HTTPRequest) -> Void] {
+    package var changes: [@Sendable (inout HTTPRequest) -> Void] {
         get { self[list: Changes.self] }
         set { self[list: Changes.self] = newValue }
     }

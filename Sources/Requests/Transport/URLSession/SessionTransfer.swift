@@ -180,7 +180,7 @@ extension URLSession {
     /// Returns a request in Foundation's terms, without its content.
     ///
     /// - Throws: A ``RequestError`` if the session can't send such a request.
-    func urlRequest(for request: TransportRequest) throws -> URLRequest {
+    package func urlRequest(for request: TransportRequest) throws -> URLRequest {
         try request.validateSessionHeaders()
         var urlRequest = URLRequest(url: request.url, template: request.template)
         urlRequest.cachePolicy = request.cachePolicy

@@ -110,7 +110,7 @@ public final class URLSessionTransport: HTTPTransport {
 
     #if !canImport(FoundationNetworking)
     /// Returns the session of a request, with the headers and the trust that apply to it.
-    func session(for request: inout TransportRequest) throws(RequestError) -> URLSession {
+    package func session(for request: inout TransportRequest) throws(RequestError) -> URLSession {
         addHeaders(to: &request)
         #if canImport(Security)
         if let member = try trusted.member(for: request, like: session) { return member.session }
@@ -234,7 +234,7 @@ extension URLSession: HTTPTransport {
 
 #if !canImport(FoundationNetworking)
 /// A transport over sessions, for the tasks of WebSockets.
-protocol SessionTransport: HTTPTransport {
+package protocol SessionTransport: HTTPTransport {
     /// Returns the session of a request, with the headers and the trust that apply to it.
     func session(for request: inout TransportRequest) throws(RequestError) -> URLSession
 }
@@ -242,7 +242,7 @@ protocol SessionTransport: HTTPTransport {
 extension URLSessionTransport: SessionTransport {}
 
 extension URLSession: SessionTransport {
-    func session(for request: inout TransportRequest) throws(RequestError) -> URLSession {
+    package func session(for request: inout TransportRequest) throws(RequestError) -> URLSession {
         guard request.trust != .system else { return self }
         return try PrivateSessions.shared.transport(for: self).session(for: &request)
     }

@@ -3,6 +3,7 @@
 
 import Foundation
 import Requests
+import RequestsOutbox
 import RequestsTesting
 
 // An outbox: adding with the disk and without it, the bytes of an entry, and opening one with many entries.

@@ -3,6 +3,7 @@
 
 import Foundation
 import Requests
+import RequestsOutbox
 
 struct SaveDraft: RequestSpec, Codable {
     var text = ""

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import Requests
 
 /// The handshake of a WebSocket: the fields of the request, and the check of the answer (RFC 6455, 4.1 and 4.2.2).
 package enum WebSocketHandshake {
@@ -11,13 +12,11 @@ package enum WebSocketHandshake {
     private static let versionName: HTTPField.Name = "Sec-WebSocket-Version"
     private static let extensionsName: HTTPField.Name = "Sec-WebSocket-Extensions"
     /// The fields that make a request a handshake.
-    static let ownNames = [.connection, .upgrade, keyName, versionName, extensionsName]
+    static let ownNames: [HTTPField.Name] = [.connection, .upgrade, keyName, versionName, extensionsName]
 
     /// Adds the fields that ask for a socket, with a new key, since each connection has its own.
     static func complete(_ headers: inout HTTPHeaders, _ random: inout RandomSource) {
         let key = (0..<2).flatMap { _ in withUnsafeBytes(of: random.next()) { Data($0) } }
-        headers[.connection] = "Upgrade"
-        headers[.upgrade] = "websocket"
         headers[versionName] = "13"
         headers[keyName] = Data(key).base64EncodedString()
         headers[extensionsName] = nil
@@ -31,13 +30,6 @@ package enum WebSocketHandshake {
     /// Returns what is wrong with the head of a 101 response to the fields of a request; `nil` if the handshake
     /// succeeded.
     static func flaw(in head: HTTPResponseHead, to headers: HTTPHeaders) -> String? {
-        func has(_ name: HTTPField.Name, _ token: String) -> Bool {
-            FieldScanner.members(of: head[values: name]).contains { $0.equalsIgnoringASCIICase(token) }
-        }
-        guard !head.isOfHTTP10 else { return "the server answers with HTTP/1.0, which knows no WebSockets" }
-        guard has(.upgrade, "websocket"), has(.connection, "Upgrade") else {
-            return "the server has switched to another protocol than that of WebSockets"
-        }
         guard head[values: acceptName] == [accept(for: headers[keyName] ?? "")] else {
             return "the answer of the server to the key of the handshake is wrong"
         }

@@ -3,6 +3,7 @@
 
 #if !canImport(FoundationNetworking)
 import Foundation
+import Requests
 
 /// A WebSocket of Foundation, which exchanges messages rather than bytes.
 ///
@@ -156,7 +157,10 @@ final class SessionSocket: NSObject, URLSessionWebSocketDelegate, TransferHandle
         }
         // A session that doesn't trust a server cancels the task itself.
         let isUntrusted = (error as? URLError)?.code == .cancelled && !wasOpen
-        if isUntrusted { return receive(.end(RequestError(.badCertificate, phase: phase))) }
+        if isUntrusted {
+            let (reason, cause) = ("the server's certificate is invalid", URLError(.serverCertificateUntrusted))
+            return receive(.end(RequestError(.untrusted, phase: phase, reason: reason, underlying: cause)))
+        }
         receive(.end(error.map { RequestError(sessionError: $0, phase: phase) }))
     }
 

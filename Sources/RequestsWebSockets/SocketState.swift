@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import Requests
 
 /// The variables of a socket, and its waiting users.
 struct SocketState: Sendable {

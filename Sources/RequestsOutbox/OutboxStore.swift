@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import Requests
 
 /// The folder of an outbox: a journal that is appended to, and replaced by a shorter one from time to time; the bodies
 /// that are files; and a lock file, which is never removed.
@@ -51,7 +52,7 @@ final class OutboxStore: Sendable {
 
     /// Locks a folder, which is created if it doesn't exist.
     ///
-    /// - Throws: ``Outbox/Error`` if it is in use, or ``FileError``.
+    /// - Throws: ``Outbox/Error`` if it is in use, or `FileError`.
     init(_ folder: URL) throws {
         guard folder.isFileURL else { throw FileError(.cannotWriteFile, folder, "it isn't the URL of a folder") }
         (self.folder, bodies, journal) = (folder, folder.appending(path: "bodies"), folder.appending(path: "journal"))
@@ -97,7 +98,7 @@ final class OutboxStore: Sendable {
     /// A last line whose write was interrupted is cut off; other parts that aren't records are set aside.
     ///
     /// - Returns: The records and the damaged parts, in their order.
-    /// - Throws: ``FileError``, or ``Outbox/Error``.
+    /// - Throws: `FileError`, or ``Outbox/Error``.
     func read() throws -> [OutboxRecord.Part] {
         PartialFile.discardAll(beside: journal)
         let file = try openFile("journal", O_CREAT)
@@ -135,7 +136,7 @@ final class OutboxStore: Sendable {
 
     /// Checks that the journal can be appended to, and repairs what an earlier error has left undone.
     ///
-    /// - Throws: ``FileError``; see also ``loss``.
+    /// - Throws: `FileError`; see also ``loss``.
     @discardableResult
     func check() throws(FileError) -> FileHandle {
         guard let file = state.withLock(\.file) else {
@@ -155,7 +156,7 @@ final class OutboxStore: Sendable {
 
     /// Checks that the folder, the lock and the journal are still those of this outbox.
     ///
-    /// - Throws: ``FileError``; see also ``loss``.
+    /// - Throws: `FileError`; see also ``loss``.
     private func checkFolder(_ file: FileHandle) throws(FileError) {
         if let loss { throw loss }
         guard let loss = try findLoss(of: [("lock", lock), ("journal", file)]) else { return }
@@ -165,7 +166,7 @@ final class OutboxStore: Sendable {
 
     /// Returns the error for a folder, or a file in it, that isn't at its path any more; `nil` if all are there.
     ///
-    /// - Throws: ``FileError`` if that can't be found out.
+    /// - Throws: `FileError` if that can't be found out.
     private func findLoss(of files: [(name: String, handle: FileHandle)]) throws(FileError) -> FileError? {
         if let loss = try findLoss(of: folderHandle, at: folder, { fstatat(AT_FDCWD, folder.path, &$0, 0) }) {
             return loss
@@ -201,7 +202,7 @@ final class OutboxStore: Sendable {
     ///   - isDurable: Whether the lines must survive a power failure, which requires a wait for the disk.
     ///   - usesReserve: Whether they use the reserve if the disk is full. Otherwise they are written only if there is
     ///     space for the reserve, too.
-    /// - Throws: ``FileError``.
+    /// - Throws: `FileError`.
     func append(_ lines: Data, isDurable: Bool, usesReserve: Bool) throws(FileError) {
         let file = try check()
         guard !lines.isEmpty else { return }
@@ -282,7 +283,7 @@ final class OutboxStore: Sendable {
 
     /// Removes the damaged parts, and the bodies of their entries; those in the journal go with its next replacement.
     ///
-    /// - Throws: ``FileError``.
+    /// - Throws: `FileError`.
     func discardDamage() throws(FileError) {
         for error in damage {
             if error.file == journal {
@@ -303,7 +304,7 @@ final class OutboxStore: Sendable {
 
     /// Occupies the reserve, unless it is occupied.
     ///
-    /// - Throws: ``FileError``, usually since the disk is full.
+    /// - Throws: `FileError`, usually since the disk is full.
     private func keepReserve() throws(FileError) {
         guard !state.withLock(\.hasReserve) else { return }
         do {
@@ -333,7 +334,7 @@ final class OutboxStore: Sendable {
 
     /// Copies a file to a body, and waits for the disk; from any thread that may be blocked.
     ///
-    /// - Throws: ``FileError``.
+    /// - Throws: `FileError`.
     func copy(_ file: URL, to name: String) throws {
         let (source, manager) = (file.resolvingSymlinksInPath(), FileManager.default)
         let isFile: Bool?

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import Requests
 
 /// The state that the connection of a socket shares with the code that uses the socket.
 ///
 /// The state machine is protected by a lock; the actions of a step are performed after unlocking.
-final class SocketCore: TransferHandle {
+package final class SocketCore: UpgradedConnection {
     typealias Reply<Value> = CheckedContinuation<Result<Value, RequestError>, Never>
 
     /// The settings of a socket.
@@ -17,8 +18,6 @@ final class SocketCore: TransferHandle {
         /// The maximum time without data.
         var timeout: Duration
         var clock: any Clock<Duration>
-        /// The facts for errors.
-        var context: ReceivingContext
     }
 
     /// The maximum time that the peer has to close the connection.
@@ -26,16 +25,21 @@ final class SocketCore: TransferHandle {
     /// The same after a cancellation, since the operation finishes only when the connection has ended.
     private static let cancellingTime = Duration.seconds(1)
 
+    package static var protocolName: String { "websocket" }
+    package static var title: String { "a WebSocket" }
+
     /// Pauses and cancels the connection.
-    let flow = FlowControl()
+    private let flow: FlowControl
+    /// The facts for errors.
+    private let context: ReceivingContext
     /// The bytes for the transport.
-    let source: TransportRequest.UpgradeSource
+    package let source: TransportRequest.UpgradeSource
     private let settings: Settings
     private let state: Locked<SocketState>
 
-    init(_ settings: Settings) {
+    init(_ settings: Settings, _ flow: FlowControl, _ context: ReceivingContext) {
         let state = Locked(SocketState(settings))
-        (self.settings, self.state) = (settings, state)
+        (self.settings, self.state, self.flow, self.context) = (settings, state, flow, context)
         source = TransportRequest.UpgradeSource { buffer in
             let (count, due) = state.withLock { ($0.take(into: buffer), $0.takeDue()) }
             for action in due { action() }
@@ -47,34 +51,40 @@ final class SocketCore: TransferHandle {
 
     // MARK: The connection
 
-    /// Begins to watch the connection, which was upgraded.
-    func open(whenOver: @escaping @Sendable () -> Void) {
+    package static func flaw(in head: HTTPResponseHead, to headers: HTTPHeaders) -> String? {
+        WebSocketHandshake.flaw(in: head, to: headers)
+    }
+
+    package func begin(
+        _ request: TransportRequest,
+        over transport: any HTTPTransport,
+        receive: @escaping @Sendable (TransferEvent) -> Void
+    ) -> (any TransferHandle)? {
+        #if !canImport(FoundationNetworking)
+        guard let session = transport as? any SessionTransport else { return nil }
+        let size = settings.maximumMessageSize
+        return SessionSocket.start(request, over: session, maximumMessageSize: size, receive: receive)
+        #else
+        return nil
+        #endif
+    }
+
+    /// Begins to watch the connection.
+    package func open(whenOver: @escaping @Sendable () -> Void) {
         change { $0.whenOver = whenOver }
-        // A pause of the handshake ends with it.
-        resume()
         watch()
     }
 
-    /// Takes an event of the connection, after the head.
-    func receive(_ event: TransferEvent) {
-        switch event {
-        case .data(let data):
-            change { $0.receive(data) }
-        case .end(let error):
-            _ = flow.detach()
-            settings.context.freeze()
-            change { $0.connectionEnded(error) }
-        case .informational, .sent, .head, .trailers, .metrics: break
-        }
+    package func receive(_ data: Data) {
+        change { $0.receive(data) }
     }
 
-    // The handle of the handshake, until the socket is open.
-    func cancel() { flow.cancel() }
-    func pause() { flow.set(.user, true) }
-    func resume() { flow.set(.user, false) }
+    package func end(_ error: RequestError?) {
+        change { $0.connectionEnded(error) }
+    }
 
     /// Closes the socket, because nothing uses it any more; its users get the error.
-    func cancel(_ error: RequestError) {
+    package func cancel(_ error: RequestError) {
         change { $0.end(.failure(error), sending: .goingAway) }
         limitClosing(to: Self.cancellingTime)
     }
@@ -101,16 +111,16 @@ final class SocketCore: TransferHandle {
     /// Waits for the next message; `nil` at the end.
     func next() async throws(RequestError) -> WebSocket.Message? {
         let next = if let next = change({ $0.takeNext() }) { next } else { await wait { $0.read($1, $2) } }
-        return try next.mapError(settings.context.complete).get()
+        return try next.mapError(context.complete).get()
     }
 
     func send(_ message: WebSocket.Message) async throws(RequestError) {
         let sent = if let sent = change({ $0.send(message) }) { sent } else { await wait { $0.send(message, $1, $2) } }
-        try sent.mapError(settings.context.complete).get()
+        try sent.mapError(context.complete).get()
     }
 
     func ping() async throws(RequestError) {
-        try await wait { $0.ping($1, $2) }.mapError(settings.context.complete).get()
+        try await wait { $0.ping($1, $2) }.mapError(context.complete).get()
     }
 
     func close(_ code: WebSocket.CloseCode, reason: String = "") async {
@@ -151,7 +161,7 @@ final class SocketCore: TransferHandle {
         state.drain(
             next: { $0.pauses.next($0.isFull) },
             completed: { $0.pauses.didPass() },
-            perform: { flow.set(.buffer, $0) }
+            perform: { flow.setFull($0) }
         )
         return value
     }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import Requests
 
 /// The work of an outbox on its queue: it writes records, sends entries, and reports events.
 extension Outbox {
@@ -16,7 +17,7 @@ extension Outbox {
     ///
     /// The records of all waiting callers are written together, with one wait for the disk.
     ///
-    /// - Throws: ``FileError`` or ``Outbox/Error``.
+    /// - Throws: `FileError` or ``Outbox/Error``.
     func commit(_ records: [OutboxRecord]) async throws {
         let lines = try records.lines()
         try await withCheckedThrowingContinuation { continuation in
@@ -53,7 +54,7 @@ extension Outbox {
     /// A power failure may lose a record that isn't durable. Then the entry is sent again, which needs its body: so the
     /// body is discarded only after a durable record.
     ///
-    /// - Throws: ``FileError`` or ``Outbox/Error``.
+    /// - Throws: `FileError` or ``Outbox/Error``.
     func write(_ lines: Data = Data(), isDurable: Bool = false, isAddition: Bool = false) throws {
         let (unwritten, isClosed) = shared.withLock { ($0.state.unwritten, $0.state.isClosed) }
         guard !isClosed else { throw closingError }
@@ -140,7 +141,7 @@ extension Outbox {
             }
             // From here on, a change of the account finds the operation. A cancelled operation sends nothing.
             if !isWanted { operation.cancel() }
-            _ = client.enqueue(operation, nil)
+            client.addOperation(operation)
         } catch Outbox.Error.unregistered(let name) {
             refuse(item.entry, RequestError(Outbox.Error.unregistered(name)), .unregistered)
         } catch {
@@ -164,8 +165,9 @@ extension Outbox {
             return try await next(request)
         }
         let operation: R.OperationType = client.makeOperation(for: request, in: environment, nil)
-        operation.addResponseCompletion(on: queue) { [core = operation.core, weak self] result in
-            // The operation is released outside of the lock: it may be an object of the application.
+        // The operation holds its completion only until the end, which comes: it is added to the client.
+        operation.addResponseCompletion(on: queue) { [weak self] result in
+            // Released outside of the lock, as it may be an object of the application.
             let ended = self?.shared.withLock {
                 ($0.operations.removeValue(forKey: entry.id), $0.state.isHandled(entry.id))
             }
@@ -189,8 +191,7 @@ extension Outbox {
                 }
             case .success(let response): self?.advance { $0.sent(entry.id, response.head) }
             case .failure(let error):
-                // The failure, before the request converted it to its own error type.
-                self?.fail(entry, core.withLock { $0.run.failure } ?? RequestError(error))
+                self?.fail(entry, operation.failure ?? RequestError(error))
             }
         }
         return operation

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import Requests
 
 extension Outbox {
     /// A request in an outbox.
@@ -142,7 +143,7 @@ extension Outbox {
 extension Outbox {
     /// The reason why an ``Outbox`` can't be opened, or doesn't take a request.
     ///
-    /// A problem of the disk is a ``FileError`` instead.
+    /// A problem of the disk is a `FileError` instead.
     public enum Error: ExplainedError, DescribedError, Sendable, Hashable {
         /// Another outbox, in this process or another, uses the folder.
         case inUse

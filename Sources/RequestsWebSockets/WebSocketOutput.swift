@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import Requests
 
 /// The bytes that a socket has to send, as frames: few, or as many as one message needs.
 struct WebSocketOutput: Sendable {

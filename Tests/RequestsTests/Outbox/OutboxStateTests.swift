@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import Requests
 import RequestsTestSupport
 import Testing
 
-@testable import Requests
+@testable import RequestsOutbox
 
 /// The time that an outbox with many entries takes, under its lock.
 @Suite(.bounded, .tags(.alone)) struct OutboxStateTests {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import Requests
 
 /// A queue of requests that are kept on disk until they are answered, even across launches.
 ///
@@ -64,7 +65,7 @@ public final class Outbox: Sendable {
     ///   - configure: Registers the types of the requests, and changes the settings. An error that it throws is thrown
     ///     here.
     /// - Throws: ``Outbox/Error`` if another outbox has the folder, if a name was registered twice, or if the journal
-    ///   is that of a newer version; ``FileError`` if the folder can't be read or written. Neither damage nor an entry
+    ///   is that of a newer version; `FileError` if the folder can't be read or written. Neither damage nor an entry
     ///   that can't be decoded is an error: see ``damage`` and ``entries``.
     public init(at folder: URL, client: HTTPClient, _ configure: (inout Settings) throws -> Void) throws {
         var settings = Settings()
@@ -139,7 +140,7 @@ public final class Outbox: Sendable {
     ///     never expires.
     ///   - file: A file whose content replaces the body of the request; the outbox makes a copy. None by default.
     /// - Returns: The identifier of the entry.
-    /// - Throws: ``FileError`` if it can't be written; its code is `diskFull` if there is no space. ``Outbox/Error``
+    /// - Throws: `FileError` if it can't be written; its code is `diskFull` if there is no space. ``Outbox/Error``
     ///   for a type that isn't registered, for a body that is a file, and if the outbox is closed. Any error that the
     ///   encoder throws. After an error the request isn't kept; other entries are unaffected.
     @discardableResult
@@ -177,7 +178,7 @@ public final class Outbox: Sendable {
 
     /// Removes the files of ``damage``, and the files of its entries, once the user knows that changes may be lost.
     ///
-    /// - Throws: ``FileError`` if one can't be removed; ``Outbox/Error`` if the outbox is closed.
+    /// - Throws: `FileError` if one can't be removed; ``Outbox/Error`` if the outbox is closed.
     public func discardDamage() throws {
         guard !shared.withLock({ $0.state.isClosed }) else { throw closingError }
         try store.discardDamage()
@@ -233,7 +234,7 @@ public final class Outbox: Sendable {
     /// It keeps its position in its category. Its attempts count from zero again, and it no longer expires. An entry that
     /// is being sent isn't changed; an identifier without an entry is ignored.
     ///
-    /// - Throws: ``FileError`` if it can't be written; ``Outbox/Error`` if the outbox is closed.
+    /// - Throws: `FileError` if it can't be written; ``Outbox/Error`` if the outbox is closed.
     public func retry(_ id: UUID) async throws {
         guard var entry = shared.withLock({ $0.state.entry(id) }) else { return }
         (entry.state, entry.attempts, entry.expires, entry.isPassed) = (.pending, 0, nil, false)
@@ -246,14 +247,14 @@ public final class Outbox: Sendable {
     /// A request that is under way can't be called back, and isn't cancelled: it ends with its response or its timeout,
     /// which isn't handled, and isn't sent again. The next entry of the category is sent after that.
     ///
-    /// - Throws: ``FileError`` if it can't be written; ``Outbox/Error`` if the outbox is closed.
+    /// - Throws: `FileError` if it can't be written; ``Outbox/Error`` if the outbox is closed.
     public func remove(_ id: UUID) async throws {
         try await removeAll { $0.id == id }
     }
 
     /// Removes the entries of a category that belong to the current account.
     ///
-    /// - Throws: ``FileError`` if it can't be written; ``Outbox/Error`` if the outbox is closed.
+    /// - Throws: `FileError` if it can't be written; ``Outbox/Error`` if the outbox is closed.
     public func removeAll(in category: String) async throws {
         let account = account
         try await removeAll { $0.category == category && $0.account == account }
@@ -261,7 +262,7 @@ public final class Outbox: Sendable {
 
     /// Removes the entries that fulfil a condition, such as those of an account; all, or none if it throws.
     ///
-    /// - Throws: ``FileError`` if it can't be written; ``Outbox/Error`` if the outbox is closed.
+    /// - Throws: `FileError` if it can't be written; ``Outbox/Error`` if the outbox is closed.
     public func removeAll(where condition: (Entry) -> Bool) async throws {
         let ids = entries.filter(condition).map(\.id)
         try await commit(ids.isEmpty ? [] : [.discarded(ids)])

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import Requests
 
 extension Outbox {
     /// The settings of an outbox, and the types of its requests.

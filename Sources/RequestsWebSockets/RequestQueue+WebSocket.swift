@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import Requests
 
 extension RequestQueue {
     /// Opens a WebSocket.

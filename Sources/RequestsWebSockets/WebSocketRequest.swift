@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import Requests
 
 /// A request for a WebSocket, which makes its value from the messages.
 ///

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import Requests
 
 extension WebSocket {
     /// A message of a WebSocket: text or bytes.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import Requests
 
 /// One end of a WebSocket (RFC 6455): turns bytes into messages and messages into bytes, without I/O.
 ///

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import Requests
 
 /// The state of an outbox, without I/O and without a clock: its entries, and which of them may be sent next.
 ///

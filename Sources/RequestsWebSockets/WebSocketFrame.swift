@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import Requests
 
 /// A frame of a WebSocket (RFC 6455, 5.2).
 package struct WebSocketFrame: Sendable {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import Requests
 
 /// An open WebSocket (RFC 6455): messages in both directions, until one side closes it.
 ///
@@ -68,7 +69,7 @@ public final class WebSocket: Sendable {
     /// It returns when there is room for the message in the buffer of the socket, and so waits while the peer doesn't
     /// read. Messages of one task, and those of waiting tasks, are sent in their order.
     ///
-    /// - Throws: A ``RequestError`` of code `closed` if the socket is closed, the error of the socket if it has failed,
+    /// - Throws: A `RequestError` of code `closed` if the socket is closed, the error of the socket if it has failed,
     ///   and one of code `cancelled` if the task is cancelled while it waits: then nothing is sent.
     public func send(_ message: WebSocket.Message) async throws(RequestError) { try await core.send(message) }
 
@@ -76,7 +77,7 @@ public final class WebSocket: Sendable {
     ///
     /// The socket pings by itself: use this to measure the round-trip time, or to check the peer at once.
     ///
-    /// - Throws: A ``RequestError``, as ``send(_:)-(WebSocket.Message)`` does.
+    /// - Throws: A `RequestError`, as ``send(_:)-(WebSocket.Message)`` does.
     public func ping() async throws(RequestError) { try await core.ping() }
 
     /// Closes the socket, and waits for the end of the connection.
@@ -104,7 +105,7 @@ public final class WebSocket: Sendable {
 
         /// Consumes the messages of a ``WebSocket``.
         public struct Iterator: AsyncIteratorProtocol {
-            /// Any error, though each error that a loop throws is a ``RequestError``.
+            /// Any error, though each error that a loop throws is a `RequestError`.
             public typealias Failure = any Error
             fileprivate let socket: WebSocket
 

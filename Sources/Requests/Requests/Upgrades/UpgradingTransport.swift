@@ -1,0 +1,114 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// Upgrades a connection of another transport: the transfer ends with the 101.
+///
+/// So the engine treats the request like any other, whose response has no content, and resumes whatever waits for the end
+/// of the transfer.
+final class UpgradingTransport<Connection: UpgradedConnection>: HTTPTransport {
+    private let base: any HTTPTransport
+    private let connection: Connection
+    private let flow: FlowControl
+    private let timeout: Duration
+    private let context: ReceivingContext
+    private let keep: @Sendable (Connection) -> Void
+
+    /// Creates a transport for one transfer.
+    ///
+    /// - Parameters:
+    ///   - base: The transport that sends the request.
+    ///   - connection: The connection.
+    ///   - flow: Pauses and cancels the connection.
+    ///   - timeout: The maximum time without data.
+    ///   - context: The facts for errors.
+    ///   - keep: Called with the connection before the transfer ends, if the peer has agreed to the upgrade.
+    init(
+        _ base: any HTTPTransport,
+        _ connection: Connection,
+        _ flow: FlowControl,
+        timeout: Duration,
+        _ context: ReceivingContext,
+        keep: @escaping @Sendable (Connection) -> Void
+    ) {
+        (self.base, self.connection, self.flow) = (base, connection, flow)
+        (self.timeout, self.context, self.keep) = (timeout, context, keep)
+    }
+
+    var capabilities: TransportCapabilities { base.capabilities }
+
+    func send(
+        _ request: TransportRequest,
+        receive: @escaping @Sendable (TransferEvent) -> Void
+    ) -> any TransferHandle {
+        let control = UpgradeControl(flow: flow)
+        request.flow?.attach(control)
+        var request = request
+        request.timeout = timeout
+        (request.upgrade, request.flow) = (connection.source, flow)
+        (request.decodesContent, request.isStreamed, request.maximumBodySize) = (false, false, .max)
+        let isOpen = Locked(false)
+        let handle = begin(request) { [self, headers = request.headers] event in
+            guard !isOpen.withLock({ $0 }) else { return pass(event) }
+            // The transfer, whose receiver this is, has no other owner than the connection.
+            if case .end = event { _ = flow.detach() }
+            receive(event)
+            guard case .head(let head) = event, head.status == .switchingProtocols else { return }
+            isOpen.withLock { $0 = true }
+            if let flaw = flaw(in: head, to: headers) {
+                flow.cancel()
+                return receive(.end(RequestError(.badResponse, phase: .receiving, reason: flaw)))
+            }
+            // A pause of the request ends with it.
+            flow.set(.user, false)
+            keep(connection)
+            receive(.end(nil))
+        }
+        flow.attach(handle)
+        return control
+    }
+
+    private func begin(
+        _ request: TransportRequest,
+        _ receive: @escaping @Sendable (TransferEvent) -> Void
+    ) -> any TransferHandle {
+        if base.capabilities.contains(.upgrades) { return base.send(request, receive: receive) }
+        if let handle = connection.begin(request, over: base, receive: receive) { return handle }
+        let reason = "\(type(of: base)) can't open \(Connection.title)"
+        receive(.end(RequestError(.unsupported, phase: .sending, reason: reason)))
+        return EndedTransfer.shared
+    }
+
+    /// Passes an event of the open connection on.
+    private func pass(_ event: TransferEvent) {
+        switch event {
+        case .data(let data): connection.receive(data)
+        case .end(let error):
+            _ = flow.detach()
+            context.freeze()
+            connection.end(error)
+        case .informational, .sent, .head, .trailers, .metrics: break
+        }
+    }
+
+    private func flaw(in head: HTTPResponseHead, to headers: HTTPHeaders) -> String? {
+        func has(_ name: HTTPField.Name, _ token: String) -> Bool {
+            FieldScanner.members(of: head[values: name]).contains { $0.equalsIgnoringASCIICase(token) }
+        }
+        guard !head.isOfHTTP10 else { return "the server answers with HTTP/1.0, which has no upgrades" }
+        guard has(.upgrade, Connection.protocolName), has(.connection, "Upgrade") else {
+            return "the server has switched to another protocol than that of \(Connection.title)"
+        }
+        return Connection.flaw(in: head, to: headers)
+    }
+}
+
+/// The handle of a request until its connection is open.
+private final class UpgradeControl: TransferHandle {
+    private let flow: FlowControl
+
+    init(flow: FlowControl) { self.flow = flow }
+
+    func cancel() { flow.cancel() }
+    func pause() { flow.set(.user, true) }
+    func resume() { flow.set(.user, false) }
+}

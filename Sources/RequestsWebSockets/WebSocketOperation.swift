@@ -1,0 +1,70 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+/// The operation of a ``WebSocketRequest``: opens a socket, and finishes when the socket is closed.
+///
+/// Until the 101, it is like any other operation. From then on, it holds no place at the host, and the deadline of the
+/// environment no longer applies, but one of the request itself still does. On an `HTTPClient`, it never counts towards
+/// the maximum of concurrent requests; on an `OperationQueue`, it holds its place until the end. A socket isn't retried
+/// once it was open.
+///
+/// Cancelling the operation closes the socket with the code 1001.
+// Sendable: Operation requires restating it; the only addition here is a constant.
+open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchecked Sendable {
+    /// The state of the upgrade.
+    package final let upgrade = ConnectionUpgrade<SocketCore>()
+
+    /// Creates an operation.
+    public required init(_ configuration: OperationConfiguration<R>) {
+        var configuration = configuration
+        configuration.upgradeConnection(for: WebSocketOperation<R>.self)
+        if let baseURL = configuration.environment.baseURL, baseURL.overHTTP != baseURL {
+            configuration.environment.baseURL = baseURL.overHTTP
+        }
+        super.init(configuration)
+    }
+}
+
+extension WebSocketOperation: UpgradingOperation {
+    package func prepareUpgrade(of request: inout HTTPRequest) throws {
+        if request.url.overHTTP != request.url { request.url = request.url.overHTTP }
+        guard request.method == .get, request.body.isEmpty else {
+            throw InvalidValue(.method, "of a WebSocket is GET, without content", excerpt: request.method.rawValue)
+        }
+        let protocols = self.request?.protocols ?? []
+        guard protocols.allSatisfy(\.isToken) else {
+            throw InvalidValue(.headerValue, "of \(WebSocketHandshake.protocolName) isn't a list of tokens")
+        }
+        // The caller's field: some APIs take a token for a protocol, which must not follow to another origin.
+        if !protocols.isEmpty { request.headers[WebSocketHandshake.protocolName] = protocols.joined(separator: ", ") }
+    }
+
+    package func makeConnection(
+        for sent: inout HTTPRequest,
+        timeout: Duration,
+        _ flow: FlowControl,
+        _ context: ReceivingContext
+    ) -> SocketCore? {
+        guard let request else { return nil }
+        var random = environment.random
+        WebSocketHandshake.complete(&sent.headers, &random)
+        let settings = SocketCore.Settings(
+            maximumMessageSize: request.maximumMessageSize,
+            bufferSize: max(1, request.bufferSize),
+            timeout: timeout,
+            clock: environment.clock
+        )
+        return SocketCore(settings, flow, context)
+    }
+
+    package func use(_ core: SocketCore, _ head: HTTPResponseHead) async throws -> R.Success {
+        guard let request else { throw CancellationError() }
+        let socket = WebSocket(head, core)
+        let value = try await request.process(socket)
+        await socket.close()
+        return value
+    }
+}
