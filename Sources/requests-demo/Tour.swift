@@ -200,7 +200,8 @@ struct Tour: Sendable {
             say("“\(message.text ?? "")”")
             answers.append(message.text ?? "")
         }
-        return answers == ["two pancakes: in the pan", "two pancakes: on the table"] && socket.closeCode == .normalClosure
+        let isServed = answers == ["two pancakes: in the pan", "two pancakes: on the table"]
+        return isServed && socket.closeCode == .normalClosure
     }
 
     private func keeping() async throws -> Bool {

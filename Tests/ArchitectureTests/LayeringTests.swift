@@ -19,7 +19,7 @@ struct Layering {
         ["Authentication", "Caching", "Connectivity", "Cookies", "Limits", "Redirects"],
         ["Transport", "Observation"],
         ["Engine"],
-        ["Requests"],
+        ["RequestTypes"],
         ["Queue"],
     ]
 

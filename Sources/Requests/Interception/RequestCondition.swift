@@ -22,23 +22,6 @@ public protocol RequestCondition: Sendable {
     func check(_ context: InterceptorContext) async throws
 }
 
-/// A condition that is a closure.
-public struct ClosureCondition: RequestCondition {
-    private let body: @Sendable (InterceptorContext) async throws -> Void
-
-    /// Makes a condition of a closure, which throws if it doesn't hold.
-    public init(_ body: @escaping @Sendable (InterceptorContext) async throws -> Void) {
-        self.body = body
-    }
-
-    /// Calls the closure.
-    ///
-    /// - Throws: Any error that the closure throws.
-    public func check(_ context: InterceptorContext) async throws {
-        try await body(context)
-    }
-}
-
 extension RequestCondition where Self == ClosureCondition {
     /// Holds if a closure doesn't throw.
     public static func condition(

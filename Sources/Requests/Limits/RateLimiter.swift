@@ -156,24 +156,6 @@ public final class RateLimiter: Sendable {
     }
 }
 
-/// Waits until a rate limit lets the request go.
-struct RateLimitInterceptor: Interceptor {
-    let limiter: RateLimiter
-    let clock: any Clock<Duration>
-
-    func intercept(
-        _ request: HTTPRequest,
-        context: InterceptorContext,
-        next: InterceptorChain
-    ) async throws -> RawResponse {
-        let run = context.run
-        try await Suspension.wait { resume in
-            limiter.wait(on: clock, priority: { run.urgency }, granted: resume)
-        }
-        return try await next(request)
-    }
-}
-
 /// The clock of a limiter: its own if it was given one, else that of the environment that it is first used in.
 final class LimiterClock: Sendable {
     private struct Timing: Sendable {

@@ -60,27 +60,6 @@ public protocol EventMonitor: Sendable {
     func eventOccurred(_ event: OperationEvent, of operation: OperationInfo)
 }
 
-/// A monitor that is a closure, called for every event.
-///
-/// ```swift
-/// environment.monitors.append(.events { event, operation in
-///     if case .retryScheduled(let delay, let error) = event { log("\(operation): \(error.code), again in \(delay)") }
-/// })
-/// ```
-public struct ClosureMonitor: EventMonitor {
-    private let receive: @Sendable (OperationEvent, OperationInfo) -> Void
-
-    /// Makes a monitor; the closure is called as the method of ``EventMonitor`` is.
-    public init(_ receive: @escaping @Sendable (OperationEvent, OperationInfo) -> Void) {
-        self.receive = receive
-    }
-
-    /// Calls the closure.
-    public func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {
-        receive(event, operation)
-    }
-}
-
 extension EventMonitor where Self == ClosureMonitor {
     /// A monitor that is a closure, called for every event.
     public static func events(

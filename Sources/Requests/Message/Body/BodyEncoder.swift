@@ -22,26 +22,6 @@ public protocol BodyEncoder: SendableMetatype {
     func encode<Value: Encodable>(_ value: Value) throws -> Data
 }
 
-/// Decodes values from the content of responses, in one format: a decoder of Foundation, of a package, or your own.
-///
-/// ```swift
-/// extension YAMLDecoder: BodyDecoder { var accepted: [MediaType] { ["application/yaml"] } … }
-///
-/// Get<User>("users/\(id)", decoding: .decoded(by: YAMLDecoder()))
-/// ```
-///
-/// The ``accepted`` types are set as the request's `Accept`. A ``DecodableRequest`` may have one as its `decoder`.
-/// `JSONDecoder` and `PropertyListDecoder` are such decoders.
-public protocol BodyDecoder: SendableMetatype {
-    /// The types that the decoder reads, best first.
-    var accepted: [MediaType] { get }
-
-    /// Decodes a value.
-    ///
-    /// - Throws: The failure of the request.
-    func decode<Value: Decodable>(_ type: Value.Type, from content: Data) throws -> Value
-}
-
 extension JSONEncoder: BodyEncoder {
     /// JSON.
     public var contentType: MediaType { .json }

@@ -172,35 +172,6 @@ struct QueueIdentity: Sendable {
     let isClient: Bool
 }
 
-/// Waits for the transfer of an equal request instead of sending its own.
-///
-/// The raw answer is shared. Each waiting operation decides for itself which statuses it accepts, how it decodes the
-/// content, and whether there is another attempt.
-struct CoalescingInterceptor: Interceptor {
-    func intercept(
-        _ request: HTTPRequest,
-        context: InterceptorContext,
-        next: InterceptorChain
-    ) async throws -> RawResponse {
-        let attempt = try Attempt(of: context)
-        guard let seat = attempt.operation.observer(CoalescingSeat.self), seat.isTaken,
-            let identity = RequestFingerprint(request, attempt.configuration)
-        else { return try await next(request) }
-        let joined = seat.join(identity) { limits in
-            SharedTransfer(request, behind: next, for: attempt, limits) { [seat] in seat.end($0) }
-        }
-        guard let (transfer, isNew) = joined else { throw CancellationError() }
-        // An operation with a result gives its seat back itself, before its cancel returns. If this did it at the same
-        // time, the transfer could still be sent after that.
-        defer { if attempt.operation.core.withLock({ $0.lifecycle.isRunning }) { seat.leave(transfer) } }
-        if !isNew, transfer.retry == attempt.configuration.retry {
-            // Earlier attempts were made for this operation as well, which only came too late to observe them.
-            attempt.operation.record { $0.spend(transfer.number) }
-        }
-        return try await transfer.answer(to: request, for: attempt, at: next)
-    }
-}
-
 extension RequestOptions {
     private enum Coalesce: RequestOption {
         static let unset = false

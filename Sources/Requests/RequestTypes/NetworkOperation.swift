@@ -125,22 +125,6 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     }
 }
 
-/// The handling of the operations that queues create.
-protocol NetworkHandling: ResponseHandling where Owner: NetworkOperation<Request> {
-    associatedtype Request: NetworkRequest
-}
-
-extension NetworkHandling {
-    func makeRequest() async throws -> HTTPRequest {
-        guard let request = operation.request else { throw CancellationError() }
-        return try await request.makeHTTPRequest(operation.configuration)
-    }
-
-    func resolve() throws -> RunConfiguration? { try operation.resolve() }
-    func fail(_ failure: RunFailure) { operation.fail(failure) }
-    func didDeliver() { operation.releaseSource() }
-}
-
 /// Passes the content, which was collected in memory, to ``NetworkOperation/process(_:)``.
 struct MemoryHandling<Request: NetworkRequest>: NetworkHandling {
     let operation: NetworkOperation<Request>

@@ -3,65 +3,6 @@
 
 import Foundation
 
-/// A request that makes its value of the content itself.
-///
-/// ```swift
-/// struct ThumbnailRequest: DataRequest {
-///     typealias Success = Thumbnail
-///     …
-///     func processData(_ data: Data) throws -> Thumbnail { try Thumbnail(png: data) }
-/// }
-/// ```
-public protocol DataRequest: NetworkRequest {
-    /// ``DataOperation``, unless the request brings a subclass.
-    associatedtype OperationType = DataOperation<Self>
-
-    /// Makes the value of the content. Called once, on a thread that may be blocked.
-    ///
-    /// - Throws: The failure of the request.
-    func processData(_ data: Data) throws -> Success
-
-    /// Makes the value of the response, for requests that need its status or headers; by default of its content alone.
-    ///
-    /// - Throws: The failure of the request.
-    func process(_ response: HTTPResponse<Data>) throws -> Success
-}
-
-extension DataRequest {
-    /// Passes the content to ``processData(_:)``.
-    public func process(_ response: HTTPResponse<Data>) throws -> Success {
-        try processData(response.body)
-    }
-}
-
-extension DataRequest where Success == Data {
-    /// Returns the content unchanged.
-    public func processData(_ data: Data) throws -> Data { data }
-}
-
-/// The operation of a ``DataRequest``: collects the content in memory, up to the limit, and lets the request process
-/// it.
-// Sendable: Operation requires restating it; nothing is added here.
-open class DataOperation<R: DataRequest>: NetworkOperation<R>, @unchecked Sendable {
-    /// Lets the request process the response.
-    ///
-    /// - Throws: Any error that the request throws.
-    open override func process(_ response: HTTPResponse<Data>) throws -> R.Success {
-        guard let request else { return try super.process(response) }
-        // Another request's decoder may be inherited, if this one was added while that made its value.
-        if response.notes.makeDecoder == nil, InheritedDecoder.make == nil { return try request.process(response) }
-        return try InheritedDecoder.$make.withValue(response.notes.makeDecoder) { try request.process(response) }
-    }
-}
-
-/// The decoder of the environment, while a request makes its value of a response.
-///
-/// ``DecodableRequest/decoder`` is a property without parameters, and may also be used by a request's own
-/// `processData(_:)`.
-enum InheritedDecoder {
-    @TaskLocal static var make: (@Sendable () -> JSONDecoder)?
-}
-
 /// A request whose content is JSON that decodes to its `Success`.
 ///
 /// ```swift
@@ -201,42 +142,3 @@ extension HTTPField {
     /// Made once, since most requests have it.
     fileprivate static let acceptsJSON = accept(.json)
 }
-
-/// A request without content in its answer: any success status means that it was done.
-///
-/// ```swift
-/// struct DeleteRecipeRequest: NoContentRequest {
-///     let recipeID: String
-///     var identifier: String { recipeID }
-///     …
-/// }
-/// ```
-public protocol NoContentRequest: DataRequest where Success == Void {
-    /// ``NoContentOperation``, unless the request brings a subclass.
-    associatedtype OperationType = NoContentOperation<Self>
-
-    /// Whether content is an error of code `unexpectedBody`; true by default. Otherwise it is ignored.
-    var shouldEnforceNoContent: Bool { get }
-}
-
-extension NoContentRequest {
-    /// Content is an error.
-    public var shouldEnforceNoContent: Bool { true }
-
-    /// Checks that there is no content; it is never decoded.
-    ///
-    /// - Throws: A ``RequestError`` of code `unexpectedBody` if there is content, and the request doesn't allow it.
-    ///   Missing content isn't an error.
-    public func processData(_ data: Data) throws {
-        guard data.isEmpty || !shouldEnforceNoContent else {
-            throw RequestError(.unexpectedBody, phase: .decoding, reason: "\(data.count) bytes of content")
-        }
-    }
-}
-
-/// The operation of a ``NoContentRequest``.
-///
-/// It does what ``DataOperation`` does; it is a type of its own so that requests without content can be distinguished,
-/// and subclassed, by their operation.
-// Sendable: Operation requires restating it; nothing is added here.
-open class NoContentOperation<R: NoContentRequest>: DataOperation<R>, @unchecked Sendable {}

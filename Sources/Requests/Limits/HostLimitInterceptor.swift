@@ -1,0 +1,26 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+
+/// Waits until there is a place among the transfers to the origin, and keeps it until the transfer has ended.
+struct HostLimitInterceptor: Interceptor {
+    let limiter: HostLimiter
+
+    func intercept(
+        _ request: HTTPRequest,
+        context: InterceptorContext,
+        next: InterceptorChain
+    ) async throws -> RawResponse {
+        let origin = Origin(request.url)
+        let run = context.run
+        try await Suspension.wait { resume in
+            limiter.enter(origin, priority: { run.urgency }, granted: resume)
+        } late: { [limiter] in
+            limiter.leave(origin)
+        }
+        defer { limiter.leave(origin) }
+        return try await next(request)
+    }
+}

@@ -1,0 +1,22 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// Waits until a rate limit lets the request go.
+struct RateLimitInterceptor: Interceptor {
+    let limiter: RateLimiter
+    let clock: any Clock<Duration>
+
+    func intercept(
+        _ request: HTTPRequest,
+        context: InterceptorContext,
+        next: InterceptorChain
+    ) async throws -> RawResponse {
+        let run = context.run
+        try await Suspension.wait { resume in
+            limiter.wait(on: clock, priority: { run.urgency }, granted: resume)
+        }
+        return try await next(request)
+    }
+}

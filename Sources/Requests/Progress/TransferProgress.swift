@@ -1,0 +1,41 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// The progress of a transfer.
+///
+/// For one transfer, it never decreases, also when it is retried or resumed; and the last one is exact.
+public struct TransferProgress: Sendable, Hashable, CustomStringConvertible {
+    /// The number of transferred bytes, including those of an earlier transfer.
+    public var completed: Int64
+    /// The number of bytes to transfer; `nil` if it isn't known.
+    public var total: Int64?
+
+    /// Makes a progress.
+    public init(completed: Int64, total: Int64? = nil) {
+        self.completed = completed
+        self.total = total
+    }
+
+    /// The completed fraction, from 0 to 1; `nil` if the total isn't known.
+    ///
+    /// It is 1 if the total is zero.
+    public var fraction: Double? {
+        guard let total else { return nil }
+        return total > 0 ? min(max(0, Double(completed) / Double(total)), 1) : 1
+    }
+
+    /// The bytes, such as `512 of 1024 bytes`.
+    public var description: String {
+        total.map { "\(completed) of \($0) bytes" } ?? "\(completed) bytes"
+    }
+}
+
+extension TransferProgress {
+    /// The direction of a transfer.
+    public enum Direction: Sendable, Hashable, CaseIterable {
+        /// To the server: the content of the request.
+        case upload
+        /// From the server: the content of the response.
+        case download
+    }
+}

@@ -1,0 +1,70 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The contents of a group, as a feature of the group's operation: its type doesn't depend on the value of the group.
+final class GroupContents: OperationObserver {
+    let roll: Locked<GroupRoll>
+    /// The observers of the members' progress: the group's own, and those of the groups that contain it.
+    let followers: [QueueFollower]
+    // Not the contents of the groups that contain this one, which retain it.
+    private let outerTickets: [ExclusivityTicket]
+    private let ticket = Locked<ExclusivityTicket?>(nil)
+
+    init(on parent: some RequestQueue) {
+        // The members of a nested group run on the outer queue, and are members of that group.
+        let outer = (parent as? AnyRequestOperation)?.observer(GroupContents.self)
+        outerTickets = outer?.tickets ?? []
+        roll = Locked(GroupRoll(parent: outer?.parent ?? (parent as? HTTPClient)?.forGroups ?? parent))
+        followers = [QueueFollower()] + (outer?.followers ?? [])
+    }
+
+    /// The queue that runs the members; `nil` when the group is over.
+    var parent: (any RequestQueue)? { roll.withLock { $0.parent } }
+
+    /// The members, including those that have just finished.
+    var ids: Set<ObjectIdentifier> { roll.withLock { $0.ids } }
+
+    /// The unfinished members, in the order in which they were added.
+    var operations: [Operation] { roll.withLock { $0.members }.filter { !$0.isFinished } }
+
+    /// The unfinished members, and theirs.
+    var nestedOperations: [Operation] {
+        let operations = operations
+        return operations
+            + operations.flatMap { ($0 as? AnyRequestOperation)?.observer(GroupContents.self)?.nestedOperations ?? [] }
+    }
+
+    /// Sets the ticket of an exclusive group.
+    func set(_ ticket: ExclusivityTicket?) {
+        self.ticket.withLock { $0 = ticket }
+    }
+
+    /// The tickets of the group and of the groups that contain it.
+    var tickets: [ExclusivityTicket] { (ticket.withLock { $0 }.map { [$0] } ?? []) + outerTickets }
+
+    /// The gates that must open before a member runs.
+    var gates: [OperationGate] { tickets.map(\.gate) }
+}
+
+/// The membership of an operation in a group, as a feature of the operation.
+final class GroupMembership: OperationObserver {
+    private let reference: Weak<AnyRequestOperation>
+    private let member: ObjectIdentifier
+
+    init(of member: Operation, in group: AnyRequestOperation) {
+        reference = Weak(group)
+        self.member = ObjectIdentifier(member)
+    }
+
+    /// The group; `nil` when it was deallocated.
+    var group: AnyRequestOperation? { reference.object }
+
+    // Not when `isFinished` is true: Foundation hasn't processed the end by then, and a group that no longer depends on
+    // the member would wait for ever.
+    func observe(_ step: OperationStep) {
+        guard case .finished = step else { return }
+        group?.observer(GroupContents.self)?.roll.withLock { $0.finish(member) }
+    }
+}

@@ -1,0 +1,120 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// Follows the redirects of one operation: decides, for each response, what to send next.
+///
+/// Removed fields stay removed: a chain that leaves an origin and returns to it arrives without its credentials,
+/// because the server that redirected back wasn't trusted with them.
+struct RedirectMachine: Sendable {
+    /// The action for a response.
+    enum Action: Sendable {
+        /// Judge it: it isn't a redirect, or isn't followed.
+        case deliver
+        /// Send this request.
+        case follow(HTTPRequest)
+        /// Fail.
+        case fail(RequestError.Code, reason: String)
+    }
+
+    private let policy: RedirectPolicy
+    private(set) var count = 0
+
+    init(policy: RedirectPolicy) {
+        self.policy = policy
+    }
+
+    /// Decides about the response to `request`.
+    mutating func handle(_ response: HTTPResponseHead, to request: HTTPRequest) -> Action {
+        guard let limit = policy.limit, RedirectPolicy.statuses.contains(response.status),
+            let location = response[.location]
+        else { return .deliver }
+        guard count < limit else {
+            return .fail(.tooManyRedirects, reason: "more than \(limit) redirects")
+        }
+        guard let target = Self.resolve(request.isHandshake ? location.overHTTP : location, against: request.url) else {
+            return .fail(.badRedirect, reason: "the location “\(location.bareAddress.shortened())” is no web address")
+        }
+        if request.isHandshake, request.url.isEncrypted, !target.isEncrypted {
+            return .fail(.redirectRefused, reason: "a WebSocket isn't redirected from wss to ws")
+        }
+        let change = OriginChange(from: request.url, to: target)
+        if policy.staysWithinOrigin, change == .other { return .deliver }
+        var next = policy.keepsMethod ? request : Self.rewrite(request, for: response.status)
+        next.url = target
+        next.headers.attribute(to: .caller)
+        next.fields.notes.withheldHeaders = []
+        guard next.body.isEmpty || policy.sendsBodyToOtherOrigins || change == .none else { return Self.refusal }
+        next.leaveOrigin(change)
+        let judged = next
+        guard var next = policy.modified(next, after: response) else { return .deliver }
+        if Origin(next.url) != Origin(target), Origin(next.url) != Origin(request.url) {
+            guard judged.body.isEmpty || next.body.isEmpty || policy.sendsBodyToOtherOrigins else {
+                return Self.refusal
+            }
+            if policy.staysWithinOrigin, OriginChange(from: request.url, to: next.url) == .other { return .deliver }
+            // What the closure has added is for the origin that it has chosen.
+            next.leaveOrigin(OriginChange(from: target, to: next.url), except: [.unattributed])
+        }
+        guard next.body.isReplayable else {
+            return .fail(.bodyNotReplayable, reason: "a redirect asks for the body again")
+        }
+        count += 1
+        // At the end, since the policy may have replaced the request.
+        let way = max(request.fields.notes.originChange, OriginChange(from: request.url, to: next.url))
+        next.fields.notes.originChange = way
+        return .follow(next)
+    }
+
+    private static let refusal = Action.fail(.redirectRefused, reason: "another origin asks for the body")
+
+    /// The fragment is inherited (RFC 9110, 10.2.2).
+    private static func resolve(_ location: String, against base: URL) -> URL? {
+        guard !location.isEmpty, let target = URL(reference: location, of: base) else { return nil }
+        guard target.fragment(percentEncoded: true) == nil, let fragment = base.fragment(percentEncoded: true) else {
+            return target
+        }
+        var components = URLComponents(url: target, resolvingAgainstBaseURL: true)
+        components?.percentEncodedFragment = fragment
+        return components?.url
+    }
+
+    /// RFC 9110, 15.4: 303 changes the method to GET, and so do 301 and 302 after POST, as in every browser; HEAD stays
+    /// HEAD.
+    private static func rewrite(_ request: HTTPRequest, for status: HTTPStatus) -> HTTPRequest {
+        let asksAnew =
+            switch status {
+            case .seeOther: true
+            case .movedPermanently, .found: request.method == .post
+            default: false
+            }
+        guard asksAnew else { return request }
+        var next = request
+        if request.method != .head { next.method = .get }
+        next.body = .none
+        next.headers.removeAll(where: \.isAboutContent)
+        return next
+    }
+}
+
+extension HTTPRequest {
+    /// Whether it asks for a WebSocket.
+    fileprivate var isHandshake: Bool { headers[.upgrade]?.equalsIgnoringASCIICase("websocket") ?? false }
+}
+
+extension URL {
+    fileprivate var isEncrypted: Bool { scheme?.lowercased() == "https" }
+}
+
+extension String {
+    /// The address with `http` or `https` in place of `ws` or `wss`; any other address unchanged.
+    fileprivate var overHTTP: String {
+        guard let colon = firstIndex(of: ":") else { return self }
+        return switch self[..<colon].lowercased() {
+        case "ws": "http\(self[colon...])"
+        case "wss": "https\(self[colon...])"
+        default: self
+        }
+    }
+}

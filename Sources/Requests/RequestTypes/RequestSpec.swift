@@ -1,0 +1,40 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// A request of your own that is defined by one of the ready-made ones.
+///
+/// ```swift
+/// struct GetUser: RequestSpec {
+///     let id: Int
+///     var request: Get<User> { Get("users/\(id)").timeout(.seconds(10)) }
+/// }
+///
+/// let user = try await queue.fetch(GetUser(id: 1))
+/// ```
+///
+/// The type gives the request its name; its properties are the parameters.
+public protocol RequestSpec: RequestConvertible where Success == RequestType.Success {
+    /// The type of the request that defines this one.
+    associatedtype RequestType: RequestConvertible
+    /// The value of the request; another name of `Success`.
+    typealias ResponseBody = RequestType.Success
+
+    /// The request, made of the parameters.
+    var request: RequestType { get }
+}
+
+extension RequestSpec {
+    /// The value of `request`.
+    public var http: HTTPRequest { request.http }
+    /// The decoder of `request`.
+    public var responseDecoder: ResponseDecoder<RequestType.Success> { request.responseDecoder }
+    /// The options of the type, completed with those of `request`.
+    public var resolvedOptions: RequestOptions { options.over(request.resolvedOptions) }
+}
+
+extension RequestSpec where ValidHTTPStatusCodes == [Int] {
+    /// The accepted statuses of `request`.
+    public var validHTTPStatusCodes: [Int] { request.validStatusCodes }
+}
