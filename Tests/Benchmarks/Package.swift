@@ -20,6 +20,7 @@ let package = Package(
                 .product(name: "Requests", package: "Requests"),
                 .product(name: "RequestsOutbox", package: "Requests"),
                 .product(name: "RequestsTesting", package: "Requests"),
+                .product(name: "RequestsWebSockets", package: "Requests"),
                 .product(name: "AsyncHTTPClientTransport", package: "Interop"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -81,7 +81,7 @@ extension Measurement {
                 client.addGroup([Get<Void>("x")], exclusive: [category])
             },
             joins("categories", count / 100) { client, category, _ in
-                let categories = (0..<100).map { ExclusiveCategory("\(category) \($0)") }
+                let categories = (0..<100).map { RequestOptions.ExclusiveCategory("\(category) \($0)") }
                 client.addOperation(BlockOperation {}, exclusive: Set(categories))
             },
             overRunningQueue(count),
@@ -92,7 +92,7 @@ extension Measurement {
     /// The time in which requests join the line of a category over a queue that runs, and are cancelled.
     private static func overRunningQueue(_ count: Int) -> Measurement {
         grows("line-running", count) { () -> Int in
-            let (client, category) = (HTTPClient(), ExclusiveCategory(UUID()))
+            let (client, category) = (HTTPClient(), RequestOptions.ExclusiveCategory(UUID()))
             client.addOperation(Hold(), exclusive: [category])
             for _ in 0..<count { client.addRequest(Get<Void>("x").exclusive(category)) }
             return client.operations.count
@@ -123,10 +123,10 @@ extension Measurement {
     private static func joins(
         _ name: String,
         _ count: Int,
-        _ add: @escaping @Sendable (HTTPClient, ExclusiveCategory, Int) -> Void
+        _ add: @escaping @Sendable (HTTPClient, RequestOptions.ExclusiveCategory, Int) -> Void
     ) -> Measurement {
         grows("line-\(name)", count) { () -> Int in
-            let (client, category) = (HTTPClient(), ExclusiveCategory(UUID()))
+            let (client, category) = (HTTPClient(), RequestOptions.ExclusiveCategory(UUID()))
             client.isSuspended = true
             for number in 0..<count { add(client, category, number) }
             return client.operations.count

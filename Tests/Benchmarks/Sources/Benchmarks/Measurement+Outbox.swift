@@ -1,6 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import CCounting
 import Foundation
 import Requests
 import RequestsOutbox
@@ -47,7 +48,14 @@ extension Measurement {
             let (cpu, start) = (Usage.processorTime(), ContinuousClock.now)
             try await add(1000, to: outbox, width: width)
             let seconds = (ContinuousClock.now - start) / .seconds(1)
-            return Usage(seconds: seconds, cpuSeconds: Usage.processorTime() - cpu, count: 1000)
+            var usage = Usage(seconds: seconds, cpuSeconds: Usage.processorTime() - cpu, count: 1000)
+            ccounting_start_allocations()
+            try await add(100, to: outbox, width: width)
+            usage.allocations = ccounting_stop_allocations() * 10
+            ccounting_start_locks()
+            try await add(100, to: outbox, width: width)
+            usage.locks = ccounting_stop_locks() * 10
+            return usage
         }
     }
 
@@ -71,18 +79,6 @@ extension Measurement {
     ) throws -> Usage {
         let folder = parent.appending(path: "outbox-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
-        let (done, result) = (DispatchSemaphore(value: 0), Guarded<Result<Usage, any Error>?>(nil))
-        Task.detached {
-            do {
-                let usage = try await body(folder)
-                result.withLock { $0 = .success(usage) }
-            } catch {
-                result.withLock { $0 = .failure(error) }
-            }
-            done.signal()
-        }
-        done.wait()
-        guard let usage = try result.withLock({ $0 })?.get() else { throw CancellationError() }
-        return usage
+        return try blocking { try await body(folder) }
     }
 }

@@ -14,7 +14,7 @@ struct Measurement: Sendable {
 
     static let all: [Measurement] =
         storms + memory + graphs + loopback + engine + multiplexed + vocabulary + growth + client + transfers
-        + multitude + path + outbox
+        + multitude + path + outbox + webSockets
 
     // MARK: Many requests on one queue
 
@@ -209,7 +209,7 @@ struct Measurement: Sendable {
     /// A transport alone: no operation, no queue.
     static func collect(
         _ url: URL,
-        from transport: any HTTPTransport = DefaultTransport.shared,
+        from transport: any HTTPTransport = HTTPClient.defaultTransport,
         trust: TrustPolicy = .system,
         _ done: @escaping @Sendable (Data) -> Void
     ) {
