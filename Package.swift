@@ -12,8 +12,8 @@ if Context.environment["REQUESTS_STRICT"] != nil { settings.append(.treatAllWarn
 let undebugged: [SwiftSetting] =
     Context.environment["REQUESTS_DEBUG"] == nil ? [.unsafeFlags(["-Xfrontend", "-gnone"])] : []
 
-// SE-0461: an asynchronous function runs where its caller does. Otherwise each step of a call would change its executor,
-// which takes as long as the step. A target of the library that lacks it compiles, and is slower.
+// SE-0461: an asynchronous function runs where its caller does. Otherwise each step of a call would change its
+// executor, which takes as long as the step. A target of the library that lacks this setting compiles, and is slower.
 let callerIsolation: [SwiftSetting] = [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
 
 let package = Package(
@@ -35,7 +35,7 @@ let package = Package(
             dependencies: ["CRequestsCurl"],
             swiftSettings: settings + callerIsolation
         ),
-        // What no line of the core names; who doesn't import them doesn't compile or link them.
+        // Features that the core doesn't use: a program that imports neither compiles and links neither.
         .target(name: "RequestsWebSockets", dependencies: ["Requests"], swiftSettings: settings + callerIsolation),
         .target(name: "RequestsOutbox", dependencies: ["Requests"], swiftSettings: settings + callerIsolation),
         .target(

@@ -165,9 +165,8 @@ extension Outbox {
             return try await next(request)
         }
         let operation: R.OperationType = client.makeOperation(for: request, in: environment, nil)
-        // The operation holds its completion only until the end, which comes: it is added to the client.
-        operation.addResponseCompletion(on: queue) { [weak self] result in
-            // Released outside of the lock, as it may be an object of the application.
+        operation.addUnconvertedCompletion(on: queue) { [weak self] result in
+            // The operation is released outside of the lock: it may be an object of the application.
             let ended = self?.shared.withLock {
                 ($0.operations.removeValue(forKey: entry.id), $0.state.isHandled(entry.id))
             }
@@ -191,7 +190,7 @@ extension Outbox {
                 }
             case .success(let response): self?.advance { $0.sent(entry.id, response.head) }
             case .failure(let error):
-                self?.fail(entry, operation.failure ?? RequestError(error))
+                self?.fail(entry, error)
             }
         }
         return operation

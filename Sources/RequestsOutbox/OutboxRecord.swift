@@ -83,7 +83,7 @@ extension OutboxRecord {
     fileprivate func line(_ encoder: JSONEncoder) throws -> Data {
         let payload = try encoder.encode(self)
         let numbers = [UInt32(truncatingIfNeeded: payload.count), CRC32.checksum(of: payload)]
-        let prefix = numbers.map { String(format: "%08x ", $0) }.joined()
+        let prefix = numbers.map { withUnsafeBytes(of: $0.bigEndian) { $0.hexadecimal } + " " }.joined()
         return Data(prefix.utf8) + payload + [Self.newline]
     }
 

@@ -20,7 +20,7 @@ extension RequestQueue {
     /// - Returns: The open socket.
     /// - Throws: The failure of the handshake; for an answer other than 101, it has the response.
     public func webSocket(
-        _ path: RequestPath,
+        _ path: HTTPRequest.Path,
         protocols: [String] = [],
         session: (any HTTPTransport)? = nil
     ) async throws(RequestError) -> WebSocket {

@@ -25,7 +25,7 @@ package final class SocketCore: UpgradedConnection {
     /// The same after a cancellation, since the operation finishes only when the connection has ended.
     private static let cancellingTime = Duration.seconds(1)
 
-    package static var protocolName: String { "websocket" }
+    package static var upgradeToken: String { "websocket" }
     package static var title: String { "a WebSocket" }
 
     /// Pauses and cancels the connection.

@@ -14,7 +14,7 @@ package enum WebSocketHandshake {
     /// The fields that make a request a handshake.
     static let ownNames: [HTTPField.Name] = [.connection, .upgrade, keyName, versionName, extensionsName]
 
-    /// Adds the fields that ask for a socket, with a new key, since each connection has its own.
+    /// Adds the fields of a socket to those of an upgrade, with a new key, since each connection has its own.
     static func complete(_ headers: inout HTTPHeaders, _ random: inout RandomSource) {
         let key = (0..<2).flatMap { _ in withUnsafeBytes(of: random.next()) { Data($0) } }
         headers[versionName] = "13"
@@ -27,8 +27,8 @@ package enum WebSocketHandshake {
         SHA1.digest(of: Data((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)).base64EncodedString()
     }
 
-    /// Returns what is wrong with the head of a 101 response to the fields of a request; `nil` if the handshake
-    /// succeeded.
+    /// Returns what is wrong with the head of a 101 response to the fields of a request, apart from `Upgrade` and
+    /// `Connection`; `nil` if the handshake succeeded.
     static func flaw(in head: HTTPResponseHead, to headers: HTTPHeaders) -> String? {
         guard head[values: acceptName] == [accept(for: headers[keyName] ?? "")] else {
             return "the answer of the server to the key of the handshake is wrong"

@@ -215,7 +215,7 @@ struct Tour: Sendable {
         say("on the disk, and the outbox is closed")
         let reopened = try Outbox(at: folder, client: client) { $0.register(RenameRecipe.self, as: "rename-recipe") }
         let isEmpty = await reopened.waitUntilDrained()
-        say("opened again, and sent \(kitchen.requestCount(of: .put, "/recipes/1")) time")
+        say("opened again, and sent; requests: \(kitchen.requestCount(of: .put, "/recipes/1"))")
         await reopened.close()
         return isEmpty && kitchen.requestCount(of: .put, "/recipes/1") == 1
     }

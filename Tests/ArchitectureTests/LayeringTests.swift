@@ -6,8 +6,8 @@ import Testing
 
 /// The rule that code uses only layers below it, as if every folder were a module.
 ///
-/// Modules would enforce it better. But users would need an import for each, and the optimiser couldn't see across
-/// them.
+/// Real modules are only for what the core doesn't use: each costs its users an import, and the optimizer doesn't see
+/// across them.
 struct Layering {
     /// The folders of `Sources/Requests`, lowest first. Those on one line are peers and don't know each other.
     static let layers = [

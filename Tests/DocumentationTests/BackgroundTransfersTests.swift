@@ -12,7 +12,7 @@ import Testing
     private struct Stopwatch: Interceptor {
         func intercept(
             _ request: HTTPRequest,
-            context: InterceptorContext,
+            context: InterceptorChain.Context,
             next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             try await next(request)

@@ -8,11 +8,11 @@ import RequestsTesting
 import Testing
 
 struct KitchenInterceptor: Interceptor {
-    func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+    func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
         request.headers["X-Kitchen"] = "north"
     }
 
-    func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
+    func retry(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
         let mayRepeat = context.request?.method.isIdempotent ?? false
         return mayRepeat && error.code == .connectionLost && context.attempt < 3 ? .retry(after: .seconds(1)) : .pass
     }

@@ -14,7 +14,7 @@ import Testing
 
         func intercept(
             _ request: HTTPRequest,
-            context: InterceptorContext,
+            context: InterceptorChain.Context,
             next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             let start = clock.now
@@ -38,7 +38,7 @@ import Testing
 
         func intercept(
             _ request: HTTPRequest,
-            context: InterceptorContext,
+            context: InterceptorChain.Context,
             next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             guard request.url.host() == context.baseURL?.host() else { return try await next(request) }
@@ -51,7 +51,7 @@ import Testing
 
         func intercept(
             _ request: HTTPRequest,
-            context: InterceptorContext,
+            context: InterceptorChain.Context,
             next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             guard request.method == .get else { return try await next(request) }
@@ -68,7 +68,7 @@ import Testing
 
         func intercept(
             _ request: HTTPRequest,
-            context: InterceptorContext,
+            context: InterceptorChain.Context,
             next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             guard request.method.isSafe else { return try await next(request) }
@@ -86,7 +86,7 @@ import Testing
     }
 
     struct LoginInterceptor: Interceptor {
-        func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+        func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
             guard request.url.path != "/login" else { return }
             let token = try await context.send(HTTPRequest("login")).text()
             request.headers.set(.authorization(.bearer(token)))
@@ -104,7 +104,7 @@ import Testing
     struct ConfiguringInterceptor: Interceptor {
         let configuration: Configuration
 
-        func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+        func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
             request.headers["X-Nonce"] = try await context.send(HTTPRequest("nonce")).text()
             context.detached(HTTPRequest("configuration")) { result in
                 if case .success(let response) = result { configuration.store(response.body) }

@@ -11,7 +11,7 @@ import Testing
     struct FailureCounter: EventMonitor {
         let count: @Sendable (_ label: String) -> Void
 
-        func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {
+        func eventOccurred(_ event: OperationEvent, of operation: OperationEvent.Info) {
             if case .operationEnded(.failure(let error)) = event { count(error.shortDescription) }
         }
     }
@@ -19,7 +19,7 @@ import Testing
     private struct EndReporter: EventMonitor {
         let ends: Lines
 
-        func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {
+        func eventOccurred(_ event: OperationEvent, of operation: OperationEvent.Info) {
             if case .operationEnded = event { ends.append("end") }
         }
     }

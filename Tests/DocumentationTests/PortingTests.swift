@@ -27,7 +27,7 @@ struct APIClient {
 struct FailureLog: EventMonitor {
     let write: @Sendable (String) -> Void
 
-    func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {
+    func eventOccurred(_ event: OperationEvent, of operation: OperationEvent.Info) {
         if case .operationEnded(.failure(let error)) = event { write("\(operation): \(error)") }
     }
 }

@@ -26,7 +26,7 @@ import Testing
     }
 
     struct MaintenanceInterceptor: Interceptor {
-        func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
+        func retry(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
             error.response?.headers["X-Maintenance"] == nil ? .pass : .fail
         }
     }

@@ -246,7 +246,9 @@ extension OverLoopback {
 
         @Test(arguments: Way.all) func sharedRequestThatAllCallersCancelIsNotSent(_ way: Way) async throws {
             let payee = try Payee(over: way)
-            let (client, touching) = (HTTPClient(transport: payee.session ?? DefaultTransport.shared), OperationQueue())
+            let (client, touching) = (
+                HTTPClient(transport: payee.session ?? HTTPClient.defaultTransport), OperationQueue()
+            )
             for round in 0..<Scale.pick(20, whole: 1000) {
                 try await payee.touch(on: touching)
                 let targets = Locked<[NetworkOperation<Call>]>([])

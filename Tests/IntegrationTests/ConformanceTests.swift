@@ -107,6 +107,6 @@ extension TransportUnderTest {
             configuration.httpShouldSetCookies = false
             configuration.urlCache = nil
         }
-        return session ?? DefaultTransport.shared
+        return session ?? HTTPClient.defaultTransport
     }
 }

@@ -6,7 +6,7 @@ import Requests
 
 /// An operation whose events are sent to monitors by hand.
 package struct SampleOperation {
-    package var operation: OperationInfo
+    package var operation: OperationEvent.Info
     package let monitor: any EventMonitor
     package let watch: ManualDate
 
@@ -16,7 +16,7 @@ package struct SampleOperation {
         monitor: any EventMonitor,
         watch: ManualDate = ManualDate(SampleOperation.start)
     ) {
-        operation = OperationInfo(id: id, identifier: "id", tag: tag, requestType: "GetUser")
+        operation = OperationEvent.Info(id: id, identifier: "id", tag: tag, requestType: "GetUser")
         self.monitor = monitor
         self.watch = watch
     }
@@ -46,7 +46,7 @@ package struct SampleOperation {
         _ status: HTTPStatus? = .ok,
         headers: HTTPHeaders = [],
         error: RequestError.Code? = nil,
-        metrics: Metrics? = nil
+        metrics: TransferRecord.Metrics? = nil
     ) {
         let head = status.map { HTTPResponseHead(status: $0, headers: headers, url: attempt.request.url) }
         if let head { report(.responseStarted(head, attempt)) }
@@ -65,8 +65,8 @@ package struct SampleOperation {
     package static let request = HTTPRequest("https://example.com/users/1")
 
     /// Phases that take 1, 2, 3, 4, 5, 6 and 7 ms.
-    package static let metrics: Metrics = {
-        var metrics = Metrics(start: start)
+    package static let metrics: TransferRecord.Metrics = {
+        var metrics = TransferRecord.Metrics(start: start)
         metrics.fetchStart = .milliseconds(1)
         metrics.domainLookupEnd = .milliseconds(3)
         metrics.connectEnd = .milliseconds(6)

@@ -94,7 +94,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: ChallengeAnsweri
     ///
     /// - Throws: ``RequestError`` of code `authenticationFailed` or `excessiveRefresh`; any error that the
     ///   authenticator throws while it applies the credential.
-    public func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+    public func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
         guard !keeper.isRefreshed(by: context), applies(request), try isMeant(for: request, in: context) else { return }
         let grant = try await keeper.grant(
             in: context,
@@ -108,7 +108,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: ChallengeAnsweri
     }
 
     /// Whether the origin of a request receives the credential.
-    private func isMeant(for request: HTTPRequest, in context: InterceptorContext) throws -> Bool {
+    private func isMeant(for request: HTTPRequest, in context: InterceptorChain.Context) throws -> Bool {
         if let origins {
             return request.inherits(from: nil) && request.origin(in: context.baseURL).map(origins.contains) == true
         }
@@ -120,11 +120,11 @@ public final class AuthenticationInterceptor<A: Authenticator>: ChallengeAnsweri
     }
 
     /// Sends a rejected request again as soon as there is another credential.
-    public func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
+    public func retry(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
         error.followsRedirect(from: context.request) ? .pass : await answer(error, context: context)
     }
 
-    func answer(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
+    func answer(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
         guard !keeper.isRefreshed(by: context), authenticator.isRejection(error) else { return .pass }
         return await keeper.decide(after: error, in: context, refresh: authenticator.refresh(_:using:))
     }

@@ -36,10 +36,10 @@ public protocol Authenticator<Credential>: Sendable {
     /// - Parameters:
     ///   - credential: The credential.
     ///   - request: The request.
-    ///   - context: The facts about the operation, such as its ``InterceptorContext/userInfo``.
+    ///   - context: The facts about the operation, such as its ``InterceptorChain/Context/userInfo``.
     /// - Throws: An error that keeps the request from being sent, such as a missing permission. It becomes the failure
     ///   of the operation.
-    func apply(_ credential: Credential, to request: inout HTTPRequest, context: InterceptorContext) throws
+    func apply(_ credential: Credential, to request: inout HTTPRequest, context: InterceptorChain.Context) throws
 
     /// Applies the credential to a request; implement this one or ``apply(_:to:context:)``, which takes precedence.
     ///
@@ -98,7 +98,8 @@ public protocol Authenticator<Credential>: Sendable {
 
 extension Authenticator {
     /// Calls ``apply(_:to:)``.
-    public func apply(_ credential: Credential, to request: inout HTTPRequest, context: InterceptorContext) throws {
+    public func apply(_ credential: Credential, to request: inout HTTPRequest, context: InterceptorChain.Context) throws
+    {
         try apply(credential, to: &request)
     }
 

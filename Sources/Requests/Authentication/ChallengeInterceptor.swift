@@ -59,7 +59,7 @@ public final class ChallengeInterceptor: HopAuthenticating {
 
     func authenticate(
         _ request: HTTPRequest,
-        context: InterceptorContext,
+        context: InterceptorChain.Context,
         proxy: () -> ProxyRoute?,
         send: (HTTPRequest, TransferRecord.Cause?) async throws -> RawResponse
     ) async throws -> RawResponse {
@@ -90,7 +90,7 @@ public final class ChallengeInterceptor: HopAuthenticating {
     /// A request to one address, with the answers that it was sent with.
     private struct Hop {
         let request: HTTPRequest
-        let context: InterceptorContext
+        let context: InterceptorChain.Context
         /// Those whose challenges are answered.
         let askers: [CredentialSpace.Asker]
         var uses: [CredentialSpace.Asker: CredentialSpaces.Use] = [:]
@@ -114,7 +114,7 @@ public final class ChallengeInterceptor: HopAuthenticating {
     private func askers(
         of request: HTTPRequest,
         _ proxy: () -> ProxyRoute?,
-        _ context: InterceptorContext
+        _ context: InterceptorChain.Context
     ) -> [CredentialSpace.Asker] {
         var askers: [CredentialSpace.Asker] = []
         if !request.headers.contains(.authorization), request.inherits(from: context.baseURL),
@@ -190,7 +190,7 @@ public final class ChallengeInterceptor: HopAuthenticating {
         _ use: CredentialSpaces.Use,
         _ challenge: Authorization.Challenge,
         to url: URL,
-        _ context: InterceptorContext,
+        _ context: InterceptorChain.Context,
         _ provider: @escaping Provider
     ) async throws {
         _ = try await RefreshWaits.wait(context.refreshing, for: ObjectIdentifier(self)) {
@@ -211,7 +211,7 @@ public final class ChallengeInterceptor: HopAuthenticating {
         of url: URL,
         _ number: Int,
         of id: CredentialSpace.ID,
-        _ context: InterceptorContext,
+        _ context: InterceptorChain.Context,
         _ provider: @escaping Provider
     ) {
         let scope = NestingContext(refreshBy: self, within: context.scope)

@@ -78,7 +78,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
     }
 
     /// Whether an operation is a part of the refresh of this keeper.
-    func isRefreshed(by context: InterceptorContext) -> Bool {
+    func isRefreshed(by context: InterceptorChain.Context) -> Bool {
         context.refreshing.contains(id)
     }
 
@@ -88,7 +88,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
     ///
     /// - Throws: The reason why there is no credential.
     func grant(
-        in context: InterceptorContext,
+        in context: InterceptorChain.Context,
         isStale: (Credential) -> Bool,
         refresh: @escaping Refresh
     ) async throws -> Grant {
@@ -126,9 +126,9 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
     /// chance is a refresh, or two retries because others had refreshed in the meantime.
     func decide(
         after error: RequestError,
-        in context: InterceptorContext,
+        in context: InterceptorChain.Context,
         refresh: @escaping Refresh
-    ) async -> RetryDecision {
+    ) async -> RetryPolicy.Decision {
         guard let generation = error.request?.fields.notes.credentialGenerations[id] else { return .pass }
         var note = note(in: context)
         note.rejections += 1
@@ -150,7 +150,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         }
     }
 
-    private func note(in context: InterceptorContext) -> Note {
+    private func note(in context: InterceptorChain.Context) -> Note {
         context.notes.note(of: id) ?? Note()
     }
 
@@ -158,7 +158,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
 
     private func grant(
         after generation: Int,
-        in context: InterceptorContext,
+        in context: InterceptorChain.Context,
         refresh: @escaping Refresh
     ) async -> Result<Grant, CredentialRefusal> {
         let outcome = await RefreshWaits.wait(context.refreshing, for: id) {
@@ -169,7 +169,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
 
     private func wait(
         after generation: Int,
-        in context: InterceptorContext,
+        in context: InterceptorChain.Context,
         refresh: @escaping Refresh
     ) async -> Result<Grant, CredentialRefusal> {
         // A cancelled request begins no refresh.
@@ -204,7 +204,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
     private func refresh(
         _ credential: Credential?,
         _ generation: Int,
-        in context: InterceptorContext,
+        in context: InterceptorChain.Context,
         _ refresh: @escaping Refresh
     ) {
         let scope = NestingContext(refreshBy: self, within: context.scope)

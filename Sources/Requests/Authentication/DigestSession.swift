@@ -5,25 +5,6 @@ import Foundation
 
 /// The answers to one challenge of the scheme `Digest` (RFC 7616): a user's name and password, and a count.
 struct DigestSession: Sendable {
-    /// The algorithm for digests of secrets and requests, the weakest first.
-    enum Algorithm: String, Sendable, CaseIterable {
-        case md5 = "MD5"
-        case sha256 = "SHA-256"
-        case sha512of256 = "SHA-512-256"
-        case sha512 = "SHA-512"
-
-        func digest(_ bytes: some Sequence<UInt8>) -> String {
-            switch self {
-            case .md5: MD5.digest(of: bytes).hexadecimal
-            case .sha256: SHA256.digest(of: bytes).hexadecimal
-            case .sha512: SHA512.digest(of: bytes).hexadecimal
-            case .sha512of256: SHA512.digest256(of: bytes).hexadecimal
-            }
-        }
-
-        func digest(_ text: String) -> String { digest(Array(text.utf8)) }
-    }
-
     /// The parts of a request that the digest covers.
     enum Protection: String, Sendable {
         case auth

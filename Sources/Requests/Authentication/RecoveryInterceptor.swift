@@ -43,16 +43,16 @@ public final class RecoveryInterceptor: ChallengeAnswering {
     }
 
     /// Records whether the request is sent before or after a recovery, without changing it.
-    public func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+    public func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
         if !keeper.isRefreshed(by: context) { keeper.mark(&request) }
     }
 
     /// Sends the request again after its failure was handled.
-    public func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
+    public func retry(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
         error.followsRedirect(from: context.request) ? .pass : await answer(error, context: context)
     }
 
-    func answer(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
+    func answer(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
         guard !keeper.isRefreshed(by: context), recovers(error) else { return .pass }
         return await keeper.decide(after: error, in: context) { [recover] in try await recover(error, $1) }
     }

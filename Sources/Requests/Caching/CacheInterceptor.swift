@@ -12,7 +12,7 @@ struct CacheInterceptor: Interceptor {
 
     func intercept(
         _ request: HTTPRequest,
-        context: InterceptorContext,
+        context: InterceptorChain.Context,
         next: InterceptorChain
     ) async throws -> RawResponse {
         // A request that changes a resource removes its stored responses in any case.
@@ -87,7 +87,7 @@ extension CacheInterceptor {
 
         func intercept(
             _ request: HTTPRequest,
-            context: InterceptorContext,
+            context: InterceptorChain.Context,
             next: InterceptorChain
         ) async throws -> RawResponse {
             let next = next.observed { [caching, use] in caching.onHead($0, use.request) }

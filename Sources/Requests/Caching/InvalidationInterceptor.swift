@@ -1,8 +1,6 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 /// Removes outdated responses from a cache after a request that changes something, if its content isn't received in
 /// memory.
 struct InvalidationInterceptor: Interceptor {
@@ -10,7 +8,7 @@ struct InvalidationInterceptor: Interceptor {
 
     func intercept(
         _ request: HTTPRequest,
-        context: InterceptorContext,
+        context: InterceptorChain.Context,
         next: InterceptorChain
     ) async throws -> RawResponse {
         // At the head, which the caller sees at once: a stream may have no end.

@@ -9,7 +9,7 @@ struct CookieInterceptor: Interceptor {
 
     func intercept(
         _ request: HTTPRequest,
-        context: InterceptorContext,
+        context: InterceptorChain.Context,
         next: InterceptorChain
     ) async throws -> RawResponse {
         var (request, next) = (request, next)

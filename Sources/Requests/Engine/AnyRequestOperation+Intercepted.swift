@@ -53,10 +53,10 @@ extension AnyRequestOperation: InterceptedRun {
     }
 
     /// The operation as monitors know it; `nil` without monitors.
-    final var monitored: OperationInfo? { observer(EventEmitter.self)?.operation }
+    final var monitored: OperationEvent.Info? { observer(EventEmitter.self)?.operation }
 }
 
-extension InterceptorContext {
+extension InterceptorChain.Context {
     /// Sends a request that outlives the operation, one at a time for a resource.
     ///
     /// Use it for work beyond this one request: to validate a stored response while a stale one is used, or to prefetch

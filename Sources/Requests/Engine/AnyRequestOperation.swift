@@ -69,7 +69,7 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
     public final var transfers: [TransferRecord] { record.transferRecords }
 
     /// The metrics of the last transfer, if known; those of earlier ones are in the ``transfers``.
-    public final var metrics: Metrics? { transfers.last?.metrics }
+    public final var metrics: TransferRecord.Metrics? { transfers.last?.metrics }
 
     /// The settings of the run; before a deferred request is created, those of the environment.
     final var configuration: RunConfiguration {
@@ -90,10 +90,8 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
         withExtendedLifetime(former) {}
     }
 
-    /// The failure, before the request converted it to its own type; `nil` for a success, and before the end.
-    ///
-    /// It is known before the result, so that whoever sees a failed result can read it here.
-    public final var failure: RequestError? { core.withLock { $0.run.failure } }
+    /// The failure, before the request converted it to its own type.
+    final var failure: RequestError? { core.withLock { $0.run.failure } }
 
     /// The interceptor that has thrown the last error of its own; `nil` if that was caught.
     final var author: String? {
@@ -175,7 +173,7 @@ extension AnyRequestOperation {
         let record = record
         guard record.request != nil else { return isExecuting ? .building : .waiting }
         guard let head = record.head else { return .sending }
-        // The content of a feed, and the messages of a socket, may still be read after the transfer has ended.
+        // Content without an end may still be read after the transfer has ended.
         let isJudged = record.last?.isOver != false && !(kind.content == .openEnded && handling.acceptsHead(head))
         return isJudged ? .validating : .receiving
     }

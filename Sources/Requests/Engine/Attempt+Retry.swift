@@ -77,7 +77,7 @@ extension Attempt {
     }
 
     private func wait(
-        for strategy: RetryStrategy,
+        for strategy: RetryPolicy.Strategy,
         after failure: RunFailure,
         to request: HTTPRequest
     ) async throws(RunFailure) {

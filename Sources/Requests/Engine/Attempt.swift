@@ -25,8 +25,8 @@ struct Attempt: Sendable {
     var scope: NestingContext? { operation.scope }
 
     /// Returns the context of interceptors.
-    func context(for request: HTTPRequest? = nil, noting step: DefaultStep? = nil) -> InterceptorContext {
-        InterceptorContext(operation, attempt: number, request: request, noting: step)
+    func context(for request: HTTPRequest? = nil, noting step: DefaultStep? = nil) -> InterceptorChain.Context {
+        InterceptorChain.Context(operation, attempt: number, request: request, noting: step)
     }
 
     // MARK: Before the request
@@ -101,7 +101,7 @@ struct Attempt: Sendable {
     private func adapt(
         _ request: HTTPRequest,
         by placed: PlacedInterceptor,
-        _ context: InterceptorContext
+        _ context: InterceptorChain.Context
     ) async throws -> HTTPRequest {
         var adapted = try await blaming(placed) {
             try await NestingContext.run(placed.interceptor, at: placed.position, within: scope) {

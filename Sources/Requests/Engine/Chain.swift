@@ -53,7 +53,7 @@ enum Chain {
         }
         // A slot of the host is held from here to the end of the transfer.
         if let limiter = environment.hostLimiter { chain.append(HostLimitInterceptor(limiter: limiter)) }
-        // After all waits, an outbox records that a server may get the request.
+        // After all waits: from here on, a server may get the request.
         if let last = environment.lastInterceptor { chain.append(last) }
         chain.append(TransportInterceptor())
         return chain
@@ -65,7 +65,7 @@ extension Attempt {
     ///
     /// - Throws: A ``RequestError`` of code `unsupported` outside of an operation's chain, where built-in interceptors
     ///   are never called.
-    init(of context: InterceptorContext) throws {
+    init(of context: InterceptorChain.Context) throws {
         guard let operation = context.run as? AnyRequestOperation else {
             throw RequestError(.unsupported, phase: .building, reason: "the context of a test sends nothing")
         }
@@ -77,7 +77,7 @@ extension Attempt {
 private struct TransportInterceptor: Interceptor {
     func intercept(
         _ request: HTTPRequest,
-        context: InterceptorContext,
+        context: InterceptorChain.Context,
         next: InterceptorChain
     ) async throws -> RawResponse {
         try await Attempt(of: context).transfer(request, from: next)
@@ -102,7 +102,7 @@ extension Attempt {
 private struct PartsInterceptor: Interceptor {
     func intercept(
         _ request: HTTPRequest,
-        context: InterceptorContext,
+        context: InterceptorChain.Context,
         next: InterceptorChain
     ) async throws -> RawResponse {
         try await Attempt(of: context).operation.handling.send(request, through: next)
@@ -115,7 +115,7 @@ private struct UserInterceptor: Interceptor {
 
     func intercept(
         _ request: HTTPRequest,
-        context: InterceptorContext,
+        context: InterceptorChain.Context,
         next: InterceptorChain
     ) async throws -> RawResponse {
         let attempt = try Attempt(of: context)
@@ -150,7 +150,7 @@ private struct UserInterceptor: Interceptor {
 
         func intercept(
             _ request: HTTPRequest,
-            context: InterceptorContext,
+            context: InterceptorChain.Context,
             next: InterceptorChain
         ) async throws -> RawResponse {
             guard !isOver.withLock({ $0 }) else {

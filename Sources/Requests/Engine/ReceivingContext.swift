@@ -5,7 +5,7 @@ import Foundation
 
 /// What a consumer of a response needs of its operation while the content arrives, and afterwards.
 ///
-/// The consumer of a stream or of a socket may outlive the operation, and its values may be the operation's result. So
+/// The consumer of content without an end may outlive the operation, and its values may be the operation's result. So
 /// the context doesn't hold the operation: when the connection has ended, the facts for errors are copied.
 package final class ReceivingContext: Sendable {
     /// The facts for an error.

@@ -13,7 +13,7 @@ final class RunFailure: Error {
         /// The interceptors, and after them the retry policy.
         case policies
         /// The strategy that a validator has named, and the code of the error if its limit is reached.
-        case strategy(RetryStrategy, limit: RequestError.Code)
+        case strategy(RetryPolicy.Strategy, limit: RequestError.Code)
     }
 
     let error: any Error

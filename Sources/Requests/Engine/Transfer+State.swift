@@ -35,7 +35,7 @@ extension Transfer {
         var heads: HeadObserver?
         var audience = Audience()
         var head: HTTPResponseHead?
-        var metrics = Metrics()
+        var metrics = TransferRecord.Metrics()
         /// The error of the transfer.
         var error: RequestError?
         var content = Data()

@@ -1,21 +1,19 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 /// A condition that is a closure.
 public struct ClosureCondition: RequestCondition {
-    private let body: @Sendable (InterceptorContext) async throws -> Void
+    private let body: @Sendable (InterceptorChain.Context) async throws -> Void
 
     /// Makes a condition of a closure, which throws if it doesn't hold.
-    public init(_ body: @escaping @Sendable (InterceptorContext) async throws -> Void) {
+    public init(_ body: @escaping @Sendable (InterceptorChain.Context) async throws -> Void) {
         self.body = body
     }
 
     /// Calls the closure.
     ///
     /// - Throws: Any error that the closure throws.
-    public func check(_ context: InterceptorContext) async throws {
+    public func check(_ context: InterceptorChain.Context) async throws {
         try await body(context)
     }
 }

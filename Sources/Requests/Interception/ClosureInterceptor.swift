@@ -19,14 +19,16 @@ import Foundation
 /// ```
 public struct ClosureInterceptor: Interceptor {
     /// Changes a request before it is sent.
-    public typealias Adapt = @Sendable (inout HTTPRequest, InterceptorContext) async throws -> Void
+    public typealias Adapt = @Sendable (inout HTTPRequest, InterceptorChain.Context) async throws -> Void
     /// Sends a request on, and returns the answer.
     public typealias Intercept =
-        @Sendable (HTTPRequest, InterceptorContext, InterceptorChain) async throws -> HTTPResponse<ResponseContent>
+        @Sendable (HTTPRequest, InterceptorChain.Context, InterceptorChain) async throws -> HTTPResponse<
+            ResponseContent
+        >
     /// Changes a response before it is judged.
-    public typealias Transform = @Sendable (inout HTTPResponse<Data>, InterceptorContext) throws -> Void
+    public typealias Transform = @Sendable (inout HTTPResponse<Data>, InterceptorChain.Context) throws -> Void
     /// Decides about a failure.
-    public typealias Retry = @Sendable (RequestError, InterceptorContext) async -> RetryDecision
+    public typealias Retry = @Sendable (RequestError, InterceptorChain.Context) async -> RetryPolicy.Decision
 
     private let adaptation: Adapt?
     private let interception: Intercept?
@@ -49,7 +51,7 @@ public struct ClosureInterceptor: Interceptor {
     /// Calls the closure to change the request.
     ///
     /// - Throws: Any error that the closure throws.
-    public func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+    public func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
         guard let adaptation else { return context.reachDefault() }
         try await adaptation(&request, context)
     }
@@ -59,7 +61,7 @@ public struct ClosureInterceptor: Interceptor {
     /// - Throws: Any error that the closure throws.
     public func intercept(
         _ request: HTTPRequest,
-        context: InterceptorContext,
+        context: InterceptorChain.Context,
         next: InterceptorChain
     ) async throws -> HTTPResponse<ResponseContent> {
         guard let interception else {
@@ -72,12 +74,12 @@ public struct ClosureInterceptor: Interceptor {
     /// Calls the closure to change the response.
     ///
     /// - Throws: Any error that the closure throws.
-    public func transform(_ response: inout HTTPResponse<Data>, context: InterceptorContext) throws {
+    public func transform(_ response: inout HTTPResponse<Data>, context: InterceptorChain.Context) throws {
         try transformation?(&response, context)
     }
 
     /// Calls the closure to decide.
-    public func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
+    public func retry(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
         await decision?(error, context) ?? .pass
     }
 }
@@ -113,7 +115,7 @@ extension Interceptor where Self == ClosureInterceptor {
     ///
     /// The closure's retries aren't limited; the error's transfers show how many there were.
     public static func retrying(
-        _ decide: @escaping @Sendable (RequestError) async -> RetryDecision
+        _ decide: @escaping @Sendable (RequestError) async -> RetryPolicy.Decision
     ) -> ClosureInterceptor {
         ClosureInterceptor(retry: { error, _ in await decide(error) })
     }

@@ -42,7 +42,7 @@ extension HTTPRequest {
     ///
     /// - Throws: ``RequestError`` of code `encoding` if the body can't be encoded, of code `unsupported` if this
     ///   process can't compress.
-    fileprivate mutating func compressBody(from minimumSize: Int, _ context: InterceptorContext) throws {
+    fileprivate mutating func compressBody(from minimumSize: Int, _ context: InterceptorChain.Context) throws {
         guard !body.isEmpty, !headers.contains(.contentEncoding), !headers.contains(.contentRange) else { return }
         do { body = try body.resolved(using: context.makeEncoder) } catch {
             throw RequestError(encoding: error)

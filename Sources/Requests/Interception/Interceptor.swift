@@ -8,7 +8,7 @@ import Foundation
 /// ```swift
 /// struct Signature: Interceptor {
 ///     let key: SigningKey
-///     func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+///     func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
 ///         request.headers["X-Signature"] = try key.signature(of: request)
 ///     }
 /// }
@@ -25,7 +25,7 @@ public protocol Interceptor: Sendable {
     /// and of earlier interceptors, unless they were changed. Those of the request itself stay.
     ///
     /// - Throws: An error that keeps the request from being sent. It becomes the failure of the operation.
-    func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws
+    func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws
 
     /// Sends a request on, and returns the answer; by default it only does that.
     ///
@@ -34,7 +34,7 @@ public protocol Interceptor: Sendable {
     ///
     /// ```swift
     /// func intercept(
-    ///     _ request: HTTPRequest, context: InterceptorContext, next: InterceptorChain
+    ///     _ request: HTTPRequest, context: InterceptorChain.Context, next: InterceptorChain
     /// ) async throws -> HTTPResponse<ResponseContent> {
     ///     if let known = table[request.url] { return known }
     ///     return try await next(request)
@@ -52,7 +52,7 @@ public protocol Interceptor: Sendable {
     ///   error is the failure of the operation.
     func intercept(
         _ request: HTTPRequest,
-        context: InterceptorContext,
+        context: InterceptorChain.Context,
         next: InterceptorChain
     ) async throws -> HTTPResponse<ResponseContent>
 
@@ -62,30 +62,32 @@ public protocol Interceptor: Sendable {
     /// called for the content of a download or a stream, which isn't in memory.
     ///
     /// - Throws: The failure of the request.
-    func transform(_ response: inout HTTPResponse<Data>, context: InterceptorContext) throws
+    func transform(_ response: inout HTTPResponse<Data>, context: InterceptorChain.Context) throws
 
     /// Decides about a failure; by default it leaves the decision to the next interceptor.
     ///
     /// Called for failed transfers and for unacceptable responses; not for requests that can't be built, for redirects
     /// that can't be followed, for cancellation, or for content that can't be decoded. The first decision that isn't
-    /// ``RetryDecision/pass`` counts; if all pass, the ``RetryPolicy`` of the request or the environment decides.
+    /// ``RetryPolicy/Decision/pass`` counts; if all pass, the ``RetryPolicy`` of the request or the environment decides.
     ///
-    /// The decision concerns the request that would be sent again, ``InterceptorContext/request``, whatever redirects
+    /// The decision concerns the request that would be sent again, ``InterceptorChain/Context/request``, whatever redirects
     /// it went through; the error's request is the one that was sent last. If its body can't be sent again, there is no
     /// retry: the failure stays, with an error of code `bodyNotReplayable` as its underlying error.
     ///
-    /// An interceptor's retries aren't limited: check ``InterceptorContext/attempt``, or give the operation a deadline.
-    func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision
+    /// An interceptor's retries aren't limited: check ``InterceptorChain/Context/attempt``, or give the operation a deadline.
+    func retry(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision
 }
 
 extension Interceptor {
     /// Leaves the request unchanged.
-    public func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws { context.reachDefault() }
+    public func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
+        context.reachDefault()
+    }
 
     /// Sends the request on.
     public func intercept(
         _ request: HTTPRequest,
-        context: InterceptorContext,
+        context: InterceptorChain.Context,
         next: InterceptorChain
     ) async throws -> HTTPResponse<ResponseContent> {
         context.reachDefault()
@@ -93,10 +95,10 @@ extension Interceptor {
     }
 
     /// Leaves the response unchanged.
-    public func transform(_ response: inout HTTPResponse<Data>, context: InterceptorContext) throws {}
+    public func transform(_ response: inout HTTPResponse<Data>, context: InterceptorChain.Context) throws {}
 
     /// Leaves the decision to the next interceptor, and finally to the retry policy.
-    public func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision { .pass }
+    public func retry(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision { .pass }
 }
 
 /// An interceptor with its position among all, which identifies it if it is a value.
@@ -108,7 +110,7 @@ struct PlacedInterceptor: Sendable {
 /// An interceptor that answers a rejection with another credential.
 protocol ChallengeAnswering: Interceptor {
     /// Decides about a request that was rejected, at the hop that met the rejection.
-    func answer(_ error: RequestError, context: InterceptorContext) async -> RetryDecision
+    func answer(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision
 }
 
 /// An interceptor that answers challenges at the address where they occur, which redirects may have led to.
@@ -124,7 +126,7 @@ protocol HopAuthenticating: Interceptor {
     /// - Throws: Any error that `send` throws.
     func authenticate(
         _ request: HTTPRequest,
-        context: InterceptorContext,
+        context: InterceptorChain.Context,
         proxy: () -> ProxyRoute?,
         send: (HTTPRequest, TransferRecord.Cause?) async throws -> RawResponse
     ) async throws -> RawResponse

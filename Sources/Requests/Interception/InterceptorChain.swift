@@ -77,7 +77,7 @@ public struct InterceptorChain: Sendable {
         return (interceptors[Int(passed)], rest)
     }
 
-    private var context: InterceptorContext { InterceptorContext(run, attempt: Int(attempt)) }
+    private var context: InterceptorChain.Context { InterceptorChain.Context(run, attempt: Int(attempt)) }
 
     /// Returns the same chain, for requests with another cause.
     func because(_ cause: TransferRecord.Cause) -> InterceptorChain {
@@ -107,7 +107,7 @@ private struct LastInterceptor: Interceptor {
 
     func intercept(
         _ request: HTTPRequest,
-        context: InterceptorContext,
+        context: InterceptorChain.Context,
         next: InterceptorChain
     ) async throws -> RawResponse {
         let response = try await send(request)

@@ -19,13 +19,13 @@ public protocol RequestCondition: Sendable {
     /// - Throws: The reason why it doesn't hold; then nothing is sent. It becomes the underlying error of a failure of
     ///   code `conditionFailed`. A ``RequestError`` that the condition makes itself, such as `offline`, is the failure;
     ///   the failure of a request that it sends isn't.
-    func check(_ context: InterceptorContext) async throws
+    func check(_ context: InterceptorChain.Context) async throws
 }
 
 extension RequestCondition where Self == ClosureCondition {
     /// Holds if a closure doesn't throw.
     public static func condition(
-        _ body: @escaping @Sendable (InterceptorContext) async throws -> Void
+        _ body: @escaping @Sendable (InterceptorChain.Context) async throws -> Void
     ) -> ClosureCondition {
         ClosureCondition(body)
     }

@@ -13,14 +13,14 @@ struct ScopedInterceptor<Base: Interceptor>: Interceptor {
         self.includes = includes
     }
 
-    func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+    func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
         guard includes(request) else { return }
         try await base.adapt(&request, context: context)
     }
 
     func intercept(
         _ request: HTTPRequest,
-        context: InterceptorContext,
+        context: InterceptorChain.Context,
         next: InterceptorChain
     ) async throws -> RawResponse {
         guard includes(request) else { return try await next(request) }
@@ -28,13 +28,13 @@ struct ScopedInterceptor<Base: Interceptor>: Interceptor {
     }
 
     // Redirects followed: the request is the one that was answered.
-    func transform(_ response: inout HTTPResponse<Data>, context: InterceptorContext) throws {
+    func transform(_ response: inout HTTPResponse<Data>, context: InterceptorChain.Context) throws {
         guard let request = context.request, includes(request) else { return }
         try base.transform(&response, context: context)
     }
 
     // The request as it was before redirects decides.
-    func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
+    func retry(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
         guard let sent = error.originalRequest, includes(sent) else { return .pass }
         return await base.retry(error, context: context)
     }
@@ -60,7 +60,7 @@ extension ScopedInterceptor: InterceptorWrapper {
 // away.
 
 extension ScopedInterceptor: ChallengeAnswering where Base: ChallengeAnswering {
-    func answer(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
+    func answer(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
         guard let sent = error.originalRequest, includes(sent) else { return .pass }
         return await base.answer(error, context: context)
     }
@@ -69,7 +69,7 @@ extension ScopedInterceptor: ChallengeAnswering where Base: ChallengeAnswering {
 extension ScopedInterceptor: HopAuthenticating where Base: HopAuthenticating {
     func authenticate(
         _ request: HTTPRequest,
-        context: InterceptorContext,
+        context: InterceptorChain.Context,
         proxy: () -> ProxyRoute?,
         send: (HTTPRequest, TransferRecord.Cause?) async throws -> RawResponse
     ) async throws -> RawResponse {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 
 import Dispatch
-import Foundation
 
 /// Waits until there is a place among the transfers to the origin, and keeps it until the transfer has ended.
 struct HostLimitInterceptor: Interceptor {
@@ -10,7 +9,7 @@ struct HostLimitInterceptor: Interceptor {
 
     func intercept(
         _ request: HTTPRequest,
-        context: InterceptorContext,
+        context: InterceptorChain.Context,
         next: InterceptorChain
     ) async throws -> RawResponse {
         let origin = Origin(request.url)

@@ -1,8 +1,6 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 /// Waits until a rate limit lets the request go.
 struct RateLimitInterceptor: Interceptor {
     let limiter: RateLimiter
@@ -10,7 +8,7 @@ struct RateLimitInterceptor: Interceptor {
 
     func intercept(
         _ request: HTTPRequest,
-        context: InterceptorContext,
+        context: InterceptorChain.Context,
         next: InterceptorChain
     ) async throws -> RawResponse {
         let run = context.run

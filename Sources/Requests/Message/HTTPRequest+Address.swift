@@ -43,13 +43,13 @@ extension HTTPRequest {
     /// - Parameters:
     ///   - method: The method.
     ///   - path: The path, which is appended to the base URL of the service that runs the request, or an absolute
-    ///     address. ``RequestPath`` describes how values in it are escaped.
+    ///     address. ``HTTPRequest/Path`` describes how values in it are escaped.
     ///   - segments: Segments behind the path. Each value is one segment, whatever it contains.
     ///   - query: Query parameters, appended to those of the path.
     ///   - body: The content.
     public init(
         method: HTTPMethod = .get,
-        _ path: RequestPath,
+        _ path: HTTPRequest.Path,
         _ segments: any Query.ValueConvertible...,
         query: Query = [],
         body: HTTPBody = .none
@@ -62,7 +62,7 @@ extension HTTPRequest {
     @_disfavoredOverload
     public init(
         method: HTTPMethod = .get,
-        _ path: some RequestPath.Convertible,
+        _ path: some HTTPRequest.Path.Convertible,
         _ segments: any Query.ValueConvertible...,
         query: Query = [],
         body: HTTPBody = .none
@@ -116,7 +116,7 @@ extension HTTPRequest {
     ///
     /// - Parameters:
     ///   - path: The path as it is written, with its slashes, and a query if it has one; escaped if necessary. It can't
-    ///     lead to another host. For values, use a ``RequestPath``.
+    ///     lead to another host. For values, use a ``HTTPRequest/Path``.
     ///   - baseURL: The URL to append the path to; its own path and query are kept.
     ///   - method: The method.
     public init(path: String, relativeTo baseURL: URL, method: HTTPMethod = .get) {
@@ -135,12 +135,12 @@ extension HTTPRequest {
     ///
     /// A path that leaves the base URL with `..`, or that names a host, is an error when the request is built. To set a
     /// host, set ``url``. Setting the path doesn't repair an address that a setter has refused before.
-    public var path: RequestPath {
-        get { RequestPath(fields.address.url.path(percentEncoded: true)) }
+    public var path: HTTPRequest.Path {
+        get { HTTPRequest.Path(fields.address.url.path(percentEncoded: true)) }
         set { setPath(newValue) }
     }
 
-    private mutating func setPath(_ path: RequestPath) {
+    private mutating func setPath(_ path: HTTPRequest.Path) {
         if case .invalid = fields.address { return }
         if let failure = path.failure { return fields.address = .invalid(failure) }
         guard AddressParts(path.text) == nil else {

@@ -30,7 +30,7 @@ public final class ActivityMonitor: EventMonitor {
     public var count: Int { state.withLock { $0.operations.count } }
 
     /// Counts the operation from its creation to its end.
-    public func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {
+    public func eventOccurred(_ event: OperationEvent, of operation: OperationEvent.Info) {
         switch event {
         case .operationCreated: state.withLock { _ = $0.operations.insert(operation.id) }
         case .operationEnded: state.withLock { _ = $0.operations.remove(operation.id) }

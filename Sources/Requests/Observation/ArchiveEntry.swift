@@ -9,7 +9,7 @@ package struct ArchiveEntry: Sendable {
     package var method: HTTPMethod
     package var url: String
     package var requestHeaders: HTTPHeaders
-    package var metrics: Metrics
+    package var metrics: TransferRecord.Metrics
     /// The content of the request; `nil` if it wasn't recorded.
     package var requestBody: Data?
     /// The byte count of the request's content; `nil` if it isn't known.
@@ -25,7 +25,8 @@ package struct ArchiveEntry: Sendable {
     package var extras: [String: JSONValue] = [:]
 
     /// Makes an entry without content.
-    package init(started: Date, method: HTTPMethod, url: String, headers: HTTPHeaders, metrics: Metrics) {
+    package init(started: Date, method: HTTPMethod, url: String, headers: HTTPHeaders, metrics: TransferRecord.Metrics)
+    {
         self.started = started
         self.method = method
         self.url = url

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 
 import Dispatch
-import Foundation
 
 /// A monitor that is a closure, called for every event.
 ///
@@ -12,15 +11,15 @@ import Foundation
 /// })
 /// ```
 public struct ClosureMonitor: EventMonitor {
-    private let receive: @Sendable (OperationEvent, OperationInfo) -> Void
+    private let receive: @Sendable (OperationEvent, OperationEvent.Info) -> Void
 
     /// Makes a monitor; the closure is called as the method of ``EventMonitor`` is.
-    public init(_ receive: @escaping @Sendable (OperationEvent, OperationInfo) -> Void) {
+    public init(_ receive: @escaping @Sendable (OperationEvent, OperationEvent.Info) -> Void) {
         self.receive = receive
     }
 
     /// Calls the closure.
-    public func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {
+    public func eventOccurred(_ event: OperationEvent, of operation: OperationEvent.Info) {
         receive(event, operation)
     }
 }

@@ -10,7 +10,7 @@ extension ConsoleMonitor {
     private static let mostRead = 64 * 1024
 
     /// Returns the lines of an event; each names its operation, since events of others come in between.
-    func lines(of event: OperationEvent, of operation: OperationInfo) -> [String] {
+    func lines(of event: OperationEvent, of operation: OperationEvent.Info) -> [String] {
         let id = "#\(operation.id)"
         return switch event {
         case .operationCreated: ["\(operation) made"]

@@ -22,7 +22,7 @@ import Foundation
 /// #7 succeeded
 /// ```
 ///
-/// The number is ``OperationInfo/id``, followed by a point and the number of the transfer. Values whose names mark them
+/// The number is ``OperationEvent/Info/id``, followed by a point and the number of the transfer. Values whose names mark them
 /// as secrets are redacted: the article *Observing requests* has the rule. Strings from a server or a user are shown in
 /// one line, with control characters escaped, so that they can't forge a line or control a terminal.
 public struct ConsoleMonitor: EventMonitor {
@@ -68,7 +68,7 @@ public struct ConsoleMonitor: EventMonitor {
     }
 
     /// Prints the event.
-    public func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {
+    public func eventOccurred(_ event: OperationEvent, of operation: OperationEvent.Info) {
         let time = now.map { $0().timestamp + " " } ?? ""
         for line in lines(of: event, of: operation) { write(time + line) }
     }

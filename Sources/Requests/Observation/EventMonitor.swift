@@ -14,7 +14,7 @@ import Foundation
 /// struct FailureCounter: EventMonitor {
 ///     let counter: Counter
 ///
-///     func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {
+///     func eventOccurred(_ event: OperationEvent, of operation: OperationEvent.Info) {
 ///         if case .operationEnded(.failure(let error)) = event { counter.increment(label: error.shortDescription) }
 ///     }
 /// }
@@ -57,13 +57,13 @@ import Foundation
 /// Whatever it shows or sends elsewhere, it has to redact, as the ready-made ones do.
 public protocol EventMonitor: Sendable {
     /// Receives an event.
-    func eventOccurred(_ event: OperationEvent, of operation: OperationInfo)
+    func eventOccurred(_ event: OperationEvent, of operation: OperationEvent.Info)
 }
 
 extension EventMonitor where Self == ClosureMonitor {
     /// A monitor that is a closure, called for every event.
     public static func events(
-        _ receive: @escaping @Sendable (OperationEvent, OperationInfo) -> Void
+        _ receive: @escaping @Sendable (OperationEvent, OperationEvent.Info) -> Void
     ) -> ClosureMonitor {
         ClosureMonitor(receive)
     }
@@ -76,7 +76,7 @@ extension EventMonitor where Self == ClosureMonitor {
     /// - Returns: The monitor.
     public static func events(
         on queue: MainQueue,
-        _ receive: @escaping @MainActor (OperationEvent, OperationInfo) -> Void
+        _ receive: @escaping @MainActor (OperationEvent, OperationEvent.Info) -> Void
     ) -> ClosureMonitor {
         ClosureMonitor(queue.isolating(receive)).delivering(on: .main)
     }
@@ -97,7 +97,7 @@ extension EventMonitor {
 extension EventMonitor where Self == ClosureMonitor {
     /// Posts a notification when an operation starts and when it ends, for code that has no other way to observe it.
     ///
-    /// The object of a notification is the ``OperationInfo``; the end has its ``OperationEvent/Outcome`` in `userInfo`,
+    /// The object of a notification is the ``OperationEvent/Info``; the end has its ``OperationEvent/Outcome`` in `userInfo`,
     /// with the key ``OperationEvent/Outcome/userInfoKey``. Notifications are posted on the threads of the pipeline:
     /// observe them on a queue of yours. An operation that never starts posts its end alone.
     ///
@@ -123,9 +123,9 @@ extension OperationEvent.Outcome {
 }
 
 extension Notification.Name {
-    /// An operation started; the object is its ``OperationInfo``.
+    /// An operation started; the object is its ``OperationEvent/Info``.
     public static let requestOperationStarted = Notification.Name("Requests.operationStarted")
-    /// An operation ended; the object is its ``OperationInfo``.
+    /// An operation ended; the object is its ``OperationEvent/Info``.
     public static let requestOperationEnded = Notification.Name("Requests.operationEnded")
 }
 

@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-extension Metrics {
+extension TransferRecord.Metrics {
     /// The phases of the transfer as bars, one below the other, with their durations.
     ///
     /// ```
@@ -41,7 +41,7 @@ extension Metrics {
 
 // MARK: - Bars
 
-extension Metrics {
+extension TransferRecord.Metrics {
     typealias Period = (phase: Phase?, range: Range<Duration>)
 
     /// The known phases, each from the end of the one before, which has no gap and no overlap; the phase is `nil` for

@@ -8,7 +8,7 @@ public enum OperationEvent: Sendable {
     /// The queue has started the operation.
     case operationStarted
     /// The operation waits for the result of this one, which does the work for all that share it.
-    case operationJoined(OperationInfo)
+    case operationJoined(OperationEvent.Info)
     /// A request is about to be passed to the transport; it isn't if the operation is cancelled before the monitor
     /// returns.
     case transferStarted(OperationEvent.Transfer)

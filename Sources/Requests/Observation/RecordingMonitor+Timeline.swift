@@ -28,7 +28,7 @@ extension RecordingMonitor {
         /// One request that was passed to the transport.
         public struct Transfer: Sendable {
             /// The operation that sent it.
-            public internal(set) var operation: OperationInfo
+            public internal(set) var operation: OperationEvent.Info
             /// The number of the transfer in the operation, from 1.
             public let number: Int
             /// The byte count of the request's content, if it was known.
@@ -41,9 +41,9 @@ extension RecordingMonitor {
             public internal(set) var record: TransferRecord
 
             /// What was measured, limited to the observed period; for a transfer that isn't over, only its duration.
-            func metrics(until now: Duration) -> Metrics {
+            func metrics(until now: Duration) -> TransferRecord.Metrics {
                 let seen = max(.zero, (end ?? now) - start)
-                var metrics = (end == nil ? nil : record.metrics) ?? Metrics()
+                var metrics = (end == nil ? nil : record.metrics) ?? TransferRecord.Metrics()
                 metrics.end = min(max(.zero, metrics.end ?? seen), seen)
                 return metrics
             }
@@ -66,7 +66,7 @@ extension RecordingMonitor.Timeline {
     /// Below a request to another origin, a line has the names of the fields that stayed behind:
     /// ``TransferRecord/withheldHeaders``.
     ///
-    /// `#1.2` is the second transfer of the operation whose ``OperationInfo/id`` is 1. All bars have the same
+    /// `#1.2` is the second transfer of the operation whose ``OperationEvent/Info/id`` is 1. All bars have the same
     /// scale, from the first beginning to the last end; the last line is a legend. Bars of unfinished transfers reach
     /// to the end.
     ///
@@ -82,7 +82,7 @@ extension RecordingMonitor.Timeline {
         let title = "\(count)\(forgotten > 0 ? ", \(forgotten) forgotten" : ""), from \(date(at: begin).timestamp)"
         let rows = transfers.flatMap { transfer in
             let metrics = transfer.metrics(until: end)
-            let bar = Metrics.bar(
+            let bar = TransferRecord.Metrics.bar(
                 of: metrics.periods.filter { !$0.range.isEmpty },
                 from: transfer.start,
                 in: span,
@@ -94,7 +94,7 @@ extension RecordingMonitor.Timeline {
             let note = transfer.record.request.withheldText.map { "     \($0)".shortened(to: width - 1) }
             return [line, note].compactMap(\.self)
         }
-        return ([title] + rows + [Metrics.legend]).joined(separator: "\n")
+        return ([title] + rows + [TransferRecord.Metrics.legend]).joined(separator: "\n")
     }
 
     func date(at time: Duration) -> Date { start.addingTimeInterval(time / .seconds(1)) }

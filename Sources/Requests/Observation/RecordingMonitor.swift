@@ -36,7 +36,7 @@ public final class RecordingMonitor: EventMonitor {
 
         mutating func change(
             _ transfer: OperationEvent.Transfer,
-            of operation: OperationInfo,
+            of operation: OperationEvent.Info,
             _ change: (inout RecordingMonitor.Timeline.Transfer) -> Void
         ) {
             let index = transfers.lastIndex { $0.operation == operation && $0.number == transfer.number }
@@ -81,7 +81,7 @@ public final class RecordingMonitor: EventMonitor {
     }
 
     /// Records the event.
-    public func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {
+    public func eventOccurred(_ event: OperationEvent, of operation: OperationEvent.Info) {
         let date = now()
         switch event {
         case .transferStarted(let transfer):
@@ -106,7 +106,7 @@ public final class RecordingMonitor: EventMonitor {
 }
 
 extension RecordingMonitor.Timeline.Transfer {
-    fileprivate init(_ transfer: OperationEvent.Transfer, of operation: OperationInfo, at time: Duration) {
+    fileprivate init(_ transfer: OperationEvent.Transfer, of operation: OperationEvent.Info, at time: Duration) {
         var request = transfer.request
         contentLength = request.body.length
         request.body = .none
@@ -117,7 +117,7 @@ extension RecordingMonitor.Timeline.Transfer {
         record = TransferRecord(cause: transfer.cause, request: request)
     }
 
-    fileprivate mutating func end(with record: TransferRecord, of operation: OperationInfo, at time: Duration) {
+    fileprivate mutating func end(with record: TransferRecord, of operation: OperationEvent.Info, at time: Duration) {
         self.operation = operation
         end = time
         self.record.response = record.response ?? self.record.response

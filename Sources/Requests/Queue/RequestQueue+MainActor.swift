@@ -94,7 +94,7 @@ extension RequestQueue {
         session: (any HTTPTransport)? = nil,
         completionQueue: MainQueue,
         priority: Operation.QueuePriority? = nil,
-        exclusive categories: Set<ExclusiveCategory> = [],
+        exclusive categories: Set<RequestOptions.ExclusiveCategory> = [],
         mapError: @escaping @Sendable (any Error) -> R.Failure,
         make: @escaping @Sendable (repeat (each Input).Value) throws -> R,
         completion: @escaping @MainActor (Result<R.Success, R.Failure>) -> Void
@@ -114,7 +114,7 @@ extension RequestQueue {
         session: (any HTTPTransport)? = nil,
         completionQueue: MainQueue,
         priority: Operation.QueuePriority? = nil,
-        exclusive categories: Set<ExclusiveCategory> = [],
+        exclusive categories: Set<RequestOptions.ExclusiveCategory> = [],
         make: @escaping @Sendable (repeat (each Input).Value) throws -> R,
         completion: @escaping @MainActor (Result<R.Success, R.Failure>) -> Void
     ) -> R.OperationType where R.Failure == any Error {
@@ -133,7 +133,7 @@ extension RequestQueue {
         session: (any HTTPTransport)? = nil,
         completionQueue: MainQueue,
         priority: Operation.QueuePriority? = nil,
-        exclusive categories: Set<ExclusiveCategory> = [],
+        exclusive categories: Set<RequestOptions.ExclusiveCategory> = [],
         make: @escaping @Sendable (repeat (each Input).Value) throws -> R,
         completion: @escaping @MainActor (Result<R.Success, R.Failure>) -> Void
     ) -> R.OperationType where R.Failure == RequestError {
@@ -158,7 +158,7 @@ extension RequestQueue {
         priority: Operation.QueuePriority? = nil,
         coalescing: Bool = false,
         failingFast: Bool = false,
-        exclusive categories: Set<ExclusiveCategory> = [],
+        exclusive categories: Set<RequestOptions.ExclusiveCategory> = [],
         completion: @escaping @MainActor (RequestGroup<R>.Results) -> Void
     ) -> RequestGroup<R> {
         let group = RequestGroup<R>(on: self, failingFast, behind: dependencies, categories, priority)
@@ -180,7 +180,7 @@ extension RequestQueue {
         priority: Operation.QueuePriority? = nil,
         coalescing: Bool = false,
         failingFast: Bool = false,
-        exclusive categories: Set<ExclusiveCategory> = [],
+        exclusive categories: Set<RequestOptions.ExclusiveCategory> = [],
         make: @escaping @Sendable (repeat (each Input).Value) throws -> [R],
         completion: @escaping @MainActor (Result<[R.Success], any Error>) -> Void
     ) -> RequestGroup<R> {
@@ -218,7 +218,7 @@ extension RequestQueue {
     public func addOperationGroup<each Input: RequestDependency, Success: Sendable>(
         after operations: repeat each Input,
         failingFast: Bool = false,
-        exclusive categories: Set<ExclusiveCategory> = [],
+        exclusive categories: Set<RequestOptions.ExclusiveCategory> = [],
         completionQueue: MainQueue,
         priority: Operation.QueuePriority? = nil,
         body: @escaping @Sendable (any RequestQueue, repeat (each Input).Value) async throws -> Success,

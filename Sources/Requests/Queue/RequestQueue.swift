@@ -30,7 +30,7 @@ public protocol RequestQueue: AnyObject, Sendable {
     var operations: [Operation] { get }
     /// The queue of completions that name none; `nil`, the default, is the global queue of utility quality.
     var underlyingQueue: UnderlyingQueue { get }
-    /// The transport of requests that name none; by default ``DefaultTransport``.
+    /// The transport of requests that name none; by default ``HTTPClient/defaultTransport``.
     ///
     /// A property of a type that isn't a transport doesn't compile.
     var transport: QueueTransport { get }
@@ -252,7 +252,7 @@ extension RequestQueue {
     func enqueue<Added: Operation>(
         _ operation: Added,
         behind dependencies: [Operation] = [],
-        exclusive categories: Set<ExclusiveCategory> = [],
+        exclusive categories: Set<RequestOptions.ExclusiveCategory> = [],
         _ priority: Operation.QueuePriority?
     ) -> Added {
         for dependency in dependencies { operation.addDependency(dependency) }
@@ -269,7 +269,7 @@ extension RequestQueue {
     /// - Parameters:
     ///   - operation: The operation; on no queue yet.
     ///   - categories: The categories in which it must be the only one that runs, besides those of its request.
-    func admit(_ operation: Operation, exclusive categories: Set<ExclusiveCategory> = []) {
+    func admit(_ operation: Operation, exclusive categories: Set<RequestOptions.ExclusiveCategory> = []) {
         enqueue(operation, in: categories)
         pass(operation)
         operation.remindQueue()
@@ -301,7 +301,7 @@ extension OperationQueue: AdmittingQueue {
 
 extension RequestQueue {
     /// Makes an exclusive operation wait for its categories, after the groups that it is added to.
-    private func enqueue(_ operation: Operation, in categories: Set<ExclusiveCategory>) {
+    private func enqueue(_ operation: Operation, in categories: Set<RequestOptions.ExclusiveCategory>) {
         var categories = categories
         if let request = operation as? AnyRequestOperation {
             let own = request.configuration.options.exclusivity
@@ -330,7 +330,7 @@ extension RequestQueue {
     /// - Parameters:
     ///   - operation: The operation to run; on no queue yet.
     ///   - categories: The categories in which it must be the only one that runs.
-    public func addOperation(_ operation: Operation, exclusive categories: Set<ExclusiveCategory>) {
+    public func addOperation(_ operation: Operation, exclusive categories: Set<RequestOptions.ExclusiveCategory>) {
         admit(operation, exclusive: categories)
     }
 }

@@ -9,7 +9,7 @@ struct RedirectInterceptor: Interceptor {
 
     func intercept(
         _ request: HTTPRequest,
-        context: InterceptorContext,
+        context: InterceptorChain.Context,
         next: InterceptorChain
     ) async throws -> RawResponse {
         let answer = try await next(request)

@@ -1,8 +1,6 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 /// The completion handler of a request, as a value that comes once.
 ///
 /// Only the handler holds it. A handler that was released without a call would otherwise leave an operation that never

@@ -81,14 +81,14 @@ extension TypedRequest where Tag: HTTPMethod.Tag {
     /// Get<[Post]>("users", id, "posts")
     /// ```
     ///
-    /// No value can change the structure of the path; ``RequestPath`` has the rules for those in it.
+    /// No value can change the structure of the path; ``HTTPRequest/Path`` has the rules for those in it.
     ///
     /// - Parameters:
     ///   - path: The path; by default that of the base URL itself.
     ///   - segments: Segments behind the path, each of which is one segment, whatever it holds.
     ///   - decoder: Makes the value of the response.
     public init(
-        _ path: RequestPath = "",
+        _ path: HTTPRequest.Path = "",
         _ segments: any Query.ValueConvertible...,
         decoding decoder: ResponseDecoder<Success>
     ) {
@@ -105,7 +105,7 @@ extension TypedRequest where Tag: HTTPMethod.Tag {
     /// but the client's credentials and query parameters only at the origin of the base URL.
     @_disfavoredOverload
     public init(
-        _ path: some RequestPath.Convertible,
+        _ path: some HTTPRequest.Path.Convertible,
         _ segments: any Query.ValueConvertible...,
         decoding decoder: ResponseDecoder<Success>
     ) {
@@ -113,7 +113,7 @@ extension TypedRequest where Tag: HTTPMethod.Tag {
     }
 
     fileprivate init(
-        _ path: some RequestPath.Convertible,
+        _ path: some HTTPRequest.Path.Convertible,
         _ segments: [any Query.ValueConvertible],
         _ decoder: ResponseDecoder<Success>
     ) {
@@ -126,72 +126,72 @@ extension TypedRequest where Tag: HTTPMethod.Tag {
 
 extension TypedRequest where Tag: HTTPMethod.Tag, Success: Decodable {
     /// Makes a request whose answer is JSON; see `init(_:_:decoding:)`.
-    public init(_ path: RequestPath = "", _ segments: any Query.ValueConvertible...) {
+    public init(_ path: HTTPRequest.Path = "", _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .json)
     }
     /// Makes a request whose answer is JSON; see `init(_:_:decoding:)`.
     @_disfavoredOverload
-    public init(_ path: some RequestPath.Convertible, _ segments: any Query.ValueConvertible...) {
+    public init(_ path: some HTTPRequest.Path.Convertible, _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .json)
     }
 }
 
 extension TypedRequest where Tag: HTTPMethod.Tag, Success == String {
     /// Makes a request whose answer is text; see `init(_:_:decoding:)`.
-    public init(_ path: RequestPath = "", _ segments: any Query.ValueConvertible...) {
+    public init(_ path: HTTPRequest.Path = "", _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .text)
     }
     /// Makes a request whose answer is text; see `init(_:_:decoding:)`.
     @_disfavoredOverload
-    public init(_ path: some RequestPath.Convertible, _ segments: any Query.ValueConvertible...) {
+    public init(_ path: some HTTPRequest.Path.Convertible, _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .text)
     }
 }
 
 extension TypedRequest where Tag: HTTPMethod.Tag, Success == Data {
     /// Makes a request whose answer is left as it is; see `init(_:_:decoding:)`.
-    public init(_ path: RequestPath = "", _ segments: any Query.ValueConvertible...) {
+    public init(_ path: HTTPRequest.Path = "", _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .data)
     }
     /// Makes a request whose answer is left as it is; see `init(_:_:decoding:)`.
     @_disfavoredOverload
-    public init(_ path: some RequestPath.Convertible, _ segments: any Query.ValueConvertible...) {
+    public init(_ path: some HTTPRequest.Path.Convertible, _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .data)
     }
 }
 
 extension TypedRequest where Tag: HTTPMethod.Tag, Success == Void {
     /// Makes a request whose answer has no content that matters; see `init(_:_:decoding:)`.
-    public init(_ path: RequestPath = "", _ segments: any Query.ValueConvertible...) {
+    public init(_ path: HTTPRequest.Path = "", _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .none)
     }
     /// Makes a request whose answer has no content that matters; see `init(_:_:decoding:)`.
     @_disfavoredOverload
-    public init(_ path: some RequestPath.Convertible, _ segments: any Query.ValueConvertible...) {
+    public init(_ path: some HTTPRequest.Path.Convertible, _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .none)
     }
 }
 
 extension TypedRequest where Tag: HTTPMethod.Tag, Success: HTTPDecodableResponse {
     /// Makes a request whose answer decodes itself; see `init(_:_:decoding:)`.
-    public init(_ path: RequestPath = "", _ segments: any Query.ValueConvertible...) {
+    public init(_ path: HTTPRequest.Path = "", _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .custom)
     }
     /// Makes a request whose answer decodes itself; see `init(_:_:decoding:)`.
     @_disfavoredOverload
-    public init(_ path: some RequestPath.Convertible, _ segments: any Query.ValueConvertible...) {
+    public init(_ path: some HTTPRequest.Path.Convertible, _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .custom)
     }
 }
 
 extension TypedRequest where Tag: HTTPMethod.Tag, Success: Decodable & HTTPDecodableResponse {
     /// Makes a request whose answer decodes itself; see `init(_:_:decoding:)`.
-    public init(_ path: RequestPath = "", _ segments: any Query.ValueConvertible...) {
+    public init(_ path: HTTPRequest.Path = "", _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .custom)
     }
     /// Makes a request whose answer decodes itself; see `init(_:_:decoding:)`.
     @_disfavoredOverload
-    public init(_ path: some RequestPath.Convertible, _ segments: any Query.ValueConvertible...) {
+    public init(_ path: some HTTPRequest.Path.Convertible, _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .custom)
     }
 }

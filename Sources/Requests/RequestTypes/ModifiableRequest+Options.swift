@@ -67,7 +67,7 @@ extension ModifiableRequest {
     public func caching(_ policy: ResponseCache.Policy) -> Self { options { $0.caching = policy } }
 
     /// Returns a copy that runs only while no other operation of these categories runs, on any queue.
-    public func exclusive(_ categories: ExclusiveCategory...) -> Self {
+    public func exclusive(_ categories: RequestOptions.ExclusiveCategory...) -> Self {
         options { $0.exclusivity.formUnion(categories) }
     }
 

@@ -1,8 +1,6 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 /// The handling of the operations that queues create.
 protocol NetworkHandling: ResponseHandling where Owner: NetworkOperation<Request> {
     associatedtype Request: NetworkRequest

@@ -31,7 +31,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
             configuration.kind
         )
         EventEmitter.attach(to: self, environment.monitors.followed(by: resolved.options.monitors)) {
-            var info = OperationInfo(requestType: R.shownTypeName)
+            var info = OperationEvent.Info(requestType: R.shownTypeName)
             if let request { info.identify(by: { request.identifier }, resolved.options) }
             return info
         }
@@ -90,7 +90,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         return core.withLock { $0.result == nil } ? resolved : nil
     }
 
-    /// Finishes with the value that a consumer makes from a stream or a socket, or with the consumer's error.
+    /// Finishes with the value that a consumer makes from an open stream or connection, or with the consumer's error.
     final func finish(by use: () async throws -> R.Success) async {
         do {
             finish(with: .success(try await use()))

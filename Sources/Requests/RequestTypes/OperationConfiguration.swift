@@ -1,8 +1,6 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 /// Everything that an operation is made of.
 public struct OperationConfiguration<R: NetworkRequest>: Sendable {
     /// The source of the request.

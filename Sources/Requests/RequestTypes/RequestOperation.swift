@@ -102,13 +102,24 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
     }
 
     /// Adds a closure that is called once with the value together with its response.
-    package final func addResponseCompletion(
+    final func addResponseCompletion(
         on queue: DispatchQueue,
         _ body: @escaping @Sendable (Result<HTTPResponse<R.Success>, R.Failure>) -> Void
     ) {
         let makeDecoder = configuration.environment.ownDecoder
         addCompletion(on: queue) { [core, source] outcome in
             body(outcome.response(core.withLock { $0.run.record }, makeDecoder, source.mapError))
+        }
+    }
+
+    /// Adds a closure that is called once with the value together with its response, or with the failure before the
+    /// request converted it to its own type.
+    package final func addUnconvertedCompletion(
+        on queue: DispatchQueue,
+        _ body: @escaping @Sendable (Result<HTTPResponse<R.Success>, RequestError>) -> Void
+    ) {
+        addResponseCompletion(on: queue) { [core] result in
+            body(result.mapError { core.withLock { $0.run.failure } ?? RequestError($0) })
         }
     }
 

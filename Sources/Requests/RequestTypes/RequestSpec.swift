@@ -1,8 +1,6 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 /// A request of your own that is defined by one of the ready-made ones.
 ///
 /// ```swift

@@ -8,7 +8,7 @@ import Foundation
 extension TypedRequest where Tag: HTTPMethod.Tag {
     /// Write ``ModifiableRequest/body(_:)-(HTTPBody)``.
     @available(*, unavailable, message: "write the content as a modifier: Post<User>(\"users\").body(user)")
-    public init(_ path: RequestPath, body: Any) {
+    public init(_ path: HTTPRequest.Path, body: Any) {
         self.init(HTTPRequest(path), decoding: ResponseDecoder { _ in throw CancellationError() })
     }
 }

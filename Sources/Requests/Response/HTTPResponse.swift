@@ -33,7 +33,7 @@ public struct HTTPResponse<Body> {
     /// The address of the responding resource; after a redirect, it differs from the requested one.
     public var url: URL? { head.url }
     /// The metrics of the transfer that brought the response; those of earlier ones are in the ``transfers``.
-    public var metrics: Metrics? { notes.history.last?.metrics }
+    public var metrics: TransferRecord.Metrics? { notes.history.last?.metrics }
 
     /// Takes missing parts from the response that it replaces: one that is made by hand has neither transfers nor the
     /// decoder of the environment.

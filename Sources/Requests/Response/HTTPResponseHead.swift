@@ -146,7 +146,7 @@ extension HTTPResponseHead {
     ///
     /// - Complexity: O(n) in the size of the head.
     public var suggestedFileName: String {
-        let disposition = self[.contentDisposition].flatMap { ContentDisposition(parsing: $0) }
+        let disposition = self[.contentDisposition].flatMap { HTTPField.ContentDisposition(parsing: $0) }
         return FileName.safe(disposition?.fileName, url: url)
     }
 }

@@ -29,7 +29,7 @@ public struct TransferRecord: Sendable {
     /// The error of the transfer, if it failed.
     public internal(set) var error: RequestError?
     /// The metrics of the transfer; `nil` if the record was made without any.
-    public internal(set) var metrics: Metrics?
+    public internal(set) var metrics: TransferRecord.Metrics?
     /// The received content, if it is in memory; only monitors get it, elsewhere it is `nil`.
     public internal(set) var content: Data?
 
@@ -39,7 +39,7 @@ public struct TransferRecord: Sendable {
         request: HTTPRequest,
         response: HTTPResponseHead? = nil,
         error: RequestError? = nil,
-        metrics: Metrics? = nil
+        metrics: TransferRecord.Metrics? = nil
     ) {
         self.cause = cause
         self.request = request

@@ -142,7 +142,7 @@ extension UInt8 {
 
 extension Sequence<UInt8> {
     /// The bytes as two hexadecimal digits each.
-    var hexadecimal: String {
+    package var hexadecimal: String {
         String(decoding: flatMap { [($0 >> 4).hexDigit(), ($0 & 15).hexDigit()] }, as: UTF8.self)
     }
 }
@@ -221,6 +221,7 @@ extension String {
     /// The standard library's own `init(validating:as:)` requires newer systems than this library.
     ///
     /// - Complexity: O(n) in the number of the bytes.
+    @inlinable
     package init?(utf8 bytes: some Collection<UInt8>) {
         self.init(decoding: bytes, as: UTF8.self)
         // Invalid UTF-8 was repaired, so its bytes differ. Comparing memory takes a fiftieth of the time of a loop.

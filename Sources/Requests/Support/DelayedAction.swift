@@ -104,15 +104,9 @@ extension Duration {
     package var clampedSeconds: Double { clamped / .seconds(1) }
 }
 
-// MARK: - Stopwatch
+// MARK: - Clocks
 
 extension Clock where Duration == Swift.Duration {
-    /// Returns a closure that measures the time since now, for logic that counts in durations and knows no clock.
-    package func stopwatch() -> @Sendable () -> Duration {
-        let start = now
-        return { start.duration(to: now) }
-    }
-
     /// Returns when the clock has advanced by a duration, or throws if the task is cancelled before.
     ///
     /// The system's clocks are waited for without a thread of the cooperative pool.

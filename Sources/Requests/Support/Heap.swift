@@ -3,12 +3,12 @@
 
 /// A binary heap, whose first element is the smallest.
 package struct Heap<Element: Comparable> {
-    private var elements: [Element]
+    @usableFromInline var elements: [Element]
 
     /// Creates a heap from its elements.
     ///
     /// - Complexity: O(n log n)
-    package init(_ elements: [Element] = []) {
+    @inlinable package init(_ elements: [Element] = []) {
         // A sorted array is a heap.
         self.elements = elements.sorted()
     }
@@ -16,11 +16,12 @@ package struct Heap<Element: Comparable> {
     var count: Int { elements.count }
 
     /// The smallest element; `nil` if the heap is empty.
-    package var first: Element? { elements.first }
+    @inlinable package var first: Element? { elements.first }
 
     /// Adds an element.
     ///
     /// - Complexity: O(log n); O(1) for an element that isn't smaller than the others.
+    @inlinable
     package mutating func insert(_ element: Element) {
         elements.append(element)
         var child = elements.count - 1
@@ -34,6 +35,7 @@ package struct Heap<Element: Comparable> {
     ///
     /// - Complexity: O(log n)
     @discardableResult
+    @inlinable
     package mutating func popFirst() -> Element? {
         guard let first = elements.first else { return nil }
         elements.swapAt(0, elements.count - 1)

@@ -1,8 +1,6 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-import Dispatch
-
 /// The time since an instant, by any clock.
 ///
 /// For the system's, which is the usual one, nothing is allocated.
@@ -25,5 +23,13 @@ package struct Stopwatch: Sendable {
         case .system(let instant): instant.duration(to: .now)
         case .other(let elapsed): elapsed()
         }
+    }
+}
+
+extension Clock where Duration == Swift.Duration {
+    /// Returns a closure that measures the time since now, for logic that counts in durations and knows no clock.
+    package func stopwatch() -> @Sendable () -> Duration {
+        let start = now
+        return { start.duration(to: now) }
     }
 }

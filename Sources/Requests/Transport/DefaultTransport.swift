@@ -4,12 +4,9 @@
 import Foundation
 
 /// The transport of requests that name none: the best that the platform has.
-///
-/// On Apple platforms that is `URLSession.shared`. On Linux it is ``CurlTransport``; if libcurl can't be loaded, as in
-/// statically linked programs, it is a ``URLSessionTransport``, whose documentation lists its faults there.
-public enum DefaultTransport {
+enum DefaultTransport {
     /// The shared transport of the process.
-    public static let shared: any HTTPTransport = {
+    static let shared: any HTTPTransport = {
         #if os(Linux)
         if CurlTransport.isAvailable { return CurlTransport.shared }
         return URLSessionTransport(configuration: .private)

@@ -8,7 +8,7 @@ import Foundation
 /// ### Choose a transport
 ///
 /// Pass one as the `session` of `addRequest`: a `URLSession` is a transport, `.shared` is `URLSession.shared`. Without
-/// one, ``DefaultTransport`` is used, the best that the platform has. Tests take the in-memory transport of
+/// one, ``HTTPClient/defaultTransport`` is used, the best that the platform has. Tests take the in-memory transport of
 /// `RequestsTesting`.
 ///
 /// ### Write a transport

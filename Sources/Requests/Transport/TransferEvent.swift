@@ -18,7 +18,7 @@ public enum TransferEvent: Sendable {
     /// A transport that can't see them doesn't report them.
     case trailers(HTTPHeaders)
     /// The metrics of the transfer, as far as the transport measures them.
-    indirect case metrics(Metrics)
+    indirect case metrics(TransferRecord.Metrics)
     /// The transfer is over; with no error, the response is complete.
     case end(RequestError?)
 }

@@ -1,8 +1,6 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 /// A running transfer, seen from the side that started it.
 ///
 /// All calls are safe from any thread, and at any time.

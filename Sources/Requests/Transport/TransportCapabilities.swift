@@ -1,8 +1,6 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 /// The features of a transport beyond sending a request and reporting the response.
 ///
 /// They must be exact on every platform: a missing feature is refused with an error, or known not to happen; it is

@@ -23,7 +23,7 @@ struct ArchiveReader {
 
     func exchange() throws(HTTPArchive.Error) -> Exchange {
         let start = entry["startedDateTime"]?.text.flatMap(Date.init(timestamp:)) ?? Date(timeIntervalSince1970: 0)
-        var exchange = Exchange(request: try readRequest(), metrics: Metrics(start: start))
+        var exchange = Exchange(request: try readRequest(), metrics: TransferRecord.Metrics(start: start))
         // Browsers omit large content and content in files, and write its size.
         let statedSize = exchange.request.body.isEmpty ? request["bodySize"]?.wholeNumber.map(Self.clamped) : nil
         exchange.requestBodySize += missing(in: request["postData"]) ?? statedSize ?? 0

@@ -45,7 +45,7 @@ public final class ArchiveTransport: HTTPTransport {
     public init(
         _ file: URL,
         mode: Mode = .automatic,
-        network: any HTTPTransport = DefaultTransport.shared,
+        network: any HTTPTransport = HTTPClient.defaultTransport,
         matchingBodies: Bool = false,
         ignoring ignored: Set<StubCondition.AddressPart> = []
     ) throws {

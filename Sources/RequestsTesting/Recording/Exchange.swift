@@ -24,7 +24,7 @@ public struct Exchange: Sendable {
     /// A response is present too, if the exchange failed during it.
     public var error: RequestError?
     /// The start and the durations of the phases; of one that was read from a file, only the start.
-    public var metrics: Metrics
+    public var metrics: TransferRecord.Metrics
 
     /// Makes an exchange.
     ///
@@ -37,7 +37,7 @@ public struct Exchange: Sendable {
         request: ReceivedRequest,
         response: Response? = nil,
         error: RequestError? = nil,
-        metrics: Metrics = Metrics()
+        metrics: TransferRecord.Metrics = TransferRecord.Metrics()
     ) {
         (self.request, self.response, self.error, self.metrics) = (request, response, error, metrics)
         requestBodySize = Int64(request.body.count)

@@ -42,7 +42,7 @@ public final class ExchangeRecorder: HTTPTransport {
     ///   - clock: The clock that measures an exchange if its transport doesn't.
     ///   - now: Returns the time at which an exchange begins.
     public init(
-        _ transport: any HTTPTransport = DefaultTransport.shared,
+        _ transport: any HTTPTransport = HTTPClient.defaultTransport,
         maximumBodySize: Int = 10 * 1024 * 1024,
         clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() }
@@ -80,7 +80,7 @@ public final class ExchangeRecorder: HTTPTransport {
         // Without the content, which may be larger than the limit.
         var settings = request
         (settings.body, settings.configureTask, settings.upgrade) = (.none, nil, nil)
-        let exchange = Exchange(request: ReceivedRequest(settings), metrics: Metrics(start: now()))
+        let exchange = Exchange(request: ReceivedRequest(settings), metrics: TransferRecord.Metrics(start: now()))
         let number = ledger.withLock { ledger in
             ledger.count += 1
             ledger.running[ledger.count] = exchange

@@ -153,7 +153,7 @@ public final class HTTPStubber: HTTPTransport {
     /// requests.
     private static let network: any HTTPTransport = {
         #if os(Linux)
-        return DefaultTransport.shared
+        return HTTPClient.defaultTransport
         #else
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpCookieStorage = nil

@@ -98,7 +98,7 @@ final class CacheTrial: Sendable {
 private final class CacheTrialServer: HTTPTransport {
     private struct State {
         var answer = StubResponse.status(.ok)
-        var metrics = Metrics(start: CacheSample.start)
+        var metrics = TransferRecord.Metrics(start: CacheSample.start)
         var asked: TransportRequest?
         var isAsked = Gate()
         var work: @Sendable () -> Void = {}

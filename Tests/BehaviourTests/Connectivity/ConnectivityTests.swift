@@ -184,7 +184,7 @@ import Testing
         let retry = ClosureInterceptor.retryingOffline(by: connectivity, timeout: .zero, clock: clock)
         let request = HTTPRequest(url: home, method: method, headers: headers)
         let error = RequestError(code, phase: .sending, request: request)
-        let decision = await retry.retry(error, context: InterceptorContext(identifier: "", attempt: attempt))
+        let decision = await retry.retry(error, context: InterceptorChain.Context(identifier: "", attempt: attempt))
         return switch decision {
         case .retry: true
         case .pass, .fail: false

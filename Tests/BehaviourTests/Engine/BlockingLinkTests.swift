@@ -16,7 +16,7 @@ import Testing
 
         func intercept(
             _ request: HTTPRequest,
-            context: InterceptorContext,
+            context: InterceptorChain.Context,
             next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             if request.url.path == "/slow" { block() }
@@ -92,7 +92,7 @@ import Testing
         let entered = Recorder<Void>()
         let partings = Recorder<Bool>()
 
-        func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+        func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
             try await withTaskCancellationHandler {
                 entered.record(())
                 try await Gate().wait()

@@ -125,7 +125,7 @@ import Testing
     private struct LateServer: EventMonitor {
         let transport: ManualTransport
 
-        func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {
+        func eventOccurred(_ event: OperationEvent, of operation: OperationEvent.Info) {
             guard case .operationEnded = event else { return }
             for transfer in transport.transfers {
                 transfer.receive(.data(Data("whole".utf8)))
@@ -140,7 +140,7 @@ import Testing
 
         func intercept(
             _ request: HTTPRequest,
-            context: InterceptorContext,
+            context: InterceptorChain.Context,
             next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             do {

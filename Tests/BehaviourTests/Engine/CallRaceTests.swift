@@ -88,7 +88,7 @@ import Testing
         struct Leaving: Interceptor {
             func intercept(
                 _ request: HTTPRequest,
-                context: InterceptorContext,
+                context: InterceptorChain.Context,
                 next: InterceptorChain
             ) async throws -> HTTPResponse<ResponseContent> {
                 try await Task { try await next(request) }.value

@@ -10,7 +10,7 @@ import Testing
 /// Interceptors around a request: those that follow the rules, and those that don't.
 @Suite(.bounded) struct ChainTests {
     private typealias Answer = HTTPResponse<ResponseContent>
-    private typealias Body = @Sendable (HTTPRequest, InterceptorContext, InterceptorChain) async throws -> Answer
+    private typealias Body = @Sendable (HTTPRequest, InterceptorChain.Context, InterceptorChain) async throws -> Answer
 
     private struct Around: Interceptor {
         let body: Body
@@ -21,7 +21,7 @@ import Testing
 
         func intercept(
             _ request: HTTPRequest,
-            context: InterceptorContext,
+            context: InterceptorChain.Context,
             next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             try await body(request, context, next)

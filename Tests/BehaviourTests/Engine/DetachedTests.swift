@@ -15,7 +15,7 @@ import Testing
         let begun = Recorder<Bool>()
         let ends = Recorder<RequestError.Code?>()
 
-        func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+        func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
             seen.record(request.url.lastPathComponent)
             let isBegun = context.detached(HTTPRequest("ahead")) { result in
                 if case .failure(let error) = result { ends.record(error.code) } else { ends.record(nil) }

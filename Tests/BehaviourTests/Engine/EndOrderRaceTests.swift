@@ -11,7 +11,7 @@ import Testing
 @Suite(.bounded) struct EndOrderRaceTests {
     /// Sends a request of its own before each one.
     private struct Prelude: Interceptor {
-        func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+        func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
             _ = try await context.send(HTTPRequest(url: home.appending(path: "token")))
         }
     }

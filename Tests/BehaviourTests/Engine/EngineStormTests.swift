@@ -72,7 +72,7 @@ import Testing
     private struct Busy: Interceptor {
         func intercept(
             _ request: HTTPRequest,
-            context: InterceptorContext,
+            context: InterceptorChain.Context,
             next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             guard let number = Int(context.identifier) else { return try await next(request) }

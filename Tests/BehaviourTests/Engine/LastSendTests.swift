@@ -15,7 +15,7 @@ import Testing
 
     /// Sends a request of its own before the first one.
     private struct Prelude: Interceptor {
-        func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+        func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
             if request.url.path == home.path {
                 _ = try await context.send(HTTPRequest(url: home.appending(path: "token")))
             }

@@ -81,11 +81,11 @@ import Testing
                 self.reference = reference
             }
 
-            func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+            func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
                 request.headers["X-Token"] = token.withLock { $0 }
             }
 
-            func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
+            func retry(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
                 guard error.response?.status == .unauthorized, context.attempt == 1 else { return .pass }
                 do {
                     let new = try await reference.login()
@@ -122,7 +122,7 @@ import Testing
 
     @Test(arguments: [1, 4]) func contextSendsBesideTheBound(width: Int) async {
         struct Login: Interceptor {
-            func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+            func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
                 // The interceptor isn't applied to its own request.
                 request.headers["X-Token"] = try await context.send(HTTPRequest("login")).text()
             }
@@ -136,7 +136,7 @@ import Testing
         struct Endless: Interceptor {
             let reference: Reference
 
-            func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+            func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
                 _ = try await reference.login()
             }
         }

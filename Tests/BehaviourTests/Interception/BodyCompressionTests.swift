@@ -19,7 +19,7 @@ import Testing
         request.method = .post
         request.headers = headers
         request.body = body
-        try await compression.adapt(&request, context: InterceptorContext(identifier: "", attempt: 1))
+        try await compression.adapt(&request, context: InterceptorChain.Context(identifier: "", attempt: 1))
         return request
     }
 

@@ -13,13 +13,13 @@ import Testing
         enum Place: CaseIterable { case adapt, before, after, transform }
         let place: Place
 
-        func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+        func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
             if place == .adapt { throw SampleError() }
         }
 
         func intercept(
             _ request: HTTPRequest,
-            context: InterceptorContext,
+            context: InterceptorChain.Context,
             next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             if place == .before { throw SampleError() }
@@ -28,7 +28,7 @@ import Testing
             return answer
         }
 
-        func transform(_ response: inout HTTPResponse<Data>, context: InterceptorContext) throws {
+        func transform(_ response: inout HTTPResponse<Data>, context: InterceptorChain.Context) throws {
             if place == .transform { throw SampleError() }
         }
     }
@@ -38,7 +38,7 @@ import Testing
     private struct Catching: Interceptor {
         func intercept(
             _ request: HTTPRequest,
-            context: InterceptorContext,
+            context: InterceptorChain.Context,
             next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             do { return try await next(request) } catch { throw RequestError(.rejected, phase: .validating) }

@@ -47,8 +47,8 @@ import Testing
         arguments: [
             ([.pass, .retry, .fail], 2), ([.pass, .fail, .retry], 1), ([.fail, .retry], 1), ([.retry, .fail], 2),
             ([.pass], 1),
-        ] as [([RetryDecision], Int)]
-    ) func theFirstDecisionCounts(decisions: [RetryDecision], transfers: Int) async {
+        ] as [([RetryPolicy.Decision], Int)]
+    ) func theFirstDecisionCounts(decisions: [RetryPolicy.Decision], transfers: Int) async {
         let transport = InMemoryTransport { _ in .failure(RequestError(.connectionLost, phase: .sending)) }
         let queue = TestQueue(transport) {
             $0.interceptors = decisions.map { decision in
@@ -108,8 +108,8 @@ import Testing
         #expect(probe.operation.transfers.map(\.cause) == [.initial, .retry])
     }
 
-    @Test(arguments: [(RetryDecision.retry, true), (.pass, true), (.fail, false)])
-    func aBodyThatCannotBeSentAgainIsAskedAboutAndIsNot(decision: RetryDecision, isTheCause: Bool) async {
+    @Test(arguments: [(RetryPolicy.Decision.retry, true), (.pass, true), (.fail, false)])
+    func aBodyThatCannotBeSentAgainIsAskedAboutAndIsNot(decision: RetryPolicy.Decision, isTheCause: Bool) async {
         let transport = InMemoryTransport { _ in .status(503) }
         let queue = TestQueue(transport) {
             $0.interceptors = [ClosureInterceptor(retry: { _, _ in decision })]

@@ -17,7 +17,7 @@ import Testing
 
     private func adapted(_ modify: @escaping @Sendable (inout URLRequest) throws -> Void) async throws -> HTTPRequest {
         var request = original
-        let context = InterceptorContext(identifier: "", attempt: 1)
+        let context = InterceptorChain.Context(identifier: "", attempt: 1)
         try await ClosureInterceptor.modifyingURLRequest(modify).adapt(&request, context: context)
         return request
     }

@@ -22,24 +22,24 @@ import Testing
             seen.record("\(place): \(inRequest) \(info[Permission.self])")
         }
 
-        func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+        func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
             note("adapt", request, context.userInfo)
         }
 
         func intercept(
             _ request: HTTPRequest,
-            context: InterceptorContext,
+            context: InterceptorChain.Context,
             next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             note("intercept", request, context.userInfo)
             return try await next(request)
         }
 
-        func transform(_ response: inout HTTPResponse<Data>, context: InterceptorContext) throws {
+        func transform(_ response: inout HTTPResponse<Data>, context: InterceptorChain.Context) throws {
             note("transform", context.request, context.userInfo)
         }
 
-        func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
+        func retry(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
             note("retry", context.request, context.userInfo)
             note("error", error.request, context.userInfo)
             return .pass
@@ -53,7 +53,7 @@ import Testing
 
     /// Sends tokens only with requests that say that they may have one.
     private struct Guard: Authenticator {
-        func apply(_ token: String, to request: inout HTTPRequest, context: InterceptorContext) throws {
+        func apply(_ token: String, to request: inout HTTPRequest, context: InterceptorChain.Context) throws {
             guard context.userInfo[Permission.self] == "write" else { throw Missing() }
             #expect(request.options.userInfo[Permission.self] == "write")
             request.headers.set(.authorization(.bearer(token)))

@@ -69,7 +69,7 @@ import Testing
 
     @Test(arguments: properties) func aModifierChangesTheProperty(property: Property) async throws {
         var request = HTTPRequest(url: server, method: .post)
-        let context = InterceptorContext(identifier: "", attempt: 1)
+        let context = InterceptorChain.Context(identifier: "", attempt: 1)
 
         try await ClosureInterceptor.modifyingURLRequest { property.change(&$0) }.adapt(&request, context: context)
 

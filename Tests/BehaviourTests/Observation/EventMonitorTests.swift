@@ -46,7 +46,7 @@ import Testing
         let posted = Recorder<String>()
         for name in [Notification.Name.requestOperationStarted, .requestOperationEnded] {
             _ = center.addObserver(forName: name, object: nil, queue: nil) { notification in
-                let operation = notification.object as? OperationInfo
+                let operation = notification.object as? OperationEvent.Info
                 let outcome = notification.userInfo?[OperationEvent.Outcome.userInfoKey] as? OperationEvent.Outcome
                 posted.record("\(name.rawValue) \(operation?.id ?? 0) \(outcome.map { "\($0)" } ?? "")")
             }
@@ -58,8 +58,8 @@ import Testing
     }
 
     @Test func operationsHaveNumbersOfTheirOwn() {
-        let first = OperationInfo(requestType: "A")
-        var second = OperationInfo(requestType: "B")
+        let first = OperationEvent.Info(requestType: "A")
+        var second = OperationEvent.Info(requestType: "B")
         #expect(first.id < second.id && first != second)
 
         let before = second

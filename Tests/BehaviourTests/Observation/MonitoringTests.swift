@@ -15,7 +15,7 @@ import Testing
         /// One element for each operation that has ended.
         let ends = Recorder<Void>()
 
-        func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {
+        func eventOccurred(_ event: OperationEvent, of operation: OperationEvent.Info) {
             let text =
                 switch event {
                 case .operationCreated: "made"
@@ -42,7 +42,7 @@ import Testing
     }
 
     private struct Signing: Interceptor {
-        func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+        func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
             if request.url.path == server.path { _ = try await context.send(HTTPRequest(url: home)) }
         }
     }

@@ -133,7 +133,7 @@ import Testing
 
     @Test func aMonitorOfOneOperationHearsOfNoOther() async {
         let queue = TestQueue()
-        let heard = Recorder<OperationInfo>()
+        let heard = Recorder<OperationEvent.Info>()
         let operation = queue.makeOperation(for: TextRequest(identifier: "watched"))
         operation.addMonitor(
             .events { event, operation in

@@ -166,11 +166,11 @@ import Testing
                 .hasPrefix("total        http/1.1, new connection, 0 bytes sent, 1234567 bytes received ")
         )
         #expect(Set(lines.map(\.count)).count == 1)
-        #expect(Metrics().text().count == 80)
+        #expect(TransferRecord.Metrics().text().count == 80)
     }
 
     @Test func metricsWithoutAnythingAreAnEmptyTotal() {
-        #expect(Metrics().text(width: 0) == "total" + String(repeating: " ", count: 29) + "0.0 ms")
+        #expect(TransferRecord.Metrics().text(width: 0) == "total" + String(repeating: " ", count: 29) + "0.0 ms")
     }
 
     @Test(arguments: [Int.min, 0, 85, 86, 99, 300, Int.max])

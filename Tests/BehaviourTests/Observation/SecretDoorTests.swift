@@ -229,7 +229,7 @@ import Testing
         let attempt = OperationEvent.Transfer(number: 1, cause: .initial, request: request)
 
         let values: [Any] = [
-            InterceptorContext(identifier: "a", attempt: 1, baseURL: url, request: request),
+            InterceptorChain.Context(identifier: "a", attempt: 1, baseURL: url, request: request),
             ValidationContext(request: request), attempt, OperationEvent.transferStarted(attempt),
             OperationEvent.responseStarted(head, attempt), OperationEvent.operationEnded(.failure(error)),
             OperationEvent.Outcome.failure(error), HTTPResponse(head: head, body: Data(Self.marker.utf8)),

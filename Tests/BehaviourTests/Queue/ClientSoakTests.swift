@@ -50,7 +50,7 @@ import Testing
     private final class Trees: EventMonitor {
         let events = Locked<[UInt64: [String]]>([:])
 
-        func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {
+        func eventOccurred(_ event: OperationEvent, of operation: OperationEvent.Info) {
             let word =
                 switch event {
                 case .operationCreated: "made"

@@ -14,7 +14,7 @@ private final class Step: AsynchronousOperation, @unchecked Sendable {
     override func execute() { finish() }
 }
 
-private func request(_ name: String, _ categories: Set<ExclusiveCategory> = []) -> TextRequest {
+private func request(_ name: String, _ categories: Set<RequestOptions.ExclusiveCategory> = []) -> TextRequest {
     var options = RequestOptions()
     options.exclusivity = categories
     return TextRequest(identifier: name, options: options)
@@ -183,7 +183,7 @@ extension RequestOperation {
     func memberThatIsCancelledWhileItWaitsLeavesNothingBehind(isExclusive: Bool) async {
         let causes = (0..<100).map { _ in BlockOperation {} }
         let groups = causes.map { cause -> OperationGroup<Void> in
-            let category = ExclusiveCategory(UUID())
+            let category = RequestOptions.ExclusiveCategory(UUID())
             return client.addOperationGroup { group in
                 let member = BlockOperation {}
                 member.addDependency(cause)
@@ -266,7 +266,7 @@ extension RequestOperation {
     func cycleThroughATurnIsRefusedWhileAnotherTurnEnds(_ form: Form) async {
         var rounds: [[Operation]] = []
         for round in 0..<Scale.races {
-            let (category, holder) = (ExclusiveCategory("\(form) \(round)"), Holder())
+            let (category, holder) = (RequestOptions.ExclusiveCategory("\(form) \(round)"), Holder())
             let client = HTTPClient(transport: echo)
             client.addOperation(holder, exclusive: [category])
             let added = Locked<[Operation]>([])
@@ -285,7 +285,11 @@ extension RequestOperation {
     }
 
     /// Adds a group, and something in its category that it waits for.
-    private static func close(_ form: Form, _ category: ExclusiveCategory, _ client: HTTPClient) -> [Operation] {
+    private static func close(
+        _ form: Form,
+        _ category: RequestOptions.ExclusiveCategory,
+        _ client: HTTPClient
+    ) -> [Operation] {
         if form == .member {
             let group: OperationGroup<Void> = client.addOperationGroup(exclusive: [category]) { group in
                 _ = try? await group.fetch(request("member", [category]))
@@ -310,7 +314,7 @@ extension RequestOperation {
     }
 
     @Test func errorOfAMemberInTheCategoryOfItsGroupNamesBoth() async throws {
-        let (category, client) = (ExclusiveCategory(UUID()), HTTPClient(transport: echo))
+        let (category, client) = (RequestOptions.ExclusiveCategory(UUID()), HTTPClient(transport: echo))
         let member = client.makeOperation(for: request("member", [category]))
         let named = Gate()
         let group: OperationGroup<Void> = client.addOperationGroup(exclusive: [category]) { group in
@@ -357,7 +361,7 @@ extension RequestOperation {
     ///
     /// Their queue is suspended meanwhile: on Linux, an `OperationQueue` looks through all that wait at every addition.
     private func time(_ row: Row, _ count: Int) async throws -> Double {
-        let categories = (0..<(row == .manyCategories ? 101 : 1)).map { _ in ExclusiveCategory(UUID()) }
+        let categories = (0..<(row == .manyCategories ? 101 : 1)).map { _ in RequestOptions.ExclusiveCategory(UUID()) }
         let (all, holder, client) = (Set(categories), Holder(), HTTPClient(transport: echo))
         OperationQueue().addOperation(holder, exclusive: all)
         try #require(await holds(within: 10) { holder.isExecuting })

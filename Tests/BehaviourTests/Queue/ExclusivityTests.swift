@@ -27,13 +27,13 @@ import Testing
         func leave() { state.withLock { $0.present -= 1 } }
     }
 
-    private static func request(_ name: String, _ categories: Set<ExclusiveCategory>) -> TextRequest {
+    private static func request(_ name: String, _ categories: Set<RequestOptions.ExclusiveCategory>) -> TextRequest {
         var options = RequestOptions()
         options.exclusivity = categories
         return TextRequest(identifier: name, options: options)
     }
 
-    private func category() -> ExclusiveCategory { ExclusiveCategory(UUID()) }
+    private func category() -> RequestOptions.ExclusiveCategory { RequestOptions.ExclusiveCategory(UUID()) }
 
     @Test func requestsOfOneCategoryRunOneAfterTheOtherOnAnyQueues() async throws {
         let (category, transport) = (category(), ManualTransport())
@@ -193,7 +193,8 @@ import Testing
         let queue = OperationQueue()
         var operations: [Operation] = []
         for number in 0..<40 {
-            let categories: Set<ExclusiveCategory> = number % 3 == 0 ? [a, b] : number % 3 == 1 ? [a] : [b]
+            let categories: Set<RequestOptions.ExclusiveCategory> =
+                number % 3 == 0 ? [a, b] : number % 3 == 1 ? [a] : [b]
             let operation = BlockOperation {
                 if number % 3 != 2 { room.enter("\(number)") }
                 if number % 3 != 2 { room.leave() }
@@ -208,10 +209,13 @@ import Testing
     }
 
     @Test func typesAndValuesAreCategories() {
-        #expect(ExclusiveCategory(Int.self) == ExclusiveCategory(Int.self))
-        #expect(ExclusiveCategory(Int.self) != ExclusiveCategory(String.self))
-        #expect(ExclusiveCategory(1) != ExclusiveCategory("1") && "a" == ExclusiveCategory("a"))
-        #expect("\(ExclusiveCategory(Int.self)) \(ExclusiveCategory(7))" == "Int 7")
+        #expect(RequestOptions.ExclusiveCategory(Int.self) == RequestOptions.ExclusiveCategory(Int.self))
+        #expect(RequestOptions.ExclusiveCategory(Int.self) != RequestOptions.ExclusiveCategory(String.self))
+        #expect(
+            RequestOptions.ExclusiveCategory(1) != RequestOptions.ExclusiveCategory("1")
+                && "a" == RequestOptions.ExclusiveCategory("a")
+        )
+        #expect("\(RequestOptions.ExclusiveCategory(Int.self)) \(RequestOptions.ExclusiveCategory(7))" == "Int 7")
     }
 
     @Test func aRequestThatSaysItIsExclusiveIsNeverRunBesideOthers() async {
@@ -334,7 +338,7 @@ import Testing
 @Suite(.bounded) struct ExclusivityRaceTests {
     @Test func turnsAgainstCancelsOnSeveralQueues() async {
         for round in 0..<Scale.races {
-            let categories = (0..<2).map { ExclusiveCategory("race \(round) \($0)") }
+            let categories = (0..<2).map { RequestOptions.ExclusiveCategory("race \(round) \($0)") }
             let rooms = (0..<2).map { _ in ExclusivityTests.Room() }
             let queues = [OperationQueue(), OperationQueue()]
             queues[1].maxConcurrentOperationCount = 1

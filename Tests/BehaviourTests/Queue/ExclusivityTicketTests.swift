@@ -18,17 +18,17 @@ extension Operation {
 @Suite(.bounded) struct ExclusivityTicketTests {
     private typealias ManualOperation = ExclusivityTests.ManualOperation
 
-    private let category = ExclusiveCategory(UUID())
-    private let other = ExclusiveCategory(UUID())
+    private let category = RequestOptions.ExclusiveCategory(UUID())
+    private let other = RequestOptions.ExclusiveCategory(UUID())
 
-    private func request(_ name: String, _ categories: Set<ExclusiveCategory> = []) -> TextRequest {
+    private func request(_ name: String, _ categories: Set<RequestOptions.ExclusiveCategory> = []) -> TextRequest {
         var options = RequestOptions()
         options.exclusivity = categories
         return TextRequest(identifier: name, options: options)
     }
 
     /// Adds an operation that runs until it is told to finish.
-    private func holder(of category: ExclusiveCategory) async throws -> ManualOperation {
+    private func holder(of category: RequestOptions.ExclusiveCategory) async throws -> ManualOperation {
         let holder = ManualOperation()
         OperationQueue().addOperation(holder, exclusive: [category])
         try await eventually { holder.isExecuting }
@@ -164,11 +164,11 @@ extension Operation {
     }
 
     @Test func equalNumbersOfTwoTypesAreTwoCategories() {
-        #expect(ExclusiveCategory(1 as Int) != ExclusiveCategory(1 as Int64))
-        #expect(ExclusiveCategory(1) == ExclusiveCategory(1))
-        #expect(ExclusiveCategory("1") != ExclusiveCategory(1))
+        #expect(RequestOptions.ExclusiveCategory(1 as Int) != RequestOptions.ExclusiveCategory(1 as Int64))
+        #expect(RequestOptions.ExclusiveCategory(1) == RequestOptions.ExclusiveCategory(1))
+        #expect(RequestOptions.ExclusiveCategory("1") != RequestOptions.ExclusiveCategory(1))
         let number = 7
-        #expect("document \(number)" as ExclusiveCategory == "document 7")
+        #expect("document \(number)" as RequestOptions.ExclusiveCategory == "document 7")
     }
 }
 

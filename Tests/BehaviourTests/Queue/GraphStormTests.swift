@@ -59,8 +59,9 @@ import Testing
     ) -> (operation: Operation, request: RequestOperation<TextRequest>?) {
         let chosen = nodes.suffix(50).shuffled(using: &fuzz).prefix(Int.random(in: 0...3, using: &fuzz))
         let causes = chosen.map { $0 as Operation }
-        let categories: Set<ExclusiveCategory> =
-            Int.random(in: 0..<10, using: &fuzz) == 0 ? [ExclusiveCategory(Int.random(in: 0..<4, using: &fuzz))] : []
+        let categories: Set<RequestOptions.ExclusiveCategory> =
+            Int.random(in: 0..<10, using: &fuzz) == 0
+            ? [RequestOptions.ExclusiveCategory(Int.random(in: 0..<4, using: &fuzz))] : []
         let request = Self.request(number, life, behind: causes, ledger)
         switch Int.random(in: 0..<6, using: &fuzz) {
         case 0:

@@ -106,7 +106,7 @@ import Testing
             let client: Locked<HTTPClient?> = Locked(nil)
             let seen: Recorder<Int>
             init(_ seen: Recorder<Int>) { self.seen = seen }
-            func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {}
+            func eventOccurred(_ event: OperationEvent, of operation: OperationEvent.Info) {}
             deinit { if let client = client.withLock({ $0 }) { seen.record(client.environment.monitors.count) } }
         }
         let seen = Recorder<Int>()

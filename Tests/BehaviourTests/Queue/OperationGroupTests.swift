@@ -288,7 +288,7 @@ import Testing
 
     @Test func aGroupThatIsCancelledInALineEndsAtOnce() async {
         let queue = TestQueue()
-        let category = ExclusiveCategory(UUID())
+        let category = RequestOptions.ExclusiveCategory(UUID())
         let holder = ExclusivityTests.ManualOperation()
         queue.addOperation(holder, exclusive: [category])
         let group = queue.addGroup([TextRequest()], exclusive: [category])

@@ -121,7 +121,7 @@ import Testing
     private struct Wrapping: Interceptor {
         func intercept(
             _ request: HTTPRequest,
-            context: InterceptorContext,
+            context: InterceptorChain.Context,
             next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             var request = request

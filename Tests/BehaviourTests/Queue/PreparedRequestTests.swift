@@ -15,20 +15,22 @@ import Testing
 
     /// Only retries: it has no effect on a request that isn't sent.
     private struct Retrier: Interceptor {
-        func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision { .retry(after: .zero) }
+        func retry(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
+            .retry(after: .zero)
+        }
     }
 
     private struct Signer: Interceptor {
         let calls: Recorder<String>
 
-        func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+        func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
             calls.record("adapt")
             request.headers["X-Signature"] = "\(request.method.rawValue) \(request.url.path)"
         }
 
         func intercept(
             _ request: HTTPRequest,
-            context: InterceptorContext,
+            context: InterceptorChain.Context,
             next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             calls.record("intercept")
@@ -39,7 +41,7 @@ import Testing
     private struct Stopwatch: Interceptor {
         func intercept(
             _ request: HTTPRequest,
-            context: InterceptorContext,
+            context: InterceptorChain.Context,
             next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             _ = try? await context.send(HTTPRequest("never"))
@@ -281,7 +283,7 @@ import Testing
     private struct Stubborn: Interceptor {
         func intercept(
             _ request: HTTPRequest,
-            context: InterceptorContext,
+            context: InterceptorChain.Context,
             next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             while true {
@@ -295,13 +297,13 @@ import Testing
     private struct Named: Interceptor {
         let base: any Interceptor
 
-        func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+        func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
             try await base.adapt(&request, context: context)
         }
 
         func intercept(
             _ request: HTTPRequest,
-            context: InterceptorContext,
+            context: InterceptorChain.Context,
             next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             try await base.intercept(request, context: context, next: next)

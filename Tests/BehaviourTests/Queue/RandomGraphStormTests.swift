@@ -58,7 +58,7 @@ private final class RandomGraph: CustomStringConvertible {
     private var operations: [(name: String, operation: Operation)] = []
     private var groups: [any RequestQueue] = []
     private var random: Fuzz
-    private var categories: [ExclusiveCategory] { (0..<3).map { "\(seed) \($0)" } }
+    private var categories: [RequestOptions.ExclusiveCategory] { (0..<3).map { "\(seed) \($0)" } }
 
     init(seed: UInt64) {
         (self.seed, random) = (seed, Fuzz(seed: seed))
@@ -181,7 +181,7 @@ private final class RandomGraph: CustomStringConvertible {
         _ operation: Operation,
         behind dependencies: [Operation],
         _ client: HTTPClient,
-        _ exclusive: Set<ExclusiveCategory>
+        _ exclusive: Set<RequestOptions.ExclusiveCategory>
     ) {
         for dependency in dependencies { operation.addDependency(dependency) }
         let group = groups.randomElement(using: &random)
@@ -236,12 +236,17 @@ private final class RandomGraph: CustomStringConvertible {
 private struct Growth: Sendable {
     private let name: String
     private let outer: [Operation]
-    private let categories: [ExclusiveCategory]
+    private let categories: [RequestOptions.ExclusiveCategory]
     private let ledger: Ledger
     private let seed: UInt64
 
-    init(_ name: String, behind outer: [Operation], _ categories: [ExclusiveCategory], _ ledger: Ledger, _ seed: UInt64)
-    {
+    init(
+        _ name: String,
+        behind outer: [Operation],
+        _ categories: [RequestOptions.ExclusiveCategory],
+        _ ledger: Ledger,
+        _ seed: UInt64
+    ) {
         (self.name, self.outer, self.categories, self.ledger, self.seed) = (name, outer, categories, ledger, seed)
     }
 
@@ -314,7 +319,9 @@ private final class Ledger: Sendable, CustomStringConvertible {
 }
 
 extension Fuzz {
-    fileprivate mutating func categories(of all: [ExclusiveCategory]) -> Set<ExclusiveCategory> {
+    fileprivate mutating func categories(
+        of all: [RequestOptions.ExclusiveCategory]
+    ) -> Set<RequestOptions.ExclusiveCategory> {
         guard Int.random(in: 0..<3, using: &self) == 0 else { return [] }
         return Set((0..<2).compactMap { _ in all.randomElement(using: &self) })
     }
@@ -325,7 +332,7 @@ extension Fuzz {
 }
 
 extension TextRequest {
-    fileprivate init(_ name: String, _ exclusive: Set<ExclusiveCategory> = []) {
+    fileprivate init(_ name: String, _ exclusive: Set<RequestOptions.ExclusiveCategory> = []) {
         var options = RequestOptions()
         options.exclusivity = exclusive
         self.init(identifier: name, options: options)

@@ -162,7 +162,7 @@ import Testing
     }
 
     private struct Closed: RequestCondition {
-        func check(_ context: InterceptorContext) async throws { throw RequestError(.offline, phase: .waiting) }
+        func check(_ context: InterceptorChain.Context) async throws { throw RequestError(.offline, phase: .waiting) }
     }
 
     @Test func unmetConditionOfAPostIsAnErrorAtOnce() async {
@@ -178,7 +178,7 @@ import Testing
         let checks = Locked(0)
         struct Counted: RequestCondition {
             let checks: Locked<Int>
-            func check(_ context: InterceptorContext) async throws {
+            func check(_ context: InterceptorChain.Context) async throws {
                 checks.withLock { $0 += 1 }
                 throw RequestError(.offline, phase: .waiting)
             }

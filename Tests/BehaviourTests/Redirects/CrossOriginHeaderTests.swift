@@ -166,7 +166,7 @@ import Testing
 
     @Test func theHostOfAClientGoesToNoOtherOrigin() async throws {
         let client = client { $0.headers = [.host: "virtual.example", "X-Tenant": "t", .accept: "*/*"] }
-        let address: RequestPath = "https://other.example/file"
+        let address: HTTPRequest.Path = "https://other.example/file"
         _ = try await client.send(HTTPRequest("file"))
         #expect(try received() == [.host: "virtual.example", "X-Tenant": "t", .accept: "*/*"])
 

@@ -58,7 +58,7 @@ import Testing
         final class Latecomer: EventMonitor {
             let come = Locked<@Sendable () -> Void>({})
 
-            func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {
+            func eventOccurred(_ event: OperationEvent, of operation: OperationEvent.Info) {
                 if case .operationEnded = event { come.withLock { $0 }() }
             }
         }

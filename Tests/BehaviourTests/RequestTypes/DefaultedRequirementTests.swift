@@ -173,7 +173,7 @@ import Testing
 
         func intercept(
             _ request: HTTPRequest,
-            context: InterceptorContext,
+            context: InterceptorChain.Context,
             next: InterceptorChain
         ) async throws -> HTTPResponse<ResponseContent> {
             let answer = try await next(request)

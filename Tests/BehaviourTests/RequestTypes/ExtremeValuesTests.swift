@@ -59,7 +59,7 @@ import Testing
     }
 
     /// Retries as long as the status is 202.
-    private static func retrying(_ strategy: RetryStrategy) -> any ResponseValidator {
+    private static func retrying(_ strategy: RetryPolicy.Strategy) -> any ResponseValidator {
         ClosureValidator { response, _ in response.status == .accepted ? .retry(strategy) : .accept }
     }
 
@@ -141,7 +141,7 @@ import Testing
         },
         Use("delay of a strategy") { duration in
             for strategy in [
-                RetryStrategy.delayed(duration), .exponential(from: duration), .after({ _ in }, delay: duration),
+                RetryPolicy.Strategy.delayed(duration), .exponential(from: duration), .after({ _ in }, delay: duration),
             ] {
                 let transport = InMemoryTransport.answering([.status(.accepted), .status(.ok)])
                 let queue = TestQueue(transport) { $0.validators = [retrying(strategy)] }
@@ -271,7 +271,7 @@ import Testing
         },
         Use("limit of a strategy") { count in
             for strategy in [
-                RetryStrategy.immediate(limit: count), .delayed(.zero, limit: count),
+                RetryPolicy.Strategy.immediate(limit: count), .delayed(.zero, limit: count),
                 .exponential(from: .zero, limit: count), .fibonacci(.zero, limit: count),
                 .after({ _ in }, limit: count),
             ] {

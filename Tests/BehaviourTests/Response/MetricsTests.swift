@@ -8,8 +8,8 @@ import RequestsTesting
 import Testing
 
 @Suite(.bounded) struct MetricsTests {
-    private static let whole: Metrics = {
-        var metrics = Metrics()
+    private static let whole: TransferRecord.Metrics = {
+        var metrics = TransferRecord.Metrics()
         metrics.fetchStart = .milliseconds(1)
         metrics.domainLookupEnd = .milliseconds(3)
         metrics.connectEnd = .milliseconds(6)
@@ -20,8 +20,10 @@ import Testing
         return metrics
     }()
 
-    @Test(arguments: zip(Metrics.Phase.allCases, [0..<1, 1..<3, 3..<6, 6..<10, 10..<15, 15..<21, 21..<28]))
-    func phaseIsBetweenTheEndsOfTwo(_ phase: Metrics.Phase, _ milliseconds: Range<Int>) {
+    @Test(
+        arguments: zip(TransferRecord.Metrics.Phase.allCases, [0..<1, 1..<3, 3..<6, 6..<10, 10..<15, 15..<21, 21..<28])
+    )
+    func phaseIsBetweenTheEndsOfTwo(_ phase: TransferRecord.Metrics.Phase, _ milliseconds: Range<Int>) {
         let expected: Range<Duration> =
             .milliseconds(milliseconds.lowerBound)..<(.milliseconds(milliseconds.upperBound))
 

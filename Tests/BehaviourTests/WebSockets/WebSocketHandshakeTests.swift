@@ -314,7 +314,7 @@ import Testing
         server.route(.get, "/closed", .status(.forbidden))
         server.route(.get, "/bad", .raw("HTTP/1.1 101 S\r\n\r\n", keepsAlive: true))
         server.route(.get, "/nowhere", .reset)
-        let transport = CountedTransport(DefaultTransport.shared, census)
+        let transport = CountedTransport(HTTPClient.defaultTransport, census)
 
         do {
             let client = HTTPClient(baseURL: server.url, transport: transport)

@@ -11,14 +11,14 @@ import Testing
 /// Rounds of cancels with a client that has all features: small by default, full size in `Scripts/soak`.
 @Suite(.bounded) struct SoakClientTests {
     private final class Passing: Interceptor, ResponseValidator {
-        func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+        func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
             await Task.yield()
             request.headers["X-Try"] = "\(context.attempt)"
         }
 
-        func transform(_ response: inout HTTPResponse<Data>, context: InterceptorContext) throws {}
+        func transform(_ response: inout HTTPResponse<Data>, context: InterceptorChain.Context) throws {}
 
-        func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
+        func retry(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
             await Task.yield()
             return .pass
         }

@@ -85,7 +85,7 @@ extension OverLoopback {
             let (ours, other) = (try MockServer { _ in .noContent }, try MockServer { _ in .noContent })
             let client = HTTPClient(
                 baseURL: ours.url("/base?key=s3cret"),
-                transport: transport.makeSession() ?? DefaultTransport.shared
+                transport: transport.makeSession() ?? HTTPClient.defaultTransport
             ) { environment in
                 environment.query = ["inherited": "s3cret"]
             }

@@ -39,7 +39,7 @@ extension OverLoopback {
         func nestingIsAnErrorOfDecoding(index: Int) async throws {
             let content = Self.nested[index]
             let server = try MockServer { _ in .json(content) }
-            let client = HTTPClient(baseURL: server.url, transport: DefaultTransport.shared)
+            let client = HTTPClient(baseURL: server.url, transport: HTTPClient.defaultTransport)
 
             func code<Value>(of request: Get<Value>) async -> RequestError.Code? {
                 do throws(RequestError) {
@@ -66,7 +66,7 @@ extension OverLoopback {
         ])
         func invalidValueIsAnErrorAndNoTrap(_ content: String) async throws {
             let server = try MockServer { _ in .json(content) }
-            let client = HTTPClient(baseURL: server.url, transport: DefaultTransport.shared)
+            let client = HTTPClient(baseURL: server.url, transport: HTTPClient.defaultTransport)
 
             do throws(RequestError) {
                 _ = try await client.fetch(Get<JSONValue>("a"))

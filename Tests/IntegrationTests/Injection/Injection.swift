@@ -131,10 +131,10 @@ struct Injection: Sendable, CustomTestStringConvertible {
         .field("entity tag of a range") { .ifRange(HTTPField.EntityTag($0)) },
         .field("directive") { .cacheControl(CacheControl.Directive($0)) },
         .field("argument of a directive") { .cacheControl(CacheControl.Directive("a", $0)) },
-        .field("disposition") { .contentDisposition(ContentDisposition($0)) },
+        .field("disposition") { .contentDisposition(HTTPField.ContentDisposition($0)) },
         .field("file name of a disposition") { .contentDisposition(.attachment(fileName: $0)) },
         .field("parameter of a disposition") {
-            .contentDisposition(ContentDisposition("inline", parameters: [HTTPField.Parameter($0, $0)]))
+            .contentDisposition(HTTPField.ContentDisposition("inline", parameters: [HTTPField.Parameter($0, $0)]))
         },
         .field("cookie name") { .cookie(Cookie($0, "v")) },
         .field("cookie value") { .cookie(Cookie("a", "1"), Cookie("n", $0)) },
@@ -213,7 +213,7 @@ struct Injection: Sendable, CustomTestStringConvertible {
         },
         .body("part header value") { text in multipart { $0.add("v", for: "n", headers: ["X-A": text]) } },
         .body("part disposition") { text in
-            multipart { $0.add("v", for: "n", headers: [.contentDisposition(ContentDisposition(text))]) }
+            multipart { $0.add("v", for: "n", headers: [.contentDisposition(HTTPField.ContentDisposition(text))]) }
         },
         .body("preamble") { text in
             multipart { form in

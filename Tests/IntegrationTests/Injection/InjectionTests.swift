@@ -28,7 +28,7 @@ extension OverLoopback {
             let server = try MockServer { _ in .noContent }
             let client = HTTPClient(
                 baseURL: server.url("/base?key=1"),
-                transport: transport.makeSession() ?? DefaultTransport.shared
+                transport: transport.makeSession() ?? HTTPClient.defaultTransport
             )
             func arrived(_ text: String) async throws -> ReceivedRequest? {
                 let count = server.requests.count
@@ -69,7 +69,7 @@ extension OverLoopback {
         @Test(arguments: HostileText.all)
         func namesForPeopleAreNotSent(_ text: String) async throws {
             let server = try MockServer { _ in .noContent }
-            let client = HTTPClient(baseURL: server.url, transport: DefaultTransport.shared)
+            let client = HTTPClient(baseURL: server.url, transport: HTTPClient.defaultTransport)
             var request = Get<Data>("a")
             let plain = request.identifier
             request.options.tag = text

@@ -17,7 +17,7 @@ final class Tap: HTTPTransport {
     private let log = Locked<[String]>([])
 
     init(_ transport: TransportUnderTest) {
-        base = transport.makeSession() ?? DefaultTransport.shared
+        base = transport.makeSession() ?? HTTPClient.defaultTransport
     }
 
     /// The events so far, except for those of sending, which come at any time.

@@ -18,7 +18,7 @@ final class BrokenTransport: HTTPTransport {
     private let base: any HTTPTransport
     private let cookie = Locked<String?>(nil)
 
-    init(_ fault: Fault, base: any HTTPTransport = DefaultTransport.shared) {
+    init(_ fault: Fault, base: any HTTPTransport = HTTPClient.defaultTransport) {
         self.fault = fault
         self.base = base
     }

@@ -125,7 +125,7 @@ import Testing
         var skipped = 0
 
         for check in Self.checksAtAServer {
-            let skip = try await check.run(on: { DefaultTransport.shared }, at: server.url)
+            let skip = try await check.run(on: { HTTPClient.defaultTransport }, at: server.url)
             if skip != nil { skipped += 1 }
             #expect(check.needsMockServer == (skip?.reason == "only a MockServer does what the check is about"))
         }
@@ -139,7 +139,7 @@ import Testing
         let check = try #require(TransportConformance.checks.first)
 
         let failure = await #expect(throws: ConformanceFailure.self) {
-            try await check.run(on: { DefaultTransport.shared }, at: server.url)
+            try await check.run(on: { HTTPClient.defaultTransport }, at: server.url)
         }
 
         #expect(failure?.problems.contains { $0.contains("something else") } == true)

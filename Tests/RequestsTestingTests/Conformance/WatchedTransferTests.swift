@@ -64,7 +64,7 @@ import Testing
 
     @Test(
         arguments: [
-            ([head, .data(Data()), trailers, .metrics(Metrics()), .end(nil)], []),
+            ([head, .data(Data()), trailers, .metrics(TransferRecord.Metrics()), .end(nil)], []),
             ([trailers, head, .end(nil)], ["trailers came before the head", "head 200 came after the trailers"]),
             ([head, trailers, .data(Data()), .end(nil)], ["data came after the trailers"]),
             ([head, trailers, trailers, .end(nil)], ["trailers came after the trailers"]),

@@ -30,7 +30,7 @@ struct InteropFormTests {
     /// Returns the text that a server receives: as form content, and as a query, with both spellings of spaces.
     private func received(_ query: Query) async throws -> [String] {
         let server = try MockServer { _ in .noContent }
-        let client = HTTPClient(baseURL: server.url, transport: DefaultTransport.shared)
+        let client = HTTPClient(baseURL: server.url, transport: HTTPClient.defaultTransport)
 
         _ = try await client.fetch(HTTPRequest(method: .post, "/", body: .form(query)))
         for spaces in [Query.Spaces.percent, .plus] {

@@ -45,7 +45,7 @@ import Testing
     @Test func framesBehindAnUpgradeAreNoContent() async throws {
         let server = try MockServer()
         server.route(.get, "/echo", .webSocket { try $0.send("a secret") })
-        let recorder = ExchangeRecorder(DefaultTransport.shared)
+        let recorder = ExchangeRecorder(HTTPClient.defaultTransport)
         let socket = try await HTTPClient(baseURL: server.url, transport: recorder).webSocket("echo")
         for try await _ in socket.messages { break }
         await socket.close()

@@ -42,7 +42,7 @@ struct RecordingRoundTripTests {
             return recorder.exchanges
         }
 
-        let live = try await run(over: DefaultTransport.shared)
+        let live = try await run(over: HTTPClient.defaultTransport)
         let requestCount = server.requests.count
         let stubber = HTTPStubber()
         stubber.replay(try HTTPArchive(contentsOf: file))

@@ -386,7 +386,7 @@ import Testing
         #expect(HTTPStubber(network: memory).capabilities.contains(.proxyAuthorization))
         #expect(!HTTPStubber(network: session).capabilities.contains(.proxyAuthorization))
         let passing = HTTPStubber(unhandledMode: .passThrough).capabilities.contains(.proxyAuthorization)
-        #expect(passing == DefaultTransport.shared.capabilities.contains(.proxyAuthorization))
+        #expect(passing == HTTPClient.defaultTransport.capabilities.contains(.proxyAuthorization))
     }
 
     @Test func passedAndUnhandledRequestsGoToTheNetwork() async throws {

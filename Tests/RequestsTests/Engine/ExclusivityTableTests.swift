@@ -12,7 +12,7 @@ import Testing
         var fuzz = Fuzz()
         for _ in 0..<Scale.fuzz(weight: 100) {
             var table = ExclusivityTable()
-            var wanted: [Int: Set<ExclusiveCategory>] = [:]
+            var wanted: [Int: Set<RequestOptions.ExclusiveCategory>] = [:]
             var holding: Set<Int> = []
             var (faults, last) = (0, 0)
             func check() {
@@ -25,7 +25,7 @@ import Testing
                 if Bool.random(using: &fuzz) {
                     last += 1
                     let numbers = (0..<3).filter { _ in Bool.random(using: &fuzz) }
-                    let categories = Set(numbers.map { ExclusiveCategory($0) })
+                    let categories = Set(numbers.map { RequestOptions.ExclusiveCategory($0) })
                     guard !categories.isEmpty else { continue }
                     wanted[last] = categories
                     let priority = Int.random(in: -1...1, using: &fuzz)

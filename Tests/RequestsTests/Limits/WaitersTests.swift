@@ -3,6 +3,7 @@
 
 import RequestsTestSupport
 import Testing
+
 @testable import Requests
 
 @Suite(.bounded) struct WaitersTests {

@@ -33,7 +33,7 @@ final class ExclusivityQueue: Sendable {
     }
 
     /// Adds an operation to its queues; returns whether it is admitted at once.
-    func enqueue(_ number: Int, _ categories: Set<ExclusiveCategory>) -> Bool {
+    func enqueue(_ number: Int, _ categories: Set<RequestOptions.ExclusiveCategory>) -> Bool {
         let priority = state.withLock { $0.entries[number] }?.operation?.queuePriority ?? .normal
         return state.withLock { state in
             guard state.entries[number] != nil else { return true }

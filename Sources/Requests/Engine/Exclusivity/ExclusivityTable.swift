@@ -12,16 +12,16 @@ struct ExclusivityTable: Sendable {
         var waiting = WaitingLine()
     }
 
-    private var queues: [ExclusiveCategory: Queue] = [:]
+    private var queues: [RequestOptions.ExclusiveCategory: Queue] = [:]
     /// The categories of the operations that hold them or wait.
-    private var categories: [Int: Set<ExclusiveCategory>] = [:]
+    private var categories: [Int: Set<RequestOptions.ExclusiveCategory>] = [:]
     private var priorities: [Int: Int] = [:]
 
     /// Whether no state is left.
     var isEmpty: Bool { queues.isEmpty && categories.isEmpty }
 
     /// Adds an operation, with a number that is larger than all before; returns whether it is admitted at once.
-    mutating func enqueue(_ id: Int, _ joined: Set<ExclusiveCategory>, priority: Int) -> Bool {
+    mutating func enqueue(_ id: Int, _ joined: Set<RequestOptions.ExclusiveCategory>, priority: Int) -> Bool {
         categories[id] = joined
         priorities[id] = priority
         for category in joined {

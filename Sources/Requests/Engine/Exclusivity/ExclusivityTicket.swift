@@ -14,7 +14,7 @@ final class ExclusivityTicket: OperationObserver {
     /// Enqueues the operation when all its dependencies are finished; `nil` if they already are.
     private let approach = Locked<Operation?>(nil)
     private let position: Locked<Position>
-    private let categories: Set<ExclusiveCategory>
+    private let categories: Set<RequestOptions.ExclusiveCategory>
     /// Whether an operation that has its result before its start keeps its categories until it is finished.
     private let lastsUntilEnd: Bool
 
@@ -25,7 +25,7 @@ final class ExclusivityTicket: OperationObserver {
     }
 
     /// Creates the ticket of an operation that isn't on a queue yet; ``enqueue(_:)`` uses it.
-    init(in categories: Set<ExclusiveCategory>, behind causes: [Operation], untilEnd: Bool) {
+    init(in categories: Set<RequestOptions.ExclusiveCategory>, behind causes: [Operation], untilEnd: Bool) {
         lastsUntilEnd = untilEnd
         let position = Locked(Position.none)
         let gate = OperationGate(behind: causes) {
@@ -35,7 +35,7 @@ final class ExclusivityTicket: OperationObserver {
     }
 
     /// Whether the ticket is for all these categories.
-    func covers(_ others: Set<ExclusiveCategory>) -> Bool { others.isSubset(of: categories) }
+    func covers(_ others: Set<RequestOptions.ExclusiveCategory>) -> Bool { others.isSubset(of: categories) }
 
     /// Whether both tickets are for a common category.
     func meets(_ other: ExclusivityTicket) -> Bool { !categories.isDisjoint(with: other.categories) }
@@ -98,7 +98,7 @@ final class ExclusivityTicket: OperationObserver {
     private static func enqueue(
         _ operation: Operation,
         _ gate: OperationGate,
-        _ categories: Set<ExclusiveCategory>,
+        _ categories: Set<RequestOptions.ExclusiveCategory>,
         _ position: Locked<Position>
     ) {
         let entry = ExclusivityQueue.Entry(operation: operation, gate: gate)

@@ -14,7 +14,7 @@ extension Operation {
     ///   - causes: The operations that must finish before it is enqueued; `nil`, the default, is all its dependencies.
     ///   - untilEnd: Whether it keeps its categories until it is finished, even if it has its result before its start.
     final func enqueue(
-        in categories: Set<ExclusiveCategory>,
+        in categories: Set<RequestOptions.ExclusiveCategory>,
         after causes: [Operation]? = nil,
         untilEnd: Bool = false
     ) {
@@ -43,7 +43,7 @@ extension Operation {
 
 extension AnyRequestOperation {
     /// Refuses a request whose exclusive categories its operation doesn't have.
-    final func checkExclusivity(in categories: Set<ExclusiveCategory>) throws {
+    final func checkExclusivity(in categories: Set<RequestOptions.ExclusiveCategory>) throws {
         guard scope == nil, observer(ExclusivityTicket.self)?.covers(categories) != true else { return }
         let names = categories.map(\.description).sorted()
         let reason =

@@ -10,7 +10,7 @@ import Foundation
 final class EventEmitter: Sendable {
     private struct State: Sendable {
         var sequencer = EventSequencer()
-        var operation: OperationInfo
+        var operation: OperationEvent.Info
         var monitors: [any EventMonitor]
         var pending: [Notification] = []
         var isNotifying = false
@@ -33,13 +33,13 @@ final class EventEmitter: Sendable {
     /// An event for some of the monitors.
     private struct Notification: Sendable {
         let event: OperationEvent
-        let operation: OperationInfo
+        let operation: OperationEvent.Info
         let monitors: [any EventMonitor]
     }
 
     private let state: Locked<State>
 
-    private init(_ monitors: [any EventMonitor], operation: OperationInfo) {
+    private init(_ monitors: [any EventMonitor], operation: OperationEvent.Info) {
         state = Locked(State(operation: operation, monitors: monitors))
     }
 
@@ -52,7 +52,7 @@ final class EventEmitter: Sendable {
     static func attach(
         to operation: AnyRequestOperation,
         _ monitors: [any EventMonitor],
-        as info: () -> OperationInfo
+        as info: () -> OperationEvent.Info
     ) {
         guard !monitors.isEmpty else { return }
         let emitter = EventEmitter(monitors, operation: info())
@@ -61,7 +61,7 @@ final class EventEmitter: Sendable {
     }
 
     /// Returns the emitter of an operation; without one, attaches one that knows the current state.
-    static func attach(to operation: AnyRequestOperation, as info: () -> OperationInfo) -> EventEmitter {
+    static func attach(to operation: AnyRequestOperation, as info: () -> OperationEvent.Info) -> EventEmitter {
         if let emitter = operation.observer(EventEmitter.self) { return emitter }
         let emitter = EventEmitter([], operation: info())
         let isAdded = operation.add(emitter) {
@@ -86,7 +86,7 @@ final class EventEmitter: Sendable {
     }
 
     /// The operation, as the monitors see it.
-    var operation: OperationInfo { state.withLock { $0.operation } }
+    var operation: OperationEvent.Info { state.withLock { $0.operation } }
 
     private func change(_ change: (inout State) -> Void) {
         let first = state.withLock { state in
@@ -147,7 +147,7 @@ extension AnyRequestOperation {
     /// explains which ones are past. Safe from any thread.
     public final func addMonitor(_ monitor: any EventMonitor) {
         let emitter = EventEmitter.attach(to: self) {
-            var info = OperationInfo(requestType: shownType)
+            var info = OperationEvent.Info(requestType: shownType)
             if kind.sendsRequest, let makeIdentifier { info.identify(by: makeIdentifier, configuration.options) }
             return info
         }
@@ -155,7 +155,7 @@ extension AnyRequestOperation {
     }
 }
 
-extension OperationInfo {
+extension OperationEvent.Info {
     /// Sets the identity of the request, once there is one.
     mutating func identify(by make: @escaping @Sendable () -> String, _ options: RequestOptions) {
         identify(by: make, tag: options.tag, userInfo: options.userInfo)

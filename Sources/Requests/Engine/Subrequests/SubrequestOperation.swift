@@ -28,7 +28,7 @@ final class SubrequestOperation: AnyRequestOperation, @unchecked Sendable {
         _ request: HTTPRequest,
         _ configuration: RunConfiguration,
         over transport: (any HTTPTransport)?,
-        as monitored: OperationInfo?,
+        as monitored: OperationEvent.Info?,
         scope: NestingContext? = nil,
         urgency: (@Sendable () -> Int)? = nil
     ) {
@@ -53,7 +53,7 @@ final class SubrequestOperation: AnyRequestOperation, @unchecked Sendable {
             scope: scope,
             isNested: true
         )
-        let name = OperationInfo(identifier: "nested: \(request)", requestType: "HTTPRequest (nested)")
+        let name = OperationEvent.Info(identifier: "nested: \(request)", requestType: "HTTPRequest (nested)")
         let monitored = environment.monitors.isEmpty ? nil : name
         self.init(request, configuration, over: operation.ownTransport, as: monitored, scope: scope)
     }

@@ -128,7 +128,7 @@ public struct RetryPolicy: Sendable, Hashable {
         attempt: Int,
         now: Date = Date(),
         random: RandomSource = .system
-    ) -> RetryDecision {
+    ) -> RetryPolicy.Decision {
         guard let request = request ?? error.request, request.body.isReplayable,
             let delay = delay(after: error, of: request, attempt: attempt, now: now, random: random)
         else { return .pass }

@@ -49,7 +49,7 @@ public enum ValidationResult: Sendable {
     /// The request is retried, whatever its method is, as long as the strategy's limit and its body allow.
     ///
     /// Neither interceptors nor the retry policy are asked.
-    case retry(RetryStrategy)
+    case retry(RetryPolicy.Strategy)
 
     /// The next validator judges, or the response is decoded.
     public static let accept = ValidationResult.accept(replacing: nil)

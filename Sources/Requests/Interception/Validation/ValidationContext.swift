@@ -1,8 +1,6 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 /// The facts about the request that a validator can read.
 public struct ValidationContext: Sendable {
     /// The request that was sent, after redirects.

@@ -3,65 +3,68 @@
 
 import Foundation
 
-/// The presentation of content, with a suggested file name (RFC 6266).
-///
-/// ```swift
-/// let disposition = ContentDisposition(parsing: "attachment; filename=\"EURO.txt\"; filename*=UTF-8''%e2%82%ac.txt")
-/// disposition?.fileName                                                                 // €.txt
-/// ContentDisposition.attachment(fileName: "€.txt").rawValue
-/// // attachment; filename="_.txt"; filename*=UTF-8''%E2%82%AC.txt
-/// ```
-///
-/// - Warning: A name from a server is untrusted: it may contain `../`, a drive, a line break. Don't use it as a path.
-public struct ContentDisposition: Sendable, Hashable, CustomStringConvertible {
-    /// The kind of presentation, in lower case: `attachment`, `inline`, `form-data`.
-    public var type: String
-    /// The parameters in their order, without the file name.
-    public var parameters: [HTTPField.Parameter]
-    /// The name of the file, or `nil` if the field has none.
-    public var fileName: String?
-
-    /// Makes a disposition.
-    public init(_ type: String, parameters: [HTTPField.Parameter] = [], fileName: String? = nil) {
-        self.type = type
-        self.parameters = parameters
-        self.fileName = fileName
-    }
-
-    /// Content to be saved as a file.
-    public static func attachment(fileName: String? = nil) -> ContentDisposition {
-        ContentDisposition("attachment", fileName: fileName)
-    }
-
-    /// The value of the first parameter of a name, or `nil` if the field doesn't have it.
-    public subscript(parameter name: String) -> String? {
-        get { parameters[named: name] }
-        set { parameters[named: name] = newValue }
-    }
-
-    /// The disposition as it stands in the field.
+extension HTTPField {
+    /// The presentation of content, with a suggested file name (RFC 6266).
     ///
-    /// A name that isn't plain ASCII is sent twice: in ASCII for old readers, with `_` for other characters, and in
-    /// UTF-8 (RFC 8187).
-    public var rawValue: String {
-        var text = type
-        for parameter in parameters { text += "; \(parameter)" }
-        guard let fileName else { return text }
-        guard !ASCIISet.plain.containsAll(fileName) else { return "\(text); filename=\(fileName.quoted)" }
-        let plain = String(fileName.map { ASCIISet.plain.containsAll(String($0)) ? $0 : "_" })
-        return "\(text); filename=\(plain.quoted); filename*=UTF-8''\(ASCIISet.extendedValue.encode(fileName))"
-    }
+    /// ```swift
+    /// let disposition = ContentDisposition(parsing: "attachment; filename=\"EURO.txt\"; filename*=UTF-8''%e2%82%ac.txt")
+    /// disposition?.fileName                                                                 // €.txt
+    /// ContentDisposition.attachment(fileName: "€.txt").rawValue
+    /// // attachment; filename="_.txt"; filename*=UTF-8''%E2%82%AC.txt
+    /// ```
+    ///
+    /// - Warning: A name from a server is untrusted: it may contain `../`, a drive, a line break. Don't use it as a
+    ///   path.
+    public struct ContentDisposition: Sendable, Hashable, CustomStringConvertible {
+        /// The kind of presentation, in lower case: `attachment`, `inline`, `form-data`.
+        public var type: String
+        /// The parameters in their order, without the file name.
+        public var parameters: [HTTPField.Parameter]
+        /// The name of the file, or `nil` if the field has none.
+        public var fileName: String?
 
-    /// The value as it stands in the field.
-    public var description: String { rawValue }
+        /// Makes a disposition.
+        public init(_ type: String, parameters: [HTTPField.Parameter] = [], fileName: String? = nil) {
+            self.type = type
+            self.parameters = parameters
+            self.fileName = fileName
+        }
+
+        /// Content to be saved as a file.
+        public static func attachment(fileName: String? = nil) -> ContentDisposition {
+            ContentDisposition("attachment", fileName: fileName)
+        }
+
+        /// The value of the first parameter of a name, or `nil` if the field doesn't have it.
+        public subscript(parameter name: String) -> String? {
+            get { parameters[named: name] }
+            set { parameters[named: name] = newValue }
+        }
+
+        /// The disposition as it stands in the field.
+        ///
+        /// A name that isn't plain ASCII is sent twice: in ASCII for old readers, with `_` for other characters, and in
+        /// UTF-8 (RFC 8187).
+        public var rawValue: String {
+            var text = type
+            for parameter in parameters { text += "; \(parameter)" }
+            guard let fileName else { return text }
+            guard !ASCIISet.plain.containsAll(fileName) else { return "\(text); filename=\(fileName.quoted)" }
+            let plain = String(fileName.map { ASCIISet.plain.containsAll(String($0)) ? $0 : "_" })
+            return "\(text); filename=\(plain.quoted); filename*=UTF-8''\(ASCIISet.extendedValue.encode(fileName))"
+        }
+
+        /// The value as it stands in the field.
+        public var description: String { rawValue }
+    }
 }
 
-extension ContentDisposition: HTTPField.Value {
+extension HTTPField.ContentDisposition: HTTPField.Value {
     /// The disposition itself, if it can be sent.
     ///
     /// - Throws: ``InvalidValue`` if the type or the name of a parameter isn't a token, or the file name or a value
     ///   has a control character.
-    public func validated() throws(InvalidValue) -> ContentDisposition {
+    public func validated() throws(InvalidValue) -> HTTPField.ContentDisposition {
         guard type.isToken else {
             throw InvalidValue(.headerValue, "of Content-Disposition has an invalid type", excerpt: type)
         }
@@ -81,7 +84,7 @@ extension ASCIISet {
 
 // MARK: - Parsing
 
-extension ContentDisposition {
+extension HTTPField.ContentDisposition {
     /// Reads the value of a field; `nil` if no part of it can be read.
     ///
     /// If there are two file names, the one with a character set takes precedence (RFC 6266, 4.3), unless it can't be

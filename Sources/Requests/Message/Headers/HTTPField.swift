@@ -87,7 +87,7 @@ extension HTTPField {
     public static func contentType(_ type: MediaType) -> HTTPField { HTTPField(.contentType, type) }
 
     /// The presentation of the content, with a suggested file name.
-    public static func contentDisposition(_ disposition: ContentDisposition) -> HTTPField {
+    public static func contentDisposition(_ disposition: HTTPField.ContentDisposition) -> HTTPField {
         HTTPField(.contentDisposition, disposition)
     }
 

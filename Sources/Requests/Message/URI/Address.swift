@@ -37,7 +37,7 @@ enum Address: Sendable {
     }
 
     /// The address of a path.
-    init(_ path: RequestPath) {
+    init(_ path: HTTPRequest.Path) {
         self = path.failure.map(Address.invalid) ?? Address(path.text)
     }
 

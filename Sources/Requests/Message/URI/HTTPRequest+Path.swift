@@ -3,71 +3,72 @@
 
 import Foundation
 
-/// The address of a request, written as a literal whose values can't change its structure.
-///
-/// ```swift
-/// Get<[Post]>("users/\(id)/posts")             // `id` is one segment, whatever it holds
-/// Get<[User]>("users?sort=name&after=\(name)")  // `name` is one value of the query
-/// Get<User>("https://api.example.com/users/\(id)")
-/// ```
-///
-/// The text of the literal is read like an address: its slashes separate segments, a `?` begins a query, and escaped
-/// characters stay escaped. Each interpolated value is one piece: all characters that could end the piece are escaped.
-/// A path is appended to the base URL of the service that runs the request, unless the literal names a scheme and a
-/// host, or a `URL` with them is its first value.
-///
-/// | interpolated | |
-/// |---|---|
-/// | `\(value)` | a text, a number, a `UUID` or anything else that is ``Query/ValueConvertible``: one escaped piece |
-/// | `\(url)` | at the beginning a `URL`, unchanged; elsewhere one escaped piece |
-/// | `\(raw: text)` | text that is already a path, unchanged: not for values that a user can choose |
-///
-/// If a value makes a segment `.` or `..`, the path would lead elsewhere, and is refused when the request is built. An
-/// empty segment made of values is refused too: `Delete<Void>("users/\(id)")` with an empty `id` would delete all
-/// users. So is a value in the host, unless it is a whole label of it (letters, digits and hyphens between dots) or the
-/// port: make the host the base URL, or write `\(raw:)`.
-///
-/// A `String` that isn't a literal doesn't compile: put it into a literal, as `"\(name)"` for one segment, or as
-/// `"\(raw: path)"` for a path.
-public struct RequestPath: Sendable, Hashable {
-    /// The address as it is written, escaped if necessary.
-    let text: String
-    /// The error of the path.
-    let failure: InvalidValue?
+extension HTTPRequest {
+    /// The address of a request, written as a literal whose values can't change its structure.
+    ///
+    /// ```swift
+    /// Get<[Post]>("users/\(id)/posts")             // `id` is one segment, whatever it holds
+    /// Get<[User]>("users?sort=name&after=\(name)")  // `name` is one value of the query
+    /// Get<User>("https://api.example.com/users/\(id)")
+    /// ```
+    ///
+    /// The text of the literal is read like an address: its slashes separate segments, a `?` begins a query, and
+    /// escaped characters stay escaped. Each interpolated value is one piece: all characters that could end the piece
+    /// are escaped. A path is appended to the base URL of the service that runs the request, unless the literal names a
+    /// scheme and a host, or a `URL` with them is its first value.
+    ///
+    /// | interpolated | | |---|---| | `\(value)` | a text, a number, a `UUID` or anything else that is
+    /// ``Query/ValueConvertible``: one escaped piece | | `\(url)` | at the beginning a `URL`, unchanged; elsewhere one
+    /// escaped piece | | `\(raw: text)` | text that is already a path, unchanged: not for values that a user can choose
+    /// |
+    ///
+    /// If a value makes a segment `.` or `..`, the path would lead elsewhere, and is refused when the request is built.
+    /// An empty segment made of values is refused too: `Delete<Void>("users/\(id)")` with an empty `id` would delete
+    /// all users. So is a value in the host, unless it is a whole label of it (letters, digits and hyphens between
+    /// dots) or the port: make the host the base URL, or write `\(raw:)`.
+    ///
+    /// A `String` that isn't a literal doesn't compile: put it into a literal, as `"\(name)"` for one segment, or as
+    /// `"\(raw: path)"` for a path.
+    public struct Path: Sendable, Hashable {
+        /// The address as it is written, escaped if necessary.
+        let text: String
+        /// The error of the path.
+        let failure: InvalidValue?
 
-    init(_ text: String, failure: InvalidValue? = nil) {
-        self.text = text
-        self.failure = failure
-    }
-
-    /// Returns the path with segments behind it, each of which is one piece.
-    func appending(_ segments: [any Query.ValueConvertible]) -> RequestPath {
-        guard !segments.isEmpty, failure == nil else { return self }
-        guard !text.utf8.contains(where: "?#".utf8.contains) else {
-            let reason = "has a query before a segment: write the query behind, or add it with `query`"
-            return RequestPath("", failure: InvalidValue(.url, reason, excerpt: text))
+        init(_ text: String, failure: InvalidValue? = nil) {
+            self.text = text
+            self.failure = failure
         }
-        do throws(InvalidValue) {
-            // One slash between the path and the first segment, whether or not the path ends with one.
-            var path = text.utf8.last == UInt8(ascii: "/") ? String(text.dropLast()) : text
-            for segment in segments {
-                let piece = try segment.queryValue.percentEncodedPathSegment()
-                guard !piece.isEmpty else { throw InvalidValue.emptySegment(of: text) }
-                path += "/" + piece
+
+        /// Returns the path with segments behind it, each of which is one piece.
+        func appending(_ segments: [any Query.ValueConvertible]) -> Path {
+            guard !segments.isEmpty, failure == nil else { return self }
+            guard !text.utf8.contains(where: "?#".utf8.contains) else {
+                let reason = "has a query before a segment: write the query behind, or add it with `query`"
+                return Path("", failure: InvalidValue(.url, reason, excerpt: text))
             }
-            return RequestPath(path)
-        } catch {
-            return RequestPath("", failure: error)
+            do throws(InvalidValue) {
+                // One slash between the path and the first segment, whether or not the path ends with one.
+                var path = text.utf8.last == UInt8(ascii: "/") ? String(text.dropLast()) : text
+                for segment in segments {
+                    let piece = try segment.queryValue.percentEncodedPathSegment()
+                    guard !piece.isEmpty else { throw InvalidValue.emptySegment(of: text) }
+                    path += "/" + piece
+                }
+                return Path(path)
+            } catch {
+                return Path("", failure: error)
+            }
         }
     }
 }
 
-extension RequestPath: DescribedMirror {
+extension HTTPRequest.Path: DescribedMirror {
     /// The path as it is written, without its query.
     public var description: String { text.bareAddress }
 }
 
-extension RequestPath: ExpressibleByStringInterpolation {
+extension HTTPRequest.Path: ExpressibleByStringInterpolation {
     /// Makes a path of a literal without values.
     public init(stringLiteral value: String) {
         self.init(value)
@@ -239,17 +240,17 @@ extension String {
 
 // MARK: - Convertible
 
-extension RequestPath {
+extension HTTPRequest.Path {
     /// A type that can be used as the address of a request instead of a literal.
     ///
     /// A `URL`, for example from a server, is used unchanged; a list of values is a path of as many segments. If your
     /// own routes conform, requests take them:
     ///
     /// ```swift
-    /// enum Route: RequestPath.Convertible {
+    /// enum Route: HTTPRequest.Path.Convertible {
     ///     case user(Int), posts(of: String)
     ///
-    ///     var requestPath: RequestPath {
+    ///     var requestPath: HTTPRequest.Path {
     ///         switch self {
     ///         case .user(let id): "users/\(id)"
     ///         case .posts(let name): "users/\(name)/posts"
@@ -260,23 +261,23 @@ extension RequestPath {
     /// ```
     public protocol Convertible: SendableMetatype {
         /// The path.
-        var requestPath: RequestPath { get }
+        var requestPath: HTTPRequest.Path { get }
     }
 }
 
-extension RequestPath: RequestPath.Convertible {
+extension HTTPRequest.Path: HTTPRequest.Path.Convertible {
     /// The path itself.
-    public var requestPath: RequestPath { self }
+    public var requestPath: HTTPRequest.Path { self }
 }
 
-extension URL: RequestPath.Convertible {
+extension URL: HTTPRequest.Path.Convertible {
     /// The address, unchanged: absolute, or a path.
-    public var requestPath: RequestPath { RequestPath(absoluteString) }
+    public var requestPath: HTTPRequest.Path { HTTPRequest.Path(absoluteString) }
 }
 
-extension Array: RequestPath.Convertible where Element: Query.ValueConvertible {
+extension Array: HTTPRequest.Path.Convertible where Element: Query.ValueConvertible {
     /// A path of one segment for each of the values.
-    public var requestPath: RequestPath { RequestPath("").appending(self) }
+    public var requestPath: HTTPRequest.Path { HTTPRequest.Path("").appending(self) }
 }
 
 // The usual mistake, `let path = "users/7"` or `"users/" + id`, would make a segment with an escaped slash. Taking it
@@ -289,7 +290,7 @@ extension Array: RequestPath.Convertible where Element: Query.ValueConvertible {
         a value in a path is a Query.ValueConvertible, and not optional
         """
 )
-extension String: RequestPath.Convertible {
+extension String: HTTPRequest.Path.Convertible {
     /// A path of one segment.
-    public var requestPath: RequestPath { RequestPath("").appending([self]) }
+    public var requestPath: HTTPRequest.Path { HTTPRequest.Path("").appending([self]) }
 }

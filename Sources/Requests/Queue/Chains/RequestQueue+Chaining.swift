@@ -20,7 +20,7 @@ extension RequestQueue {
     ///   - session: The transport; `nil`, the default, is the queue's.
     ///   - completionQueue: The queue of the completion, as with `addRequest`.
     ///   - priority: The priority of the operation in the queue.
-    ///   - categories: The categories in which the operation must be the only one that runs; see ``ExclusiveCategory``.
+    ///   - categories: The categories in which the operation must be the only one that runs; see ``RequestOptions/ExclusiveCategory``.
     ///   - mapError: Converts an error to the request's own type, while there is no request that could.
     ///   - make: Makes the request from the values. An error that it throws is the failure of the operation.
     ///   - completion: Receives the result, as with `addRequest`.
@@ -32,7 +32,7 @@ extension RequestQueue {
         session: (any HTTPTransport)? = nil,
         completionQueue: DispatchQueue? = nil,
         priority: Operation.QueuePriority? = nil,
-        exclusive categories: Set<ExclusiveCategory> = [],
+        exclusive categories: Set<RequestOptions.ExclusiveCategory> = [],
         mapError: @escaping @Sendable (any Error) -> R.Failure,
         make: @escaping @Sendable (repeat (each Input).Value) throws -> R,
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
@@ -52,7 +52,7 @@ extension RequestQueue {
         session: (any HTTPTransport)? = nil,
         completionQueue: DispatchQueue? = nil,
         priority: Operation.QueuePriority? = nil,
-        exclusive categories: Set<ExclusiveCategory> = [],
+        exclusive categories: Set<RequestOptions.ExclusiveCategory> = [],
         make: @escaping @Sendable (repeat (each Input).Value) throws -> R,
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType where R.Failure == any Error {
@@ -71,7 +71,7 @@ extension RequestQueue {
         session: (any HTTPTransport)? = nil,
         completionQueue: DispatchQueue? = nil,
         priority: Operation.QueuePriority? = nil,
-        exclusive categories: Set<ExclusiveCategory> = [],
+        exclusive categories: Set<RequestOptions.ExclusiveCategory> = [],
         make: @escaping @Sendable (repeat (each Input).Value) throws -> R,
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType where R.Failure == RequestError {

@@ -23,6 +23,13 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     /// A client without a base URL: the one that `HTTPRequest.fetch` uses.
     public static let shared = HTTPClient()
 
+    /// The transport of requests that name none: the best that the platform has.
+    ///
+    /// On Apple platforms that is `URLSession.shared`. On Linux it is ``CurlTransport``; if libcurl can't be loaded, as in
+    /// statically linked programs, it is a ``URLSessionTransport``, whose documentation lists its faults there. Use it
+    /// as the base of a transport of your own.
+    public static var defaultTransport: any HTTPTransport { DefaultTransport.shared }
+
     /// The transport of requests that name none of their own.
     public let transport: any HTTPTransport
     private let lanes: Lanes
@@ -262,7 +269,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
 
     /// The maximum number of concurrent requests; changes affect requests that haven't started.
     ///
-    /// A WebSocket doesn't count.
+    /// A connection that was upgraded, such as a WebSocket, doesn't count.
     public var maxConcurrentRequests: Int {
         get { lanes.bounded.maxConcurrentOperationCount }
         set { lanes.bounded.maxConcurrentOperationCount = Lanes.width(newValue) }

@@ -52,7 +52,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         on parent: some RequestQueue,
         _ failsFast: Bool = false,
         behind causes: [Operation],
-        _ categories: Set<ExclusiveCategory>,
+        _ categories: Set<RequestOptions.ExclusiveCategory>,
         _ priority: Operation.QueuePriority?,
         name: String = "OperationGroup<\(Success.self)>"
     ) {
@@ -68,7 +68,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
             GroupHandling<Success>.self
         )
         add(contents)
-        EventEmitter.attach(to: self, parent.environment.monitors) { OperationInfo(requestType: name) }
+        EventEmitter.attach(to: self, parent.environment.monitors) { OperationEvent.Info(requestType: name) }
         addDependency(gate)
         if let priority { queuePriority = priority }
         enqueue(in: categories, after: causes + contents.gates, untilEnd: true)

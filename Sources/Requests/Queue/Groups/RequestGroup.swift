@@ -55,7 +55,7 @@ open class RequestGroup<R: NetworkRequest>: OperationGroup<[R.Success]>, @unchec
         on parent: some RequestQueue,
         _ failsFast: Bool,
         behind causes: [Operation],
-        _ categories: Set<ExclusiveCategory>,
+        _ categories: Set<RequestOptions.ExclusiveCategory>,
         _ priority: Operation.QueuePriority?
     ) {
         let name = "RequestGroup<\(R.shownTypeName)>"
@@ -126,7 +126,7 @@ extension RequestQueue {
     ///   - priority: The priority of the requests in the queue.
     ///   - coalescing: Whether they join transfers of equal requests, as with `addRequest`.
     ///   - failingFast: Whether the first failure cancels the others; false, the default, lets them continue.
-    ///   - categories: The categories in which the group must be the only one that runs; see ``ExclusiveCategory``.
+    ///   - categories: The categories in which the group must be the only one that runs; see ``RequestOptions/ExclusiveCategory``.
     ///   - completion: Receives the results, in the order of the requests. Called exactly once, always asynchronously,
     ///     also if some or all are cancelled. It is enqueued before any operation that depends on the group starts,
     ///     and, unless the group fails fast, behind the completions of the members.
@@ -141,7 +141,7 @@ extension RequestQueue {
         priority: Operation.QueuePriority? = nil,
         coalescing: Bool = false,
         failingFast: Bool = false,
-        exclusive categories: Set<ExclusiveCategory> = [],
+        exclusive categories: Set<RequestOptions.ExclusiveCategory> = [],
         completion: (@Sendable (RequestGroup<R>.Results) -> Void)? = nil
     ) -> RequestGroup<R> {
         let group = RequestGroup<R>(on: self, failingFast, behind: dependencies, categories, priority)
@@ -170,7 +170,7 @@ extension RequestQueue {
     ///   - priority: The priority of the requests in the queue.
     ///   - coalescing: Whether they join transfers of equal requests, as with `addRequest`.
     ///   - failingFast: Whether the first failure cancels the others; false, the default, lets them continue.
-    ///   - categories: The categories in which the group must be the only one that runs; see ``ExclusiveCategory``.
+    ///   - categories: The categories in which the group must be the only one that runs; see ``RequestOptions/ExclusiveCategory``.
     ///   - make: Makes the requests from the values. An error that it throws is the failure of the group.
     ///   - completion: Receives the values in the order of the requests, or the failure of the group.
     /// - Returns: The group: an operation that is finished when all of its members are.
@@ -183,7 +183,7 @@ extension RequestQueue {
         priority: Operation.QueuePriority? = nil,
         coalescing: Bool = false,
         failingFast: Bool = false,
-        exclusive categories: Set<ExclusiveCategory> = [],
+        exclusive categories: Set<RequestOptions.ExclusiveCategory> = [],
         make: @escaping @Sendable (repeat (each Input).Value) throws -> [R],
         completion: (@Sendable (Result<[R.Success], any Error>) -> Void)? = nil
     ) -> RequestGroup<R> {
@@ -248,7 +248,7 @@ extension RequestQueue {
     ///     failed, the closure isn't called, and the group fails with an error of code `dependencyFailed`.
     ///   - failingFast: Whether the first failure of a member ends the group, and is its own; false, the default,
     ///     leaves that to the closure.
-    ///   - categories: The categories in which the group must be the only one that runs; see ``ExclusiveCategory``.
+    ///   - categories: The categories in which the group must be the only one that runs; see ``RequestOptions/ExclusiveCategory``.
     ///   - completionQueue: The queue of the completion, as with `addRequest`.
     ///   - priority: The priority of the group in the queue.
     ///   - body: Adds members to the group, which it gets as a queue, and makes its value.
@@ -259,7 +259,7 @@ extension RequestQueue {
     public func addOperationGroup<each Input: RequestDependency, Success: Sendable>(
         after operations: repeat each Input,
         failingFast: Bool = false,
-        exclusive categories: Set<ExclusiveCategory> = [],
+        exclusive categories: Set<RequestOptions.ExclusiveCategory> = [],
         completionQueue: DispatchQueue? = nil,
         priority: Operation.QueuePriority? = nil,
         body: @escaping @Sendable (any RequestQueue, repeat (each Input).Value) async throws -> Success,

@@ -47,42 +47,42 @@ extension RequestProviding {
 
 extension RequestProviding {
     /// Makes a request that gets a resource.
-    public func get<Value>(_ decoder: ResponseDecoder<Value>, from path: RequestPath) -> APIRequest<Self, Value> {
+    public func get<Value>(_ decoder: ResponseDecoder<Value>, from path: HTTPRequest.Path) -> APIRequest<Self, Value> {
         request(at: path, using: .get).decoding(decoder)
     }
 
     /// Makes a request that gets a resource without decoding it; a decoder can be added later.
-    public func get(_ path: RequestPath) -> APIRequest<Self, Void> { request(at: path, using: .get) }
+    public func get(_ path: HTTPRequest.Path) -> APIRequest<Self, Void> { request(at: path, using: .get) }
 
     /// Makes a request that posts content, and ignores the content of the answer unless a decoder is added:
     /// ``TypedRequest/decoding(_:)``.
-    public func post(_ body: HTTPBody, to path: RequestPath) -> APIRequest<Self, Void> {
+    public func post(_ body: HTTPBody, to path: HTTPRequest.Path) -> APIRequest<Self, Void> {
         request(at: path, using: .post).body(body)
     }
 
     /// Makes a request that replaces a resource, and ignores the content of the answer unless a decoder is added:
     /// ``TypedRequest/decoding(_:)``.
-    public func put(_ body: HTTPBody, to path: RequestPath) -> APIRequest<Self, Void> {
+    public func put(_ body: HTTPBody, to path: HTTPRequest.Path) -> APIRequest<Self, Void> {
         request(at: path, using: .put).body(body)
     }
 
     /// Makes a request that changes a part of a resource, and ignores the content of the answer unless a decoder is
     /// added: ``TypedRequest/decoding(_:)``.
-    public func patch(_ path: RequestPath, with body: HTTPBody) -> APIRequest<Self, Void> {
+    public func patch(_ path: HTTPRequest.Path, with body: HTTPBody) -> APIRequest<Self, Void> {
         request(at: path, using: .patch).body(body)
     }
 
     /// Makes a request that removes a resource.
-    public func delete(_ path: RequestPath) -> APIRequest<Self, Void> { request(at: path, using: .delete) }
+    public func delete(_ path: HTTPRequest.Path) -> APIRequest<Self, Void> { request(at: path, using: .delete) }
 
     /// Makes a request for the head of a resource, without its content.
-    public func head(_ path: RequestPath) -> APIRequest<Self, Void> { request(at: path, using: .head) }
+    public func head(_ path: HTTPRequest.Path) -> APIRequest<Self, Void> { request(at: path, using: .head) }
 
     /// Makes a request for the options that a resource offers.
-    public func options(_ path: RequestPath) -> APIRequest<Self, Void> { request(at: path, using: .options) }
+    public func options(_ path: HTTPRequest.Path) -> APIRequest<Self, Void> { request(at: path, using: .options) }
 
     /// Makes a request for a path in which each value is one piece.
-    private func request(at path: RequestPath, using method: HTTPMethod) -> APIRequest<Self, Void> {
+    private func request(at path: HTTPRequest.Path, using method: HTTPMethod) -> APIRequest<Self, Void> {
         var request = request(to: path.text, using: method)
         if let failure = path.failure { request.http.fields.address = .invalid(failure) }
         return request

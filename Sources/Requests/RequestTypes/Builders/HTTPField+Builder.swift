@@ -1,8 +1,6 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 // The words of the builders, in capitals so that a block of them reads as a list of headers or parameters. Each makes a
 // plain value. If a type of yours has the same name, use the member form: `.accept(.json)`, `Query.Item`.
 
@@ -44,10 +42,6 @@ public func Header(_ name: HTTPField.Name, value: String) -> HTTPField { HTTPFie
 /// Returns any field, with a name that is known at run time, and checked when the request is built.
 @_disfavoredOverload
 public func Header(_ name: String, value: String) -> HTTPField { HTTPField(HTTPField.Name(name), value) }
-
-// swift-format-ignore: AlwaysUseLowerCamelCase
-/// Returns a query parameter; `nil` for one that has no value.
-public func Item(_ name: String, value: (any Query.ValueConvertible)?) -> Query.Item { Query.Item(name, value: value) }
 
 extension HTTPField {
     /// A value that makes a header field: a type of your own for a ``HTTPHeaders/Builder``.

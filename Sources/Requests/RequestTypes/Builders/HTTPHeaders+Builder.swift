@@ -1,8 +1,6 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 extension HTTPHeaders {
     /// Builds headers of fields, conditions and loops.
     ///

@@ -1,8 +1,6 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 extension Query {
     /// Builds a query of parameters, conditions and loops.
     ///
@@ -32,3 +30,7 @@ extension Query {
         public static func buildFinalResult(_ items: [Query.Item]) -> Query { Query(items) }
     }
 }
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// Returns a query parameter; `nil` for one that has no value.
+public func Item(_ name: String, value: (any Query.ValueConvertible)?) -> Query.Item { Query.Item(name, value: value) }

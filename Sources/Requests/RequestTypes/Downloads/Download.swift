@@ -60,15 +60,15 @@ public struct Download: DownloadRequest, ModifiableRequest {
     /// Makes a download of the resource at a path, in which each value is one piece, or at an absolute address.
     ///
     /// - Parameters:
-    ///   - path: The path; ``RequestPath`` has the rules for values in it.
+    ///   - path: The path; ``HTTPRequest/Path`` has the rules for values in it.
     ///   - destination: The destination of the content; a temporary file by default.
-    public init(_ path: RequestPath, to destination: Download.Destination = .temporary) {
+    public init(_ path: HTTPRequest.Path, to destination: Download.Destination = .temporary) {
         self.init(HTTPRequest(Address(path)), to: destination)
     }
 
     /// Makes a download of the resource at a `URL`, at a list of segments, or at the address of a type of yours.
     @_disfavoredOverload
-    public init(_ path: some RequestPath.Convertible, to destination: Download.Destination = .temporary) {
+    public init(_ path: some HTTPRequest.Path.Convertible, to destination: Download.Destination = .temporary) {
         self.init(path.requestPath, to: destination)
     }
 

@@ -9,14 +9,14 @@ import Foundation
 /// One is created for each transfer. The transfer ends with the 101, and from then on the connection is open.
 package protocol UpgradedConnection: AnyObject, Sendable {
     /// The protocol, as in the `Upgrade` field.
-    static var protocolName: String { get }
+    static var upgradeToken: String { get }
     /// What errors call the connection, such as `a WebSocket`.
     static var title: String { get }
 
     /// The bytes to send once the connection is open.
     var source: TransportRequest.UpgradeSource { get }
 
-    /// Checks the head of a 101 response, which names the protocol.
+    /// Checks the head of a 101 response, whose `Upgrade` and `Connection` fields are right.
     ///
     /// - Parameters:
     ///   - head: The head.

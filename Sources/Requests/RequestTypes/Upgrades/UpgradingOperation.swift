@@ -7,7 +7,7 @@ import Foundation
 ///
 /// Until the 101, it is like any other operation. From then on, it holds no place at the host, and the deadline of the
 /// environment no longer applies, but one of the request itself still does. It never counts towards a client's maximum
-/// of concurrent requests, isn't retried once the connection was open, and finishes when the connection has ended.
+/// of concurrent requests, isn't retried once the connection has been open, and finishes when the connection has ended.
 package protocol UpgradingOperation: AnyObject, Sendable {
     /// The type of the value.
     associatedtype Success: Sendable
@@ -51,7 +51,7 @@ package final class ConnectionUpgrade<Connection: UpgradedConnection>: Sendable 
     fileprivate let connection = Locked<Connection?>(nil)
     fileprivate let user: Task<Void, Never>
 
-    /// Creates the state, with a task that inherits the task-locals of the caller, and waits for the connection.
+    /// Creates the state and a task that waits for the connection; the task inherits the task-locals of the caller.
     package init() {
         user = Task { [use] in await use.value()?() }
     }
@@ -62,7 +62,8 @@ package final class ConnectionUpgrade<Connection: UpgradedConnection>: Sendable 
 extension OperationConfiguration {
     /// Upgrades the connection of the request.
     ///
-    /// - Parameter type: The class of the operation.
+    /// - Parameter type: The class whose initializer calls this, or a superclass of it: the engine casts operations to it
+    ///   without a check.
     package mutating func upgradeConnection<Owner>(for type: Owner.Type)
     where Owner: NetworkOperation<R>, Owner: UpgradingOperation, Owner.Success == R.Success {
         kind = UpgradeHandling<R, Owner>.self
@@ -86,7 +87,7 @@ where Owner: NetworkOperation<Request>, Owner: UpgradingOperation, Owner.Success
         guard let declared = operation.request else { throw CancellationError() }
         var request = try await declared.makeHTTPRequest(operation.configuration)
         // Redirects depend on it; the other fields of the upgrade are those of one connection.
-        request.headers.set(HTTPField(.upgrade, Owner.Connection.protocolName).setByLibrary())
+        request.headers.set(HTTPField(.upgrade, Owner.Connection.upgradeToken).setByLibrary())
         try operation.prepareUpgrade(of: &request)
         return request
     }
@@ -96,7 +97,7 @@ where Owner: NetworkOperation<Request>, Owner: UpgradingOperation, Owner.Success
         let timeout = sent.timeout ?? operation.configuration.timeout ?? .seconds(60)
         let (flow, context) = (FlowControl(), ReceivingContext(of: operation))
         sent.headers[.connection] = "Upgrade"
-        sent.headers[.upgrade] = Owner.Connection.protocolName
+        sent.headers[.upgrade] = Owner.Connection.upgradeToken
         guard let connection = operation.makeConnection(for: &sent, timeout: timeout, flow, context) else { return nil }
         return UpgradingTransport(base, connection, flow, timeout: timeout, context) { [self] in keep($0) }
     }
@@ -117,7 +118,7 @@ where Owner: NetworkOperation<Request>, Owner: UpgradingOperation, Owner.Success
 
     func conclude(_ response: RawResponse, of sent: HTTPRequest) async throws(RunFailure) {
         guard response.status == .switchingProtocols, let open = operation.upgrade.connection.withLock({ $0 }) else {
-            let reason = "the response opens no \(Owner.Connection.protocolName) connection"
+            let reason = "the response doesn't open \(Owner.Connection.title)"
             let error = RequestError(.badResponse, phase: .receiving, reason: reason)
             throw RunFailure(error, in: .receiving, response: response.map { $0.data ?? Data() })
         }

@@ -3,8 +3,8 @@
 
 /// Upgrades a connection of another transport: the transfer ends with the 101.
 ///
-/// So the engine treats the request like any other, whose response has no content, and resumes whatever waits for the end
-/// of the transfer.
+/// The engine treats the request like any other whose response has no content, and resumes whatever waits for the end of
+/// the transfer.
 final class UpgradingTransport<Connection: UpgradedConnection>: HTTPTransport {
     private let base: any HTTPTransport
     private let connection: Connection
@@ -58,9 +58,9 @@ final class UpgradingTransport<Connection: UpgradedConnection>: HTTPTransport {
                 flow.cancel()
                 return receive(.end(RequestError(.badResponse, phase: .receiving, reason: flaw)))
             }
-            // A pause of the request ends with it.
-            flow.set(.user, false)
             keep(connection)
+            // A pause of the request ends with it; the connection is open before its first byte comes.
+            flow.set(.user, false)
             receive(.end(nil))
         }
         flow.attach(handle)
@@ -95,8 +95,8 @@ final class UpgradingTransport<Connection: UpgradedConnection>: HTTPTransport {
             FieldScanner.members(of: head[values: name]).contains { $0.equalsIgnoringASCIICase(token) }
         }
         guard !head.isOfHTTP10 else { return "the server answers with HTTP/1.0, which has no upgrades" }
-        guard has(.upgrade, Connection.protocolName), has(.connection, "Upgrade") else {
-            return "the server has switched to another protocol than that of \(Connection.title)"
+        guard has(.upgrade, Connection.upgradeToken), has(.connection, "Upgrade") else {
+            return "the server has switched to a protocol other than \(Connection.upgradeToken)"
         }
         return Connection.flaw(in: head, to: headers)
     }

@@ -146,7 +146,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
         didFinishCollecting metrics: URLSessionTaskMetrics
     ) {
         guard let last = metrics.transactionMetrics.last else { return }
-        transfer(of: task)?.didMeasure(Metrics(last, start: metrics.taskInterval.start))
+        transfer(of: task)?.didMeasure(TransferRecord.Metrics(last, start: metrics.taskInterval.start))
     }
     #endif
 

@@ -99,7 +99,7 @@ final class SessionTransfer: TransferHandle {
         state.withLock { $0.rejectChallenge() }
     }
 
-    func didMeasure(_ metrics: Metrics) {
+    func didMeasure(_ metrics: TransferRecord.Metrics) {
         if isRunning { receive(.metrics(metrics)) }
     }
 
@@ -316,7 +316,7 @@ struct SessionTransferState {
 #if !canImport(FoundationNetworking)
 import Foundation
 
-extension Metrics {
+extension TransferRecord.Metrics {
     /// Takes the measurements of a `URLSession` for one transaction.
     init(_ transaction: URLSessionTaskTransactionMetrics, start: Date) {
         self.init(start: transaction.fetchStartDate ?? start)

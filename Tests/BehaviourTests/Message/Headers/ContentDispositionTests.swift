@@ -58,13 +58,13 @@ import Testing
         ] as [(String, String, String?)]
     )
     func fieldsAreRead(text: String, type: String, fileName: String?) throws {
-        let disposition = try #require(ContentDisposition(parsing: text))
+        let disposition = try #require(HTTPField.ContentDisposition(parsing: text))
 
         #expect(disposition.type == type && disposition.fileName == fileName)
     }
 
     @Test(arguments: ["", " ", ";", ";;;", "\"attachment\"", "=x", "a b c"]) func malformedIsInvalid(_ text: String) {
-        #expect(ContentDisposition(parsing: text) == nil)
+        #expect(HTTPField.ContentDisposition(parsing: text) == nil)
     }
 
     @Test(
@@ -77,25 +77,26 @@ import Testing
                 "attachment; filename=\"a_b_c_41\"; filename*=UTF-8''a%22b%5Cc%2541"
             ),
             (
-                ContentDisposition("form-data", parameters: [.init("name", "a \"b\"")], fileName: "x"),
+                HTTPField.ContentDisposition("form-data", parameters: [.init("name", "a \"b\"")], fileName: "x"),
                 "form-data; name=\"a \\\"b\\\"\"; filename=\"x\""
             ),
-        ] as [(ContentDisposition, String)]
+        ] as [(HTTPField.ContentDisposition, String)]
     )
-    func dispositionsArePrintedAndReadTheSame(disposition: ContentDisposition, text: String) throws {
+    func dispositionsArePrintedAndReadTheSame(disposition: HTTPField.ContentDisposition, text: String) throws {
         #expect(disposition.rawValue == text)
-        #expect(ContentDisposition(parsing: text) == disposition)
+        #expect(HTTPField.ContentDisposition(parsing: text) == disposition)
         #expect(try disposition.validated() == disposition)
     }
 
     @Test(
         arguments: [
-            .attachment(fileName: "a\r\nX-Evil: 1"), .attachment(fileName: "\0"), ContentDisposition("a b"),
-            ContentDisposition("form-data\r\n"), ContentDisposition("a", parameters: [.init("a b", "c")]),
-            ContentDisposition("a", parameters: [.init("a", "\n")]), ContentDisposition(""),
-        ] as [ContentDisposition]
+            .attachment(fileName: "a\r\nX-Evil: 1"), .attachment(fileName: "\0"), HTTPField.ContentDisposition("a b"),
+            HTTPField.ContentDisposition("form-data\r\n"),
+            HTTPField.ContentDisposition("a", parameters: [.init("a b", "c")]),
+            HTTPField.ContentDisposition("a", parameters: [.init("a", "\n")]), HTTPField.ContentDisposition(""),
+        ] as [HTTPField.ContentDisposition]
     )
-    func badPiecesAreRefused(_ disposition: ContentDisposition) {
+    func badPiecesAreRefused(_ disposition: HTTPField.ContentDisposition) {
         #expect(throws: InvalidValue.self) { try disposition.validated() }
     }
 }

@@ -99,7 +99,7 @@ final class DownloadTrial: Sendable {
 private struct RetryReasons: EventMonitor {
     let texts = Locked<[String]>([])
 
-    func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {
+    func eventOccurred(_ event: OperationEvent, of operation: OperationEvent.Info) {
         guard case .retryScheduled(_, let error) = event else { return }
         texts.withLock { $0.append(error.reason ?? "") }
     }

@@ -9,8 +9,9 @@ import Testing
 
 @Suite(.bounded) struct ParsedStreamTests {
     /// Collects the elements of a sequence, and the error that ended it.
-    private func collect<Element>(_ stream: ParsedStream<Element>) async -> (elements: [Element], error: RequestError?)
-    {
+    private func collect<Element>(
+        _ stream: ResponseStream.Parsed<Element>
+    ) async -> (elements: [Element], error: RequestError?) {
         var elements: [Element] = []
         do {
             for try await element in stream { elements.append(element) }

@@ -33,7 +33,7 @@ import Testing
     @Test(arguments: [true, false])
     func processHasTheTaskLocalsOfTheCaller(isAnsweredByAnInterceptor: Bool) async throws {
         let server = try MockServer { _ in .text("abc") }
-        let queue = TestQueue(DefaultTransport.shared) { environment in
+        let queue = TestQueue(HTTPClient.defaultTransport) { environment in
             guard isAnsweredByAnInterceptor else { return }
             let answer = HTTPResponse(head: HTTPResponseHead(status: .ok), body: ResponseContent.data(Data("abc".utf8)))
             environment.interceptors = [.intercepting { _, _ in answer }]

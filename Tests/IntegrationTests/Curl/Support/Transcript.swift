@@ -64,7 +64,7 @@ final class Transcript: Sendable {
     /// The byte count of the content so far.
     var contentSize: Int { state.withLock { $0.content } }
 
-    var metrics: Metrics? {
+    var metrics: TransferRecord.Metrics? {
         events.lazy.compactMap { if case .metrics(let metrics) = $0 { metrics } else { nil } }.first
     }
 

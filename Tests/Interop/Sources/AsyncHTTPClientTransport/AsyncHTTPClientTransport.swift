@@ -100,7 +100,7 @@ private final class Exchange: TransferHandle {
         var waiter: CheckedContinuation<Void, any Error>?
         var lastSign = ContinuousClock.now
         var began = ContinuousClock.now
-        var metrics = Metrics()
+        var metrics = TransferRecord.Metrics()
         /// Events that wait for the one that is being delivered.
         var outbox: [TransferEvent] = []
         var isDelivering = false

@@ -8,10 +8,10 @@ import Requests
 
 enum Purge: HTTPMethod.Tag { static var method: HTTPMethod { "PURGE" } }
 
-enum Route: RequestPath.Convertible {
+enum Route: HTTPRequest.Path.Convertible {
     case recipe(Int)
 
-    var requestPath: RequestPath {
+    var requestPath: HTTPRequest.Path {
         switch self {
         case .recipe(let id): "recipes/\(id)"
         }
@@ -43,7 +43,7 @@ struct Ticket: HTTPDecodableResponse {
 }
 
 struct TracingInterceptor: Interceptor {
-    func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+    func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
         request.headers["X-Tenant"] = context.userInfo[Tenant.self]
     }
 }
@@ -67,7 +67,7 @@ enum KitchenAPI: RequestProviding {
 }
 
 struct QuietMonitor: EventMonitor {
-    func eventOccurred(_ event: OperationEvent, of operation: OperationInfo) {}
+    func eventOccurred(_ event: OperationEvent, of operation: OperationEvent.Info) {}
 }
 
 func useAdopters() async throws {

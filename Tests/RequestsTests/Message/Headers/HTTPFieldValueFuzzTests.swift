@@ -30,9 +30,9 @@ import Testing
             "attachment", "filename=", "filename*=", "UTF-8''", "iso-8859-1'en'", "%e2%82%ac", "%", "a", "name=",
         ]
         feed(words) { text in
-            guard let value = ContentDisposition(parsing: text) else { return true }
+            guard let value = HTTPField.ContentDisposition(parsing: text) else { return true }
             guard (try? value.validated()) != nil else { return true }
-            return ContentDisposition(parsing: value.rawValue) == value
+            return HTTPField.ContentDisposition(parsing: value.rawValue) == value
                 && value.rawValue.utf8.count <= 8 * text.utf8.count + 64
         }
     }

@@ -15,7 +15,7 @@ import Testing
         return request.url.absoluteString
     }
 
-    private func url(_ path: RequestPath, base: String? = "https://api.example.com/v1") throws -> String {
+    private func url(_ path: HTTPRequest.Path, base: String? = "https://api.example.com/v1") throws -> String {
         try url(HTTPRequest(path), base: base)
     }
 
@@ -37,7 +37,7 @@ import Testing
 
     @Test(arguments: [".", "..", "../x", "..\\..", "a/../../b"])
     func valueThatMeansAnotherPlaceIsRefused(_ value: String) throws {
-        let paths: [RequestPath] = [
+        let paths: [HTTPRequest.Path] = [
             "users/\(value)/posts", "\(value)", "https://a.example/x/\(value)", "u/\(value)?q=1",
         ]
         for path in paths {
@@ -50,7 +50,7 @@ import Testing
 
     @Test func valuesThatLeaveASegmentEmptyAreRefused() throws {
         let (id, seven) = ("", "7")
-        let paths: [RequestPath] = [
+        let paths: [HTTPRequest.Path] = [
             "users/\(id)", "users/\(id)/posts", "\(id)", "\(id)/posts", "/\(id)", "users/\(id)?q=1", "users/\(id)#f",
             "users/\(id)\(id)", "https://a.example/\(id)", "users/\(id as String?, default: "")",
         ]
@@ -118,7 +118,7 @@ import Testing
     // The developer's text decides the host, except for one label of it.
     @Test func valueCannotChangeTheHost() throws {
         for value in ["@evil.com", ".evil.com", "evil.com", "evil.com/", "x@evil", ":80@evil.com", "é"] {
-            let paths: [RequestPath] = [
+            let paths: [HTTPRequest.Path] = [
                 "https://api.example.com\(value)/x", "https://\(value)/x", "https://\(value).example.com",
                 "https://api.example.com:\(value)", "https://a\(value)\(value)/x",
             ]
@@ -128,15 +128,17 @@ import Testing
         }
         #expect(try url("https://\("eu-1").example.com:\(8443)/x") == "https://eu-1.example.com:8443/x")
         #expect(try url("http://\(raw: "127.0.0.1:80")/x") == "http://127.0.0.1:80/x")
-        for path: RequestPath in ["https://a.example\("x")", "https://a.example\("")/x", "\("evil.com")://a.example"] {
+        for path: HTTPRequest.Path in [
+            "https://a.example\("x")", "https://a.example\("")/x", "\("evil.com")://a.example",
+        ] {
             #expect(throws: InvalidValue.self) { try url(path) }
         }
     }
 
     @Test func segmentsAreOnePieceEach() throws {
-        enum Route: RequestPath.Convertible {
+        enum Route: HTTPRequest.Path.Convertible {
             case posts(of: String)
-            var requestPath: RequestPath {
+            var requestPath: HTTPRequest.Path {
                 switch self {
                 case .posts(let name): "users/\(name)/posts"
                 }
@@ -167,10 +169,10 @@ import Testing
     /// Likely mistakes, and the words of the error that say what to write instead.
     @Test func errorsOfMistakesSayWhatToWrite() {
         let (host, base) = ("api.example.com", "http://localhost")
-        let mistakes: [(RequestPath, String)] = [
+        let mistakes: [(HTTPRequest.Path, String)] = [
             ("https://\(host)/users", "\\(raw:)"), ("https://api.example.com\(0)/users", "base URL"),
             ("users/\("..")", "would change the path"), ("\(base)/users", "interpolate a URL"),
-            (RequestPath("users?page=2").appending([7]), "query"), ("../admin", "climbs"),
+            (HTTPRequest.Path("users?page=2").appending([7]), "query"), ("../admin", "climbs"),
             ("\(raw: "a/../b")", "climbs"),
         ]
 
@@ -182,7 +184,7 @@ import Testing
     }
 
     @Test func secretsOfAQueryAreInNoDescription() {
-        let path: RequestPath = "users?token=\("s3cret")"
+        let path: HTTPRequest.Path = "users?token=\("s3cret")"
         var dumped = "\(path)" + String(reflecting: path)
         dump(path, to: &dumped)
 

@@ -1,8 +1,6 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 /// Waits for the transfer of an equal request instead of sending its own.
 ///
 /// The raw answer is shared. Each waiting operation decides for itself which statuses it accepts, how it decodes the
@@ -10,7 +8,7 @@ import Foundation
 struct CoalescingInterceptor: Interceptor {
     func intercept(
         _ request: HTTPRequest,
-        context: InterceptorContext,
+        context: InterceptorChain.Context,
         next: InterceptorChain
     ) async throws -> RawResponse {
         let attempt = try Attempt(of: context)

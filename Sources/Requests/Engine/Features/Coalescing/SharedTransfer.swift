@@ -80,7 +80,7 @@ final class SharedTransfer: HTTPTransport {
     /// The retry policy of that attempt.
     let retry: RetryPolicy
     /// The shared operation for monitors; `nil` without monitors.
-    private let monitored: OperationInfo?
+    private let monitored: OperationEvent.Info?
     private let ended: @Sendable (SharedTransfer) -> Void
     private let state = Locked(State())
 

@@ -137,13 +137,13 @@ struct CurlStopwatch: Sendable {
         over connection: CurlTransfer.Connection?,
         _ session: CCurlSession,
         stoppedAt stop: UInt64?
-    ) -> Metrics {
+    ) -> TransferRecord.Metrics {
         let dispatched = dispatched.map(sinceSubmission) ?? .zero
         let queued = taken.map(sinceSubmission) ?? dispatched
         func moment(_ microseconds: Int64) -> Duration? {
             microseconds > 0 ? queued + .microseconds(microseconds) : nil
         }
-        var metrics = Metrics(start: date)
+        var metrics = TransferRecord.Metrics(start: date)
         // If a name had to be looked up, the transfer was admitted before.
         metrics.fetchStart = queued == dispatched ? moment(measured.queued) ?? queued : dispatched
         // For a kept connection, libcurl reports times for these steps although they weren't needed.

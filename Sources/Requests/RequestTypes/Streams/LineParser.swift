@@ -1,0 +1,75 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// Splits a stream of bytes into lines, without their ends.
+///
+/// A CR ends its line at once, and an LF behind it is skipped when it comes. Otherwise the last line of a server that
+/// ends lines with CR alone would be delayed until the next one.
+struct LineParser: StreamParser {
+    private(set) var failure: RequestError?
+    private let limit: Int
+    private let endsAtCarriageReturn: Bool
+    private var pending = Data()
+    private var lastWasCarriageReturn = false
+
+    /// Starts at the beginning of a stream.
+    ///
+    /// - Parameters:
+    ///   - limit: The maximum byte count of a line, without its end; 1 MiB by default.
+    ///   - endsAtCarriageReturn: Whether CR LF and CR end a line too, as in server-sent events (WHATWG HTML, 9.2.5), or
+    ///     LF alone, and a CR is a byte like any other.
+    init(limit: Int = 1 << 20, endsAtCarriageReturn: Bool = true) {
+        self.limit = max(0, limit)
+        self.endsAtCarriageReturn = endsAtCarriageReturn
+    }
+
+    /// Whether a line has begun that isn't complete.
+    var isInsideOfLine: Bool { !pending.isEmpty }
+
+    mutating func feed(_ bytes: some Collection<UInt8>) -> [Data] {
+        if let lines = bytes.withContiguousStorageIfAvailable({ read($0) }) { return lines }
+        return Array(bytes).withUnsafeBufferPointer { read($0) }
+    }
+
+    /// Returns the last line, if it has no end.
+    mutating func finish() -> [Data] {
+        defer { pending = Data() }
+        return failure == nil && !pending.isEmpty ? [pending] : []
+    }
+
+    private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) -> [Data] {
+        guard failure == nil else { return [] }
+        var lines: [Data] = []
+        var rest = bytes[...]
+        let endsAtCarriageReturn = endsAtCarriageReturn
+        while true {
+            if lastWasCarriageReturn, let first = rest.first {
+                lastWasCarriageReturn = false
+                if first == UInt8(ascii: "\n") { rest = rest.dropFirst() }
+            }
+            let end = rest.firstIndex { byte in
+                byte == UInt8(ascii: "\n") || endsAtCarriageReturn && byte == UInt8(ascii: "\r")
+            }
+            guard let end, take(rest[..<end]) else { break }
+            lines.append(pending)
+            pending = Data()
+            lastWasCarriageReturn = rest[end] == UInt8(ascii: "\r")
+            rest = rest[(end + 1)...]
+        }
+        if failure == nil { _ = take(rest) }
+        return lines
+    }
+
+    /// Adds to the incomplete line; returns `false`, and keeps nothing, if it becomes too long.
+    private mutating func take(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+        guard bytes.count <= limit - pending.count else {
+            failure = .oversized("line", limit: limit)
+            pending = Data()
+            return false
+        }
+        pending.append(contentsOf: bytes)
+        return true
+    }
+}
