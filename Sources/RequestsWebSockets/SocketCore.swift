@@ -97,9 +97,9 @@ package final class SocketCore: UpgradedConnection {
         change { if $0.closingTime == time { $0.replaceTimer(by: timer) } else { $0.due.append(timer.cancel) } }
     }
 
-    /// Checks three times per timeout whether the peer has sent anything, and pings it if not.
+    /// Checks several times per timeout whether the peer has sent anything, and pings it if not.
     private func watch(_ number: Int = 1) {
-        let timer = DelayedAction(after: settings.timeout / 3, on: settings.clock) { [weak self] in
+        let timer = DelayedAction(after: settings.timeout / SocketState.patience, on: settings.clock) { [weak self] in
             guard let self, change({ $0.checkLife() }) else { return }
             watch(number + 1)
         }

@@ -53,8 +53,8 @@ struct SocketState: Sendable {
     /// The size that is counted for each message besides its content, so that a flood of empty messages makes the peer
     /// wait, too.
     private static let overhead = 64
-    /// The number of checks without activity after which the peer counts as dead.
-    private static let patience = 3
+    /// The number of checks without activity after which the peer counts as dead: so many are made per timeout.
+    static let patience = 3
 
     init(_ settings: SocketCore.Settings) {
         self.settings = settings

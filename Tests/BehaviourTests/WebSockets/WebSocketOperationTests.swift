@@ -243,4 +243,53 @@ import Testing
         #expect(command.contains("Upgrade: websocket"))
         #expect(command.contains("Sec-WebSocket-Protocol: chat"))
     }
+
+    @Test func socketThatIsLostWhenAPauseEndsIsOver() async throws {
+        let client = HTTPClient(baseURL: URL(string: "ws://feed.example"), transport: LosingTransport())
+        let operation = client.makeOperation(for: Feed())
+
+        operation.pause()
+        client.addOperation(operation)
+        let error = await #expect(throws: RequestError.self) { try await operation.value() }
+
+        #expect(error?.code == .connectionLost)
+        try await eventually { operation.isFinished }
+    }
+}
+
+/// A transport that accepts a socket while it is paused, and loses it as soon as it is resumed.
+private final class LosingTransport: HTTPTransport {
+    let capabilities: TransportCapabilities = [.concurrentDelivery, .pausing, .upgrades]
+
+    func send(
+        _ request: TransportRequest,
+        receive: @escaping @Sendable (TransferEvent) -> Void
+    ) -> any TransferHandle {
+        let transfer = LosingTransfer(request, receive)
+        return transfer
+    }
+}
+
+private final class LosingTransfer: TransferHandle {
+    private let request: TransportRequest
+    private let receive: @Sendable (TransferEvent) -> Void
+
+    init(_ request: TransportRequest, _ receive: @escaping @Sendable (TransferEvent) -> Void) {
+        (self.request, self.receive) = (request, receive)
+    }
+
+    func cancel() { receive(.end(RequestError(.cancelled, phase: .receiving))) }
+
+    func pause() {
+        let key = request.headers[WebSocketHandshake.keyName] ?? ""
+        let headers: HTTPHeaders = [
+            .upgrade: "websocket", .connection: "Upgrade",
+            WebSocketHandshake.acceptName: WebSocketHandshake.accept(for: key),
+        ]
+        DispatchQueue.global().async { [receive] in
+            receive(.head(HTTPResponseHead(status: .switchingProtocols, headers: headers)))
+        }
+    }
+
+    func resume() { receive(.end(nil)) }
 }

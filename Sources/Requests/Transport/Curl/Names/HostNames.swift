@@ -35,8 +35,8 @@ package final class HostNames: Sendable {
     ///   - clock: Returns the current time, in nanoseconds.
     ///   - lookUp: Returns the addresses of a name; may block.
     package init(
-        mostAwaited: Int = 16,
-        mostWorkers: Int = 64,
+        mostAwaited: Int = NameTable.mostAwaited,
+        mostWorkers: Int = NameTable.mostWorkers,
         clock: @escaping @Sendable () -> UInt64 = { DispatchTime.now().uptimeNanoseconds },
         lookUp: @escaping @Sendable (String) -> Found
     ) {

@@ -37,6 +37,8 @@ struct NameTable: Sendable {
     static let lifetime: UInt64 = 60 * 1_000_000_000
     /// The maximum number of stored names.
     private static let mostNames = 1_024
+    /// The maximum number of concurrent look-ups with waiting requests, and of all.
+    static let (mostAwaited, mostWorkers) = (16, 64)
 
     private let mostAwaited: Int
     private let mostWorkers: Int
