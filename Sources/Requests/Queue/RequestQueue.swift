@@ -245,7 +245,7 @@ extension RequestQueue {
             return parent.sharingIdentity
         }
         let client = self as? HTTPClient
-        return QueueIdentity(queue: client?.laneIdentity ?? self, isClient: client != nil)
+        return QueueIdentity(queue: client?.queueIdentity ?? self, isClient: client != nil)
     }
 
     /// Adds an operation behind others.

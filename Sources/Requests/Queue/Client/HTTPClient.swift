@@ -32,8 +32,8 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
 
     /// The transport of requests that name none of their own.
     public let transport: any HTTPTransport
-    private let lanes: Lanes
-    private let lease: Lease?
+    private let queues: OperationQueues
+    private let suspensionToken: SuspensionToken?
     private let shared: Locked<RequestEnvironment>
 
     /// Makes a client without a base URL, whose requests need absolute addresses.
@@ -50,20 +50,20 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
         transport: (any HTTPTransport)? = nil,
         _ configure: (inout RequestEnvironment) throws -> Void
     ) rethrows {
-        try self.init(Lanes(maxConcurrentRequests), transport: transport, configure)
+        try self.init(OperationQueues(maxConcurrentRequests), transport: transport, configure)
     }
 
     private init(
-        _ lanes: Lanes,
+        _ queues: OperationQueues,
         transport: (any HTTPTransport)?,
         _ configure: (inout RequestEnvironment) throws -> Void
     ) rethrows {
         var environment = RequestEnvironment()
         environment.cookies = CookieJar()
         try configure(&environment)
-        lanes.complete(&environment)
-        self.lanes = lanes
-        lease = Lease(lanes)
+        queues.complete(&environment)
+        self.queues = queues
+        suspensionToken = SuspensionToken(queues)
         shared = Locked(environment)
         self.transport = transport ?? DefaultTransport.private()
     }
@@ -163,21 +163,21 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
         transport: (any HTTPTransport)? = nil,
         _ configure: (inout RequestEnvironment) -> Void = { _ in }
     ) {
-        self.init(Lanes(queue), transport: transport, configure)
+        self.init(OperationQueues(queue), transport: transport, configure)
     }
 
     private init(_ environment: RequestEnvironment, besides client: HTTPClient) {
         shared = Locked(environment)
         transport = client.transport
-        (lanes, lease) = (client.lanes, client.lease)
+        (queues, suspensionToken) = (client.queues, client.suspensionToken)
     }
 
     private init(forGroupsOf client: HTTPClient) {
-        (shared, transport, lanes, lease) = (client.shared, client.transport, client.lanes, nil)
+        (shared, transport, queues, suspensionToken) = (client.shared, client.transport, client.queues, nil)
     }
 
     /// This client for its groups: it doesn't count as one that may resume a suspended queue.
-    var forGroups: HTTPClient { lease == nil ? self : HTTPClient(forGroupsOf: self) }
+    var forGroups: HTTPClient { suspensionToken == nil ? self : HTTPClient(forGroupsOf: self) }
 
     /// Returns a client that shares this one's queue and transport, and has a changed copy of its environment.
     ///
@@ -191,7 +191,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     public func inheriting(_ configure: (inout RequestEnvironment) throws -> Void) rethrows -> HTTPClient {
         var environment = environment
         try configure(&environment)
-        lanes.complete(&environment)
+        queues.complete(&environment)
         return HTTPClient(environment, besides: self)
     }
 
@@ -213,7 +213,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
         get {
             let environment = shared.withLock { $0 }
             // The width may have changed, even that of a caller's queue.
-            guard environment.hasOwnLimit != lanes.bounded.isLimited else { return environment }
+            guard environment.hasOwnLimit != queues.bounded.isLimited else { return environment }
             return updateLimit(of: environment)
         }
         set { replaceEnvironment(by: newValue) { _ in true } }
@@ -254,7 +254,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
         if isExpected: (RequestEnvironment) -> Bool
     ) -> Bool {
         var environment = environment
-        lanes.complete(&environment)
+        queues.complete(&environment)
         return shared.withLock { present in
             guard isExpected(present) else { return false }
             swap(&present, &environment)
@@ -271,22 +271,22 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     ///
     /// A connection that was upgraded, such as a WebSocket, doesn't count.
     public var maxConcurrentRequests: Int {
-        get { lanes.bounded.maxConcurrentOperationCount }
-        set { lanes.bounded.maxConcurrentOperationCount = Lanes.width(newValue) }
+        get { queues.bounded.maxConcurrentOperationCount }
+        set { queues.bounded.maxConcurrentOperationCount = OperationQueues.width(newValue) }
     }
 
     /// Whether requests that haven't started wait.
     public var isSuspended: Bool {
-        get { lanes.bounded.isSuspended }
-        set { for lane in [lanes.bounded, lanes.uncounted] { lane.isSuspended = newValue } }
+        get { queues.bounded.isSuspended }
+        set { for queue in [queues.bounded, queues.uncounted] { queue.isSuspended = newValue } }
     }
 
     /// The underlying queue of an operation queue that the client was made with; `nil` without one.
-    public var underlyingQueue: DispatchQueue? { lanes.bounded.underlyingQueue }
+    public var underlyingQueue: DispatchQueue? { queues.bounded.underlyingQueue }
 
     /// The operations that aren't finished.
     public var operations: [Operation] {
-        lanes.bounded.operations + lanes.uncounted.operations + lanes.unbounded.operations
+        queues.bounded.operations + queues.uncounted.operations + queues.unbounded.operations
     }
 
     // MARK: Progress
@@ -296,16 +296,16 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     /// Nothing is counted before this, or ``progressUpdates()``, is first used: the first value includes the requests
     /// that aren't finished then. Requests of a client that ``inheriting(_:)`` made count too, as they run on the same
     /// queue; operations of other kinds don't.
-    public var progress: QueueProgress { lanes.follower.progress { operations } }
+    public var progress: QueueProgress { queues.follower.progress { operations } }
 
     /// The common progress of the requests, as a sequence, which begins with the present value and ends with the
     /// client.
     ///
     /// A slow consumer gets the newest value. Each call makes a sequence of its own.
-    public func progressUpdates() -> AsyncStream<QueueProgress> { lanes.follower.updates { operations } }
+    public func progressUpdates() -> AsyncStream<QueueProgress> { queues.follower.updates { operations } }
 
     /// The identity that separates the requests of this client, and of those derived from it, from all others.
-    var laneIdentity: any AnyObject & Sendable { lanes.bounded }
+    var queueIdentity: any AnyObject & Sendable { queues.bounded }
 
     // MARK: Running
 
@@ -317,11 +317,11 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
 
     func accept(_ operation: Operation) {
         // A queue of the client's own has no operations of others.
-        if !lanes.isOwn { (operation as? AsynchronousOperation)?.add(ClientMark.shared) }
-        lanes.follower.add(operation)
-        let isUncounted = lanes.isOwn && (operation as? AnyRequestOperation)?.kind.ignoresConcurrencyLimit == true
-        let lane = NestingContext.isNested ? lanes.unbounded : isUncounted ? lanes.uncounted : lanes.bounded
-        lane.addOperation(operation)
+        if !queues.isOwn { (operation as? AsynchronousOperation)?.add(ClientMark.shared) }
+        queues.follower.add(operation)
+        let isUncounted = queues.isOwn && (operation as? AnyRequestOperation)?.kind.ignoresConcurrencyLimit == true
+        let queue = NestingContext.isNested ? queues.unbounded : isUncounted ? queues.uncounted : queues.bounded
+        queue.addOperation(operation)
     }
 
     /// Cancels every request that isn't finished, and every group of requests.
@@ -336,7 +336,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
 
     /// The requests of clients of this queue, and their groups.
     var requestsToCancel: [Operation] {
-        let (isOwn, requests) = (lanes.isOwn, operations.requests)
+        let (isOwn, requests) = (queues.isOwn, operations.requests)
         return isOwn ? requests : requests.filter { ($0 as? AsynchronousOperation)?.observer(ClientMark.self) != nil }
     }
 
@@ -345,86 +345,6 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     /// Foundation's queues can't be read while they work.
     public var customMirror: Mirror {
         Mirror(self, children: ["environment": environment, "isSuspended": isSuspended], displayStyle: .class)
-    }
-
-    /// The queue, and others without a limit: for operations that others wait for, and for those that ignore the
-    /// limit.
-    private final class Lanes: Sendable {
-        let bounded: OperationQueue
-        let unbounded = OperationQueue()
-        /// The queue of operations that are exempt from the limit, which is suspended with the main one.
-        let uncounted = OperationQueue()
-        let follower = QueueFollower()
-        let subrequestOwner = SubrequestOwner()
-
-        /// Whether the bounded queue is the client's own.
-        let isOwn: Bool
-
-        init(_ queue: OperationQueue) {
-            bounded = queue
-            isOwn = false
-        }
-
-        init(_ width: Int) {
-            bounded = OperationQueue()
-            isOwn = true
-            bounded.name = "Requests.HTTPClient"
-            bounded.maxConcurrentOperationCount = Self.width(width)
-        }
-
-        deinit { subrequestOwner.end() }
-
-        /// Gives a changed environment its own identity, and what it has of the client.
-        func complete(_ environment: inout RequestEnvironment) {
-            environment.revision = UUID()
-            environment.subrequestOwner = subrequestOwner
-            environment.hasOwnLimit = bounded.isLimited
-            environment.shareConfiguration()
-        }
-
-        /// The width in the system's range: `OperationQueue` traps on numbers below its default, and runs nothing with
-        /// zero.
-        static func width(_ width: Int) -> Int {
-            width == OperationQueue.defaultMaxConcurrentOperationCount ? width : max(1, width)
-        }
-    }
-
-    /// The right to resume a suspended queue, which all clients of the queue share.
-    private final class Lease: Sendable {
-        private let lanes: Lanes
-
-        init(_ lanes: Lanes) {
-            self.lanes = lanes
-        }
-
-        deinit {
-            // No code can resume the operations any more.
-            for lane in lanes.isOwn ? [lanes.bounded, lanes.uncounted] : [lanes.uncounted] where lane.isSuspended {
-                lane.cancelAllOperations()
-                lane.isSuspended = false
-            }
-        }
-    }
-}
-
-extension HTTPClient {
-    /// Returns a request as a command for a POSIX shell, with the client's base URL, header fields and query.
-    ///
-    /// It lacks what is known only when the request is sent: the changes of interceptors, and cookies. Their command is
-    /// that of a response: ``HTTPResponse/cURL(revealingSecrets:)``.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - revealsSecrets: Whether credentials and the like are shown; see
-    ///     ``RequestConvertible/cURL(baseURL:revealingSecrets:)``.
-    /// - Returns: The command, of several lines.
-    /// - Throws: ``InvalidValue`` for a request that can't be sent and for a body that is a stream; any error that
-    ///   the body or the authentication throws.
-    public func cURL(
-        _ request: some RequestConvertible,
-        revealingSecrets revealsSecrets: Bool = false
-    ) throws -> String {
-        try CURLCommand(request.prepared(in: environment), redacts: !revealsSecrets).text
     }
 }
 
