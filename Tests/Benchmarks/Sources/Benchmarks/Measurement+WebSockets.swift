@@ -38,7 +38,7 @@ extension Measurement {
         var answers = socket.messages.makeAsyncIterator()
         for _ in 0..<count {
             try await socket.send(message)
-            guard try await answers.next()?.count == 64 else { throw CocoaError(.fileReadCorruptFile) }
+            guard try await answers.next() == .data(message) else { throw CocoaError(.fileReadCorruptFile) }
         }
     }
 
