@@ -135,6 +135,7 @@ extension UInt8 {
     }
 
     /// The hexadecimal digit of a number below 16.
+    @inlinable
     func hexDigit(uppercase: Bool = false) -> UInt8 {
         self + (self < 10 ? UInt8(ascii: "0") : uppercase ? UInt8(ascii: "A") - 10 : UInt8(ascii: "a") - 10)
     }
@@ -142,8 +143,15 @@ extension UInt8 {
 
 extension Sequence<UInt8> {
     /// The bytes as two hexadecimal digits each.
+    @inlinable
     package var hexadecimal: String {
-        String(decoding: flatMap { [($0 >> 4).hexDigit(), ($0 & 15).hexDigit()] }, as: UTF8.self)
+        var digits: [UInt8] = []
+        digits.reserveCapacity(2 * underestimatedCount)
+        for byte in self {
+            digits.append((byte >> 4).hexDigit())
+            digits.append((byte & 15).hexDigit())
+        }
+        return String(decoding: digits, as: UTF8.self)
     }
 }
 
