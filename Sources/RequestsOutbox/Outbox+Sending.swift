@@ -90,7 +90,7 @@ extension Outbox {
     ///   - change: Changes the state.
     private func advance(at alarm: Duration = .zero, _ change: (inout OutboxState) -> [OutboxState.Action]) {
         perform(shared.withLock { change(&$0.state) })
-        let (time, date) = (max(stopwatch.elapsed, alarm), client.environment.now())
+        let (time, date) = (max(stopwatch.elapsed, alarm), client.environment.currentDate)
         var canWrite = true
         repeat {
             guard !shared.withLock({ $0.state.isClosed }) else { return }
@@ -199,9 +199,9 @@ extension Outbox {
     private func fail(_ entry: Entry, _ error: RequestError) {
         let (environment, decision) = (client.environment, settings.decide(error, entry))
         let wait = settings.backoff.delay(before: entry.attempts + 1, random: environment.random)
-        let asked = error.retryAfter(from: environment.now()) ?? .zero
+        let asked = error.retryAfter(from: environment.currentDate) ?? .zero
         let seconds = min(max(wait, asked).clampedSeconds, Self.longestWait)
-        let (next, summary) = (environment.now() + seconds, error.summary)
+        let (next, summary) = (environment.currentDate + seconds, error.summary)
         let end = OutboxState.End(decision: decision, wait: seconds, next: next, summary: summary)
         advance { $0.failed(entry.id, error, end) }
     }

@@ -77,7 +77,7 @@ public final class Outbox: Sendable {
         stopwatch = Stopwatch(clock)
         store = try OutboxStore(folder)
         let parts = try store.read()
-        let state = OutboxState(parts, settings, at: client.environment.now())
+        let state = OutboxState(parts, settings, at: client.environment.currentDate)
         store.discardBodies(except: state.bodies)
         shared = Locked(Shared(state: state))
         let following = Task { [weak self, updates = settings.connectivity.updates()] in
@@ -153,7 +153,7 @@ public final class Outbox: Sendable {
         let name = try settings.registry.name(of: R.self)
         if file == nil, let request = request as? any RequestConvertible { try request.http.body.refuseFiles() }
         let content = String(decoding: try JSONEncoder().encode(request), as: UTF8.self)
-        var entry = Entry(id: UUID(), type: name, added: client.environment.now())
+        var entry = Entry(id: UUID(), type: name, added: client.environment.currentDate)
         (entry.category, entry.account, entry.expires) = (category, account, expires)
         if let file {
             // The type of the content is guessed from the suffix.

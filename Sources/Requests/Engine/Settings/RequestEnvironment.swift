@@ -31,6 +31,11 @@ public struct RequestEnvironment: Sendable {
         }
     }
 
+    /// The current date, by the clock of the environment.
+    ///
+    /// Other modules use it where the cost counts: there, the compiler can't resolve the key path of a setting.
+    package var currentDate: Date { self.now() }
+
     /// The configuration of all requests without settings of their own; `nil` if it wasn't created, or is outdated.
     var sharedConfiguration: RunConfiguration? { storage[0].sharedConfiguration }
 
