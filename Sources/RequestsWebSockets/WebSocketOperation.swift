@@ -6,10 +6,10 @@ import Requests
 
 /// The operation of a ``WebSocketRequest``: opens a socket, and finishes when the socket is closed.
 ///
-/// Until the 101, it is like any other operation. From then on, it holds no place at the host, and the deadline of the
-/// environment no longer applies, but one of the request itself still does. On an `HTTPClient`, it never counts towards
-/// the maximum of concurrent requests; on an `OperationQueue`, it holds its place until the end. A socket isn't retried
-/// once it was open.
+/// Until the 101, the operation is like any other. From then on, it holds no slot of the host, and the deadline of the
+/// environment no longer applies; one of the request itself still does. The maximum of concurrent requests of an
+/// `HTTPClient` ignores it; on an `OperationQueue`, it holds its slot until the end. A socket that was open isn't
+/// retried.
 ///
 /// Cancelling the operation closes the socket with the code 1001.
 // Sendable: Operation requires restating it; the only addition here is a constant.

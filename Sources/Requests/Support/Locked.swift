@@ -9,7 +9,7 @@ import Foundation
 /// transition of that struct and nothing else: no user code, no key-value notification, no input or output. Locks are
 /// therefore never nested, and a deadlock needs two.
 ///
-/// It is inlinable, so that the other modules of the package call `withLock` specialized.
+/// Inlinable, so that other modules of the package call `withLock` specialized.
 ///
 /// The spelling is that of SE-0433's `Mutex`, which asks for newer systems than this library does. The value and the
 /// primitive share one allocation, whose address never changes, as the primitive demands.

@@ -33,7 +33,7 @@ public struct RequestEnvironment: Sendable {
 
     /// The current date, by the clock of the environment.
     ///
-    /// Other modules use it where the cost counts: there, the compiler can't resolve the key path of a setting.
+    /// For other modules of the package, where the compiler can't resolve the key path of a setting.
     package var currentDate: Date { self.now() }
 
     /// The configuration of all requests without settings of their own; `nil` if it wasn't created, or is outdated.

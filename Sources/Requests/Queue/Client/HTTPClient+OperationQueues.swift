@@ -4,7 +4,7 @@
 import Foundation
 
 extension HTTPClient {
-    /// The queue, and others without a limit: for operations that others wait for, and for those that ignore the
+    /// The operation queue of a client, and two without a limit: for subrequests, and for operations that ignore the
     /// limit.
     final class OperationQueues: Sendable {
         let bounded: OperationQueue

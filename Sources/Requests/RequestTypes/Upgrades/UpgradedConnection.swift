@@ -3,10 +3,9 @@
 
 import Foundation
 
-/// A connection that a request upgrades to another protocol, such as that of WebSockets (RFC 9110, 7.8): what the bytes
-/// mean.
+/// The meaning of the bytes on an upgraded connection, such as a WebSocket (RFC 9110, 7.8).
 ///
-/// One is created for each transfer. The transfer ends with the 101, and from then on the connection is open.
+/// Each transfer has its own. The transfer ends with the 101, and from then on the connection is open.
 package protocol UpgradedConnection: AnyObject, Sendable {
     /// The protocol, as in the `Upgrade` field.
     static var upgradeToken: String { get }
@@ -35,15 +34,15 @@ package protocol UpgradedConnection: AnyObject, Sendable {
 
     /// Called when the connection is open.
     ///
-    /// - Parameter whenOver: To be called when the connection has ended.
+    /// - Parameter whenOver: Called by the connection when it has ended.
     func open(whenOver: @escaping @Sendable () -> Void)
 
-    /// Takes bytes of the peer.
+    /// Receives bytes of the peer.
     func receive(_ data: Data)
 
-    /// Takes the end of the connection, with the error if it was lost.
+    /// Called when the connection has ended, with the error if it was lost.
     func end(_ error: RequestError?)
 
-    /// Closes the connection, because nothing uses it any more; its users get the error.
+    /// Closes an unused connection; its users get the error.
     func cancel(_ error: RequestError)
 }

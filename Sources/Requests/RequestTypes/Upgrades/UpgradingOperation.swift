@@ -3,11 +3,11 @@
 
 import Foundation
 
-/// An operation that upgrades the connection of its request, and makes its value while the connection is open.
+/// An operation that upgrades the connection of its request, and creates its value while the connection is open.
 ///
-/// Until the 101, it is like any other operation. From then on, it holds no place at the host, and the deadline of the
-/// environment no longer applies, but one of the request itself still does. It never counts towards a client's maximum
-/// of concurrent requests, isn't retried once the connection has been open, and finishes when the connection has ended.
+/// Until the 101, the operation is like any other. From then on, it holds no slot of the host, and the deadline of the
+/// environment no longer applies; one of the request itself still does. A client's maximum of concurrent requests
+/// ignores it. An operation whose connection was open isn't retried, and finishes when the connection has ended.
 package protocol UpgradingOperation: AnyObject, Sendable {
     /// The type of the value.
     associatedtype Success: Sendable
@@ -37,7 +37,7 @@ package protocol UpgradingOperation: AnyObject, Sendable {
         _ context: ReceivingContext
     ) -> Connection?
 
-    /// Makes the value of the operation while the connection is open.
+    /// Creates the value of the operation while the connection is open.
     ///
     /// - Throws: The failure of the operation.
     func use(_ connection: Connection, _ head: HTTPResponseHead) async throws -> Success

@@ -59,7 +59,7 @@ final class UpgradingTransport<Connection: UpgradedConnection>: HTTPTransport {
                 return receive(.end(RequestError(.badResponse, phase: .receiving, reason: flaw)))
             }
             keep(connection)
-            // A pause of the request ends with it; the connection is open before its first byte comes.
+            // The pause of a request ends with the request. The connection must be open before its first byte arrives.
             flow.set(.user, false)
             receive(.end(nil))
         }
