@@ -99,7 +99,8 @@ package final class SocketCore: UpgradedConnection {
 
     /// Checks several times per timeout whether the peer has sent anything, and pings it if not.
     private func watch(_ number: Int = 1) {
-        let timer = DelayedAction(after: settings.timeout / SocketState.patience, on: settings.clock) { [weak self] in
+        let interval = SocketState.checkInterval(timeout: settings.timeout)
+        let timer = DelayedAction(after: interval, on: settings.clock) { [weak self] in
             guard let self, change({ $0.checkLife() }) else { return }
             watch(number + 1)
         }

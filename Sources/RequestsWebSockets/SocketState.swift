@@ -34,7 +34,7 @@ struct SocketState: Sendable {
     /// The number of the last ping that a user has sent.
     private var lastPing = 0
     /// The number of checks since the peer was last active.
-    private var silence = 0
+    private var missedChecks = 0
     private var timer: DelayedAction?
     private var timerNumber = 0
     private var isOver = false
@@ -53,14 +53,17 @@ struct SocketState: Sendable {
     /// The size that is counted for each message besides its content, so that a flood of empty messages makes the peer
     /// wait, too.
     private static let overhead = 64
-    /// The number of checks without activity after which the peer counts as dead: so many are made per timeout.
-    static let patience = 3
+    /// The number of checks without activity after which the peer counts as dead.
+    private static let maximumMissedChecks = 3
 
     init(_ settings: SocketCore.Settings) {
         self.settings = settings
         let size = settings.maximumMessageSize
         machine = WebSocketMachine(.client, maximumMessageSize: size)
     }
+
+    /// Returns the time between two checks of the peer, which is pinged if it wasn't active in between.
+    static func checkInterval(timeout: Duration) -> Duration { timeout / maximumMissedChecks }
 
     mutating func takeDue() -> [Action] {
         defer { if !due.isEmpty { due = [] } }
@@ -81,7 +84,7 @@ struct SocketState: Sendable {
     mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         let count = machine.take(into: buffer)
         // Progress with a large message counts as activity, too; a ping that is sent doesn't.
-        if count > 0, machine.pendingCount > 0 { silence = 0 }
+        if count > 0, machine.pendingCount > 0 { missedChecks = 0 }
         admitSenders()
         return count
     }
@@ -103,7 +106,7 @@ struct SocketState: Sendable {
     // MARK: Receive
 
     mutating func receive(_ data: Data) {
-        silence = 0
+        missedChecks = 0
         for event in machine.receive(data) {
             switch event {
             case .message(let message): receive(message)
@@ -145,13 +148,13 @@ struct SocketState: Sendable {
     mutating func checkLife() -> Bool {
         guard ending == nil else { return false }
         // A peer that has to wait can't send anything.
-        silence = isFull ? 0 : silence + 1
-        guard silence < Self.patience else {
+        missedChecks = isFull ? 0 : missedChecks + 1
+        guard missedChecks < Self.maximumMissedChecks else {
             let reason = "the peer of a WebSocket gave no sign of life for \(settings.timeout)"
             end(.failure(RequestError(.timedOut, phase: .receiving, reason: reason)), sending: .goingAway)
             return false
         }
-        if silence > 0, machine.pendingCount == 0 { machine.ping(Data()) }
+        if missedChecks > 0, machine.pendingCount == 0 { machine.ping(Data()) }
         return true
     }
 

@@ -17,6 +17,8 @@ public struct TransportRequest: Sendable {
     ///
     /// With `nil` the transport decides: by its configuration, or else 60 seconds.
     public var timeout: Duration?
+    /// The timeout if nothing else decides it, that of `URLSession`.
+    static let defaultTimeout = Duration.seconds(60)
     /// The maximum byte count of the content, after decoding.
     ///
     /// A transport may end a larger transfer itself, with an error of code `bodyTooLarge`; the operation does so in any

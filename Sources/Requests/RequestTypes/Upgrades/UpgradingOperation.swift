@@ -94,7 +94,7 @@ where Owner: NetworkOperation<Request>, Owner: UpgradingOperation, Owner.Success
 
     func transport(for sent: inout HTTPRequest) throws -> (any HTTPTransport)? {
         guard let base = operation.ownTransport else { return nil }
-        let timeout = sent.timeout ?? operation.configuration.timeout ?? .seconds(60)
+        let timeout = sent.timeout ?? operation.configuration.timeout ?? TransportRequest.defaultTimeout
         let (flow, context) = (FlowControl(), ReceivingContext(of: operation))
         sent.headers[.connection] = "Upgrade"
         sent.headers[.upgrade] = Owner.Connection.upgradeToken

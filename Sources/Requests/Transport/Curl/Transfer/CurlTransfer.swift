@@ -91,7 +91,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         isStreamed = request.isStreamed
         events = CurlEvents(isStreamed: isStreamed)
         flow = request.flow
-        let timeout = request.timeout ?? .seconds(60)
+        let timeout = request.timeout ?? TransportRequest.defaultTimeout
         stage = CurlStage(timeout: timeout, connectTimeout: min(timeout, configuration.connectTimeout))
         var limits = configuration.limits
         limits.body = request.maximumBodySize
