@@ -218,7 +218,7 @@ extension HTTPBody {
     ///
     /// - Throws: ``Outbox/Error``.
     func refuseFiles() throws(Outbox.Error) {
-        if case .file = content { throw .fileBody }
+        guard !isFile else { throw .fileBody }
         for part in (source as? MultipartForm)?.parts ?? [] { try part.body.refuseFiles() }
     }
 }

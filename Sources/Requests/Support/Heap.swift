@@ -16,7 +16,9 @@ package struct Heap<Element: Comparable> {
     var count: Int { elements.count }
 
     /// The smallest element; `nil` if the heap is empty.
-    @inlinable package var first: Element? { elements.first }
+    ///
+    /// Not by `elements.first`: in a module that can't specialize it, each call would allocate.
+    @inlinable package var first: Element? { elements.isEmpty ? nil : elements[0] }
 
     /// Adds an element.
     ///
@@ -37,7 +39,7 @@ package struct Heap<Element: Comparable> {
     @discardableResult
     @inlinable
     package mutating func popFirst() -> Element? {
-        guard let first = elements.first else { return nil }
+        guard let first else { return nil }
         elements.swapAt(0, elements.count - 1)
         elements.removeLast()
         var parent = 0

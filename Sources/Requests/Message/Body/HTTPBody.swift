@@ -119,6 +119,9 @@ public struct HTTPBody: Sendable {
         }
     }
 
+    /// Whether the content is a file, without creating the ``content`` of a body that isn't encoded yet.
+    package var isFile: Bool { if case .resolved(.file) = state { true } else { false } }
+
     /// Returns the same body, encoded: its ``content`` is what will be sent.
     ///
     /// A body that is already encoded is returned unchanged.
