@@ -59,19 +59,19 @@ extension HTTPRequest.UserInfo {
 extension RequestOptions {
     // For the operation's own interceptors; it can't be compared, and copies are equal.
     private enum UserInfo: RequestOption {
-        static let unset: Identified<HTTPRequest.UserInfo>? = nil
+        static let unset: IdentityEquatable<HTTPRequest.UserInfo>? = nil
         static let isPartOfFingerprint = false
 
         static func combine(_ value: Value, with base: Value) -> Value {
             guard let value, let base else { return value ?? base }
-            return Identified(value.value.over(base.value))
+            return IdentityEquatable(value.value.over(base.value))
         }
     }
 
     /// Your data about the request, for your own interceptors, validators and monitors.
     public var userInfo: HTTPRequest.UserInfo {
         get { self[UserInfo.self]?.value ?? HTTPRequest.UserInfo() }
-        set { self[UserInfo.self] = Identified(newValue) }
+        set { self[UserInfo.self] = IdentityEquatable(newValue) }
     }
 
     /// Options with the same data about the request, and nothing else.

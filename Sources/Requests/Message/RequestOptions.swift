@@ -87,7 +87,7 @@ extension RequestOption {
 /// An option with a list of values that can't be compared: copies of one list are equal.
 ///
 /// The list of a request follows that of the request that it is made of.
-protocol RequestListOption: RequestOption where Value == Identified<[Element]>? {
+protocol RequestListOption: RequestOption where Value == IdentityEquatable<[Element]>? {
     associatedtype Element: Sendable
 }
 
@@ -95,7 +95,7 @@ extension RequestListOption {
     static var unset: Value { nil }
 
     static func combine(_ value: Value, with base: Value) -> Value {
-        Identified((base?.value ?? []) + (value?.value ?? []))
+        IdentityEquatable((base?.value ?? []) + (value?.value ?? []))
     }
 }
 
@@ -103,7 +103,7 @@ extension RequestOptions {
     /// The values of an option that is a list.
     subscript<Option: RequestListOption>(list option: Option.Type) -> [Option.Element] {
         get { self[option]?.value ?? [] }
-        set { self[option] = newValue.isEmpty ? nil : Identified(newValue) }
+        set { self[option] = newValue.isEmpty ? nil : IdentityEquatable(newValue) }
     }
 }
 

@@ -31,7 +31,7 @@ public struct RedirectPolicy: Sendable, Hashable {
     ///
     /// From `http` to `https` on the same host, with the default ports, is allowed.
     public var staysWithinOrigin = false
-    private var modification: Identified<Modification>?
+    private var modification: IdentityEquatable<Modification>?
 
     private init(limit: Int?) {
         self.limit = limit
@@ -70,7 +70,7 @@ public struct RedirectPolicy: Sendable, Hashable {
     /// Policies with closures are equal only if one is a copy of the other.
     public func modifying(_ modification: @escaping Modification) -> RedirectPolicy {
         var policy = self
-        policy.modification = Identified(modification)
+        policy.modification = IdentityEquatable(modification)
         return policy
     }
 

@@ -19,7 +19,7 @@ extension RequestOptions {
     }
 
     private enum ConfigureTask: RequestOption {
-        static let unset: Identified<@Sendable (URLSessionTask) -> Void>? = nil
+        static let unset: IdentityEquatable<@Sendable (URLSessionTask) -> Void>? = nil
         static let isPartOfFingerprint = true
     }
 
@@ -29,6 +29,6 @@ extension RequestOptions {
     /// Called once for each transfer, on no particular thread.
     public var configureTask: (@Sendable (URLSessionTask) -> Void)? {
         get { self[ConfigureTask.self]?.value }
-        set { self[ConfigureTask.self] = newValue.map(Identified.init) }
+        set { self[ConfigureTask.self] = newValue.map(IdentityEquatable.init) }
     }
 }

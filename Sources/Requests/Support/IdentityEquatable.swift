@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// A value that can't be compared, such as a closure, compared by where it comes from: copies of one are equal.
-struct Identified<Value: Sendable>: Sendable, Hashable {
+struct IdentityEquatable<Value: Sendable>: Sendable, Hashable {
     private let box: Box<Value>
 
     init(_ value: Value) {
@@ -11,7 +11,7 @@ struct Identified<Value: Sendable>: Sendable, Hashable {
 
     var value: Value { box.value }
 
-    static func == (one: Identified, other: Identified) -> Bool { one.box === other.box }
+    static func == (one: IdentityEquatable, other: IdentityEquatable) -> Bool { one.box === other.box }
 
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(box)) }
 }
