@@ -25,7 +25,7 @@ public struct HTTPField: Sendable, Hashable, DescribedMirror {
     // At most one, in an array since an inline error would enlarge every field, and almost no field has one.
     private var flaws: [InvalidValue] = []
     // Not compared: a field is the same one, whoever has set it.
-    private var origin = Uncompared(value: Provenance())
+    private var origin = IgnoredInEquality(value: Provenance())
 
     /// Makes a field.
     public init(_ name: Name, _ value: String) {

@@ -30,7 +30,7 @@ extension Download {
         }
 
         private let content: Content
-        private var claim = Uncompared<PartialFileClaim?>(value: nil)
+        private var claim = IgnoredInEquality<PartialFileClaim?>(value: nil)
 
         var manifest: DownloadManifest { content.manifest }
         /// The byte count of the partial file when the token was made.

@@ -17,7 +17,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     /// The reconnection time that the server sent with this event.
     public var retry: Duration?
     /// The operation that received the event; `nil` for an event that was made by hand.
-    private var context = Uncompared<ReceivingContext?>(value: nil)
+    private var context = IgnoredInEquality<ReceivingContext?>(value: nil)
 
     /// Creates an event.
     public init(event: String = "message", data: String, id: String? = nil, retry: Duration? = nil) {

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: MIT
 
 /// A value that takes no part in the comparison of the value that it belongs to.
-struct Uncompared<Value: Sendable>: Sendable, Hashable {
+struct IgnoredInEquality<Value: Sendable>: Sendable, Hashable {
     var value: Value
 
-    static func == (one: Uncompared, other: Uncompared) -> Bool { true }
+    static func == (one: IgnoredInEquality, other: IgnoredInEquality) -> Bool { true }
 
     func hash(into hasher: inout Hasher) {}
 }
