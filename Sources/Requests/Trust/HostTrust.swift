@@ -57,7 +57,7 @@ extension HostTrust {
         /// Accept it, although the system alone may refuse it.
         case accept
         /// End the connection.
-        case refuse(Distrust)
+        case refuse(TrustFailure)
     }
 
     /// Whether the authorities are the system's, so that the system can do its usual checks as well.
@@ -73,7 +73,7 @@ extension HostTrust {
     ///   - problem: Returns the system's objection by the policy's authorities; `nil` if it has none. Not called if any
     ///     certificate is accepted.
     /// - Returns: The verdict.
-    func verdict(on host: String, chain: () -> [Data], problem: () -> Distrust?) -> Verdict {
+    func verdict(on host: String, chain: () -> [Data], problem: () -> TrustFailure?) -> Verdict {
         if !acceptsAnyCertificate {
             guard authorities.includesSystem || !authorities.certificates.isEmpty else {
                 return .refuse(.noAuthorities)
@@ -88,7 +88,7 @@ extension HostTrust {
     var looksAtChains: Bool { pins != nil || evaluator != nil }
 
     /// Returns why a host with verified certificates isn't trusted; `nil` if it is.
-    func refusal(of host: String, chain: [Data]) -> Distrust? {
+    func refusal(of host: String, chain: [Data]) -> TrustFailure? {
         // If nothing is verified, the certificates behind the server's own prove nothing.
         let counted = acceptsAnyCertificate ? Array(chain.prefix(1)) : chain
         guard let own = counted.first, (try? TrustPolicy.Certificate(der: own)) != nil else { return .badCertificate }

@@ -9,7 +9,7 @@ import RequestsTesting
 import Testing
 
 extension OverLoopback {
-    /// Distrust that shows without a certificate: alerts, clear text, and rules that can't be kept.
+    /// TrustFailure that shows without a certificate: alerts, clear text, and rules that can't be kept.
     @Suite(.bounded) struct CurlDistrustTests {
         /// The alerts of a server (RFC 8446, 6.2), and the reasons that they are reported as.
         @Test(

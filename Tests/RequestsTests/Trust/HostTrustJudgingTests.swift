@@ -9,7 +9,7 @@ import Testing
 
 extension HostTrust {
     /// Judges a host by its own certificate alone.
-    func verdict(on certificate: Data?, problem: () -> Distrust?) -> Verdict {
+    func verdict(on certificate: Data?, problem: () -> TrustFailure?) -> Verdict {
         verdict(on: "api.example.com", chain: { certificate.map { [$0] } ?? [] }, problem: problem)
     }
 }

@@ -115,8 +115,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
             completionHandler(.performDefaultHandling, nil)
         case .use(let credential):
             completionHandler(.useCredential, credential)
-        case .refuse(let distrust):
-            transfer(of: task)?.stop(.distrusted(distrust))
+        case .refuse(let trustFailure):
+            transfer(of: task)?.stop(.untrusted(trustFailure))
             completionHandler(.cancelAuthenticationChallenge, nil)
         }
         #endif
@@ -126,7 +126,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
     /// which had other requirements.
     private func checkTrust(of transfer: SessionTransfer) {
         #if canImport(Security)
-        if trust?.isProven == false { transfer.stop(.distrusted(.unchecked)) }
+        if trust?.isProven == false { transfer.stop(.untrusted(.unchecked)) }
         #endif
     }
 

@@ -241,7 +241,7 @@ struct SessionTransferState {
         /// It was silent for too long.
         case timedOut
         /// The server can't be trusted, or doesn't trust this side.
-        case distrusted(Distrust)
+        case untrusted(TrustFailure)
         /// The content of the request has failed.
         case bodyFailed(any Error)
     }
@@ -296,7 +296,7 @@ struct SessionTransferState {
         switch stopped {
         case .cancelled: return [.end(RequestError(.cancelled, phase: errorPhase))]
         case .timedOut: return [.end(RequestError(.timedOut, phase: errorPhase, underlying: URLError(.timedOut)))]
-        case .distrusted(let distrust): return [.end(RequestError(distrust, phase: errorPhase))]
+        case .untrusted(let trustFailure): return [.end(RequestError(trustFailure, phase: errorPhase))]
         case .bodyFailed(let error): return [.end(RequestError(ofBody: error))]
         case nil: break
         }

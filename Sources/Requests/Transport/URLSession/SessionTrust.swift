@@ -14,7 +14,7 @@ final class SessionTrust: Sendable {
         /// Continue with this credential.
         case use(URLCredential)
         /// End the connection.
-        case refuse(Distrust)
+        case refuse(TrustFailure)
     }
 
     private let rules: HostTrust
@@ -50,7 +50,7 @@ final class SessionTrust: Sendable {
 
     private func answer(to trust: SecTrust, of host: String) -> Answer {
         let verdict = trust.verdict(of: rules, for: host)
-        if case .refuse(let distrust) = verdict { return .refuse(distrust) }
+        if case .refuse(let trustFailure) = verdict { return .refuse(trustFailure) }
         hasApproved.withLock { $0 = true }
         return verdict == .accept ? .use(URLCredential(trust: trust)) : .system
     }
@@ -74,7 +74,7 @@ extension SecTrust {
     ///
     /// If the system decides in the end, it is asked for its own evaluation. Otherwise the name is checked again,
     /// whatever the session was about to check.
-    private func problem(for host: String, by rules: HostTrust) -> Distrust? {
+    private func problem(for host: String, by rules: HostTrust) -> TrustFailure? {
         if !rules.usesSystemTrust {
             guard SecTrustSetPolicies(self, SecPolicyCreateSSL(true, host as CFString)) == errSecSuccess else {
                 return .badCertificate
@@ -88,11 +88,11 @@ extension SecTrust {
         }
         var error: CFError?
         guard !SecTrustEvaluateWithError(self, &error) else { return nil }
-        return error.map { Distrust(status: OSStatus(truncatingIfNeeded: CFErrorGetCode($0))) } ?? .badCertificate
+        return error.map { TrustFailure(status: OSStatus(truncatingIfNeeded: CFErrorGetCode($0))) } ?? .badCertificate
     }
 }
 
-extension Distrust {
+extension TrustFailure {
     /// Converts the system's status.
     fileprivate init(status: OSStatus) {
         switch status {

@@ -127,7 +127,7 @@ import Testing
     // The results of libcurl with OpenSSL, and with GnuTLS, which has no numbers.
     @Test(
         arguments: [
-            (60, "SSL certificate problem: certificate has expired", 10, Distrust.expired),
+            (60, "SSL certificate problem: certificate has expired", 10, TrustFailure.expired),
             (60, "SSL certificate problem: certificate is not yet valid", 9, .notYetValid),
             (60, "SSL certificate problem: unable to get local issuer certificate", 20, .unknownAuthority),
             (60, "SSL certificate problem: self-signed certificate in certificate chain", 19, .unknownAuthority),
@@ -145,21 +145,21 @@ import Testing
                 .ownCertificateRequired
             ),
             (56, "OpenSSL SSL_read: error:0A000418:SSL routines::tlsv1 alert unknown ca", 0, .ownCertificateRejected),
-        ] as [(Int32, String, Int, Distrust)]
+        ] as [(Int32, String, Int, TrustFailure)]
     )
-    func resultNamesTheReason(code: Int32, text: String, verification: Int, distrust: Distrust) {
+    func resultNamesTheReason(code: Int32, text: String, verification: Int, trustFailure: TrustFailure) {
         let result = CurlResult(code: code, text: text, verification: verification)
         let error = result.error(phase: .sending)
 
-        #expect(result.distrust == distrust)
+        #expect(result.trustFailure == trustFailure)
         #expect(error?.code == .untrusted)
-        #expect(error?.reason == "\(distrust.reason): \(text) (curl \(code))")
-        #expect((error?.underlying as? URLError)?.code == distrust.urlCode)
+        #expect(error?.reason == "\(trustFailure.reason): \(text) (curl \(code))")
+        #expect((error?.underlying as? URLError)?.code == trustFailure.urlCode)
     }
 
     @Test(arguments: [(0, ""), (56, "Recv failure: Connection reset by peer"), (7, "alert unknown ca")])
     func otherResultsAreNoDistrust(code: Int32, text: String) {
-        #expect(CurlResult(code: code, text: text).distrust == nil)
+        #expect(CurlResult(code: code, text: text).trustFailure == nil)
     }
 }
 #endif

@@ -17,25 +17,25 @@ import Testing
         return error
     }
 
-    @Test(arguments: [Distrust.wrongPin, .expired, .unknownAuthority, .ownCertificateRequired, .noAgreement])
-    func distrustedTransferEndsWithTheReason(distrust: Distrust) {
+    @Test(arguments: [TrustFailure.wrongPin, .expired, .unknownAuthority, .ownCertificateRequired, .noAgreement])
+    func distrustedTransferEndsWithTheReason(trustFailure: TrustFailure) {
         var state = SessionTransferState()
 
-        let isStopped = state.stop(.distrusted(distrust))
+        let isStopped = state.stop(.untrusted(trustFailure))
         // A session reports a cancel in any case.
         let events = state.complete(URLError(.cancelled), head: nil)
 
         #expect(isStopped && events.count == 1)
         #expect(error(events)?.code == .untrusted)
-        #expect(error(events)?.reason == distrust.reason)
-        #expect((error(events)?.underlying as? URLError)?.code == distrust.urlCode)
+        #expect(error(events)?.reason == trustFailure.reason)
+        #expect((error(events)?.underlying as? URLError)?.code == trustFailure.urlCode)
     }
 
     @Test func nothingOfADistrustedServersAnswerIsHandedOn() throws {
         var state = SessionTransferState()
         let head = HTTPResponseHead(status: .ok, headers: [])
 
-        _ = state.stop(.distrusted(.unchecked))
+        _ = state.stop(.untrusted(.unchecked))
         let events = [state.receive(head), state.receive(Data([1]))]
         let end = state.complete(nil, head: head)
 

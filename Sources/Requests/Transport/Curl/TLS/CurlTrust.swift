@@ -138,7 +138,7 @@ struct CurlTrust: Sendable {
     ///
     /// Pins are checked once for each connection: all its requests have the same. An evaluator is called for each
     /// request.
-    func refusal(of easy: CurlEasy) -> Distrust? {
+    func refusal(of easy: CurlEasy) -> TrustFailure? {
         guard let rulesOfChain, rulesOfChain.evaluator != nil || !ccurl_easy_is_checked(easy) else { return nil }
         var chain: [Data] = []
         withUnsafeMutablePointer(to: &chain) { chain in

@@ -281,7 +281,7 @@ struct CurlOptions: ~Copyable {
     // MARK: Connections
 
     /// Returns why the connection of a transfer must not be used; `nil` if it may be.
-    func refusal(of easy: CurlEasy) -> Distrust? { trust?.refusal(of: easy) }
+    func refusal(of easy: CurlEasy) -> TrustFailure? { trust?.refusal(of: easy) }
 
     /// Makes the transfer connect to the addresses of its host and of its proxy, without a look-up; called once.
     mutating func connect(to addresses: [CurlAddresses], _ handle: CurlHandle) {

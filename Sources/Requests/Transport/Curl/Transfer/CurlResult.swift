@@ -37,7 +37,7 @@ struct CurlResult: Sendable, Hashable {
             let reason = "the proxy makes no tunnel (curl \(code))"
             return RequestError(.proxyRefused, phase: phase, reason: reason, underlying: urlError(.cannotConnectToHost))
         }
-        if let distrust { return error(distrust, phase: phase) }
+        if let trustFailure { return error(trustFailure, phase: phase) }
         let (code, urlCode) = Self.codes[specificCode] ?? (.other, .unknown)
         let reason = "\(hint)\(text) (curl \(self.code))"
         return RequestError(code, phase: phase, reason: reason, underlying: urlError(urlCode))
@@ -69,16 +69,16 @@ struct CurlResult: Sendable, Hashable {
         }
     }
 
-    private func error(_ distrust: Distrust, phase: RequestError.Phase) -> RequestError {
-        let reason = "\(distrust.reason): \(text) (curl \(code))"
-        return RequestError(.untrusted, phase: phase, reason: reason, underlying: urlError(distrust.urlCode))
+    private func error(_ trustFailure: TrustFailure, phase: RequestError.Phase) -> RequestError {
+        let reason = "\(trustFailure.reason): \(text) (curl \(code))"
+        return RequestError(.untrusted, phase: phase, reason: reason, underlying: urlError(trustFailure.urlCode))
     }
 
     private func urlError(_ urlCode: URLError.Code) -> URLError {
         URLError(urlCode, userInfo: [NSLocalizedDescriptionKey: text, "CurlCode": Int(code)])
     }
 
-    /// libcurl's codes at the end of an HTTP transfer, except those of ``Distrust``; every other is `other`.
+    /// libcurl's codes at the end of an HTTP transfer, except those of ``TrustFailure``; every other is `other`.
     private static let codes: [Int32: (RequestError.Code, URLError.Code)] = [
         // Unsupported protocol: HTTP/0.9 and garbage. An unsupported scheme is refused before.
         1: (.badResponse, .badServerResponse),
@@ -126,11 +126,11 @@ extension CurlResult {
     }
 }
 
-// MARK: - Distrust
+// MARK: - TrustFailure
 
 extension CurlResult {
     /// The reason why the connection wasn't trusted; `nil` if the transfer failed for another reason.
-    var distrust: Distrust? {
+    var trustFailure: TrustFailure? {
         switch code {
         case 60, 83, 91: Self.verifications[verification] ?? find(Self.problems) ?? .badCertificate
         case 90: .wrongPin
@@ -159,12 +159,12 @@ extension CurlResult {
     /// The texts of libcurl for socket errors, and OpenSSL's for an unexpected end.
     private static let losses = ["SSL_ERROR_SYSCALL", "connection reset", "broken pipe", "unexpected eof"]
 
-    private func find(_ table: [(text: String, Distrust)]) -> Distrust? {
+    private func find(_ table: [(text: String, TrustFailure)]) -> TrustFailure? {
         table.first { text.range(of: $0.text, options: .caseInsensitive) != nil }?.1
     }
 
     /// The numbers of X509_V_ERR in OpenSSL.
-    private static let verifications: [Int: Distrust] = [
+    private static let verifications: [Int: TrustFailure] = [
         2: .unknownAuthority, 20: .unknownAuthority, 21: .unknownAuthority, 27: .unknownAuthority,
         19: .unknownAuthority,  // a root that the server sent, and isn't trusted
         9: .notYetValid, 13: .notYetValid, 10: .expired, 14: .expired,
@@ -172,14 +172,14 @@ extension CurlResult {
     ]
 
     /// The texts of libcurl, and of TLS libraries other than OpenSSL.
-    private static let problems: [(text: String, Distrust)] = [
+    private static let problems: [(text: String, TrustFailure)] = [
         ("subject name", .wrongHost), ("does not match", .wrongHost), ("expired", .expired),
         ("not yet", .notYetValid), ("revoked", .revoked), ("self-signed", .selfSigned), ("self signed", .selfSigned),
         ("issuer", .unknownAuthority), ("CAfile", .unknownAuthority),
     ]
 
     /// The alerts of both sides (RFC 8446, 6.2), in OpenSSL's texts.
-    private static let alerts: [(text: String, Distrust)] = [
+    private static let alerts: [(text: String, TrustFailure)] = [
         ("alert certificate required", .ownCertificateRequired), ("alert unknown ca", .ownCertificateRejected),
         ("alert bad certificate", .ownCertificateRejected), ("alert certificate expired", .ownCertificateRejected),
         ("alert certificate revoked", .ownCertificateRejected),

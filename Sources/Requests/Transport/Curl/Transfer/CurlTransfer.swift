@@ -454,8 +454,8 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         if unreportedCount != nil { stopwatch.read(at: loop.now) }
         if body?.upgrade != nil { mailbox.withLock { $0.isUnwatched = false } }
         body?.begin()
-        if let distrust = options.refusal(of: easy) {
-            _ = state.stop(.distrusted(distrust))
+        if let trustFailure = options.refusal(of: easy) {
+            _ = state.stop(.untrusted(trustFailure))
             return false
         }
         let wentOut = ccurl_easy_long(easy, CCURL_INFO_REQUEST_SIZE) > 0

@@ -39,7 +39,7 @@ struct CurlTransferState: Sendable {
         case transportClosed
         case processEnds
         /// The connection isn't to be used.
-        case distrusted(Distrust)
+        case untrusted(TrustFailure)
         /// The request would be sent a second time, which may do harm.
         case resent
         /// The peer has ended the connection before the content of the request ended.
@@ -384,8 +384,8 @@ struct CurlTransferState: Sendable {
         case .flooded:
             let reason = "the server sends without end, but no content"
             return error(.badResponse, phase, .badServerResponse, reason)
-        case .distrusted(let distrust):
-            return RequestError(distrust, phase: .sending)
+        case .untrusted(let trustFailure):
+            return RequestError(trustFailure, phase: .sending)
         case .transportClosed:
             return RequestError(.cancelled, phase: phase, reason: "the transport was closed")
         case .processEnds:

@@ -4,7 +4,7 @@
 import Foundation
 
 /// The reason why a connection isn't trusted, or a server doesn't trust the client.
-struct Distrust: Sendable, Hashable {
+struct TrustFailure: Sendable, Hashable {
     /// The reason as a text; the libraries that report it don't always have one.
     let reason: String
     /// The nearest code of Foundation.
@@ -48,7 +48,7 @@ struct Distrust: Sendable, Hashable {
 
 extension RequestError {
     /// Makes the error of an untrusted connection.
-    init(_ distrust: Distrust, phase: Phase) {
-        self.init(.untrusted, phase: phase, reason: distrust.reason, underlying: URLError(distrust.urlCode))
+    init(_ trustFailure: TrustFailure, phase: Phase) {
+        self.init(.untrusted, phase: phase, reason: trustFailure.reason, underlying: URLError(trustFailure.urlCode))
     }
 }
