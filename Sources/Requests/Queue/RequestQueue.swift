@@ -293,7 +293,7 @@ extension OperationQueue: AdmittingQueue {
     /// Adds an operation, outside of this queue if a running operation waits for it: such operations may occupy the
     /// whole queue.
     func accept(_ operation: Operation) {
-        (NestingContext.isNested ? .besideBounds : self).addOperation(operation)
+        (NestingContext.isNested ? .unlimited : self).addOperation(operation)
     }
 }
 

@@ -115,7 +115,7 @@ final class OperationGate: AsynchronousOperation, @unchecked Sendable {
 
 extension OperationQueue {
     /// The queue for operations that take no place in a queue: it has no limit, and they are short.
-    static let besideBounds = OperationQueue()
+    static let unlimited = OperationQueue()
 }
 
 extension Operation {

@@ -321,6 +321,6 @@ extension AsynchronousOperation {
     public final func produce(_ operation: Operation) {
         let group = observer(GroupMembership.self)?.group
         if let group = group as? any RequestQueue { return group.admit(operation) }
-        (OperationQueue.current ?? .besideBounds).admit(operation)
+        (OperationQueue.current ?? .unlimited).admit(operation)
     }
 }
