@@ -11,7 +11,7 @@ extension HTTPClient {
         let unbounded = OperationQueue()
         /// The queue of operations that are exempt from the limit, which is suspended with the main one.
         let uncounted = OperationQueue()
-        let follower = QueueFollower()
+        let progressObserver = QueueProgressObserver()
         let subrequestOwner = SubrequestOwner()
 
         /// Whether the bounded queue is the client's own.

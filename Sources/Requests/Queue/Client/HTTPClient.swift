@@ -296,13 +296,13 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     /// Nothing is counted before this, or ``progressUpdates()``, is first used: the first value includes the requests
     /// that aren't finished then. Requests of a client that ``inheriting(_:)`` made count too, as they run on the same
     /// queue; operations of other kinds don't.
-    public var progress: QueueProgress { queues.follower.progress { operations } }
+    public var progress: QueueProgress { queues.progressObserver.progress { operations } }
 
     /// The common progress of the requests, as a sequence, which begins with the present value and ends with the
     /// client.
     ///
     /// A slow consumer gets the newest value. Each call makes a sequence of its own.
-    public func progressUpdates() -> AsyncStream<QueueProgress> { queues.follower.updates { operations } }
+    public func progressUpdates() -> AsyncStream<QueueProgress> { queues.progressObserver.updates { operations } }
 
     /// The identity that separates the requests of this client, and of those derived from it, from all others.
     var queueIdentity: any AnyObject & Sendable { queues.bounded }
@@ -318,7 +318,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     func accept(_ operation: Operation) {
         // A queue of the client's own has no operations of others.
         if !queues.isOwn { (operation as? AsynchronousOperation)?.add(ClientMark.shared) }
-        queues.follower.add(operation)
+        queues.progressObserver.add(operation)
         let isUncounted = queues.isOwn && (operation as? AnyRequestOperation)?.kind.ignoresConcurrencyLimit == true
         let queue = NestingContext.isNested ? queues.unbounded : isUncounted ? queues.uncounted : queues.bounded
         queue.addOperation(operation)

@@ -7,7 +7,7 @@ import Foundation
 final class GroupContents: OperationObserver {
     let roll: Locked<GroupRoll>
     /// The observers of the members' progress: the group's own, and those of the groups that contain it.
-    let followers: [QueueFollower]
+    let progressObservers: [QueueProgressObserver]
     // Not the contents of the groups that contain this one, which retain it.
     private let outerTickets: [ExclusivityTicket]
     private let ticket = Locked<ExclusivityTicket?>(nil)
@@ -17,7 +17,7 @@ final class GroupContents: OperationObserver {
         let outer = (parent as? AnyRequestOperation)?.observer(GroupContents.self)
         outerTickets = outer?.tickets ?? []
         roll = Locked(GroupRoll(parent: outer?.parent ?? (parent as? HTTPClient)?.forGroups ?? parent))
-        followers = [QueueFollower()] + (outer?.followers ?? [])
+        progressObservers = [QueueProgressObserver()] + (outer?.progressObservers ?? [])
     }
 
     /// The queue that runs the members; `nil` when the group is over.

@@ -128,7 +128,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         }
         (operation as? AsynchronousOperation)?.add(GroupMembership(of: operation, in: self))
         follow(operation)
-        for follower in contents.followers { follower.add(operation) }
+        for progressObserver in contents.progressObservers { progressObserver.add(operation) }
         parent.pass(operation)
         for member in roll.withLock({ $0.releaseFinished() }) { removeDependency(member) }
         if roll.withLock({ $0.endAdmission() }) { gate.open() }
@@ -178,12 +178,12 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
 
     /// The common progress of the members that are requests, counted from the first call on.
     public final var memberProgress: QueueProgress {
-        contents.followers[0].progress { contents.nestedOperations }
+        contents.progressObservers[0].progress { contents.nestedOperations }
     }
 
     /// The common progress of the members, as a sequence, which begins with the present value and ends with the group.
     public final func memberProgressUpdates() -> AsyncStream<QueueProgress> {
-        contents.followers[0].updates { contents.nestedOperations }
+        contents.progressObservers[0].updates { contents.nestedOperations }
     }
 
     // MARK: The beginning

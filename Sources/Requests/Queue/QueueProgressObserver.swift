@@ -4,7 +4,7 @@
 import Foundation
 
 /// Observes all operations of a queue, from the first request for their progress.
-final class QueueFollower: Sendable {
+final class QueueProgressObserver: Sendable {
     private struct State: Broadcasting {
         /// Whether the progress was requested: nothing is observed before.
         var isObserving = false
