@@ -5,7 +5,7 @@ import Foundation
 
 /// The contents of a group, as a feature of the group's operation: its type doesn't depend on the value of the group.
 final class GroupContents: OperationObserver {
-    let roll: Locked<GroupRoll>
+    let state: Locked<GroupState>
     /// The observers of the members' progress: the group's own, and those of the groups that contain it.
     let progressObservers: [QueueProgressObserver]
     // Not the contents of the groups that contain this one, which retain it.
@@ -16,18 +16,18 @@ final class GroupContents: OperationObserver {
         // The members of a nested group run on the outer queue, and are members of that group.
         let outer = (parent as? AnyRequestOperation)?.observer(GroupContents.self)
         outerTickets = outer?.tickets ?? []
-        roll = Locked(GroupRoll(parent: outer?.parent ?? (parent as? HTTPClient)?.forGroups ?? parent))
+        state = Locked(GroupState(parent: outer?.parent ?? (parent as? HTTPClient)?.forGroups ?? parent))
         progressObservers = [QueueProgressObserver()] + (outer?.progressObservers ?? [])
     }
 
     /// The queue that runs the members; `nil` when the group is over.
-    var parent: (any RequestQueue)? { roll.withLock { $0.parent } }
+    var parent: (any RequestQueue)? { state.withLock { $0.parent } }
 
     /// The members, including those that have just finished.
-    var ids: Set<ObjectIdentifier> { roll.withLock { $0.ids } }
+    var ids: Set<ObjectIdentifier> { state.withLock { $0.ids } }
 
     /// The unfinished members, in the order in which they were added.
-    var operations: [Operation] { roll.withLock { $0.members }.filter { !$0.isFinished } }
+    var operations: [Operation] { state.withLock { $0.members }.filter { !$0.isFinished } }
 
     /// The unfinished members, and theirs.
     var nestedOperations: [Operation] {

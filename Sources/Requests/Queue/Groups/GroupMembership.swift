@@ -20,6 +20,6 @@ final class GroupMembership: OperationObserver {
     // the member would wait for ever.
     func observe(_ step: OperationStep) {
         guard case .finished = step else { return }
-        group?.observer(GroupContents.self)?.roll.withLock { $0.finish(member) }
+        group?.observer(GroupContents.self)?.state.withLock { $0.finish(member) }
     }
 }

@@ -75,7 +75,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         contents.set(observer(ExclusivityTicket.self))
     }
 
-    fileprivate var roll: Locked<GroupRoll> { contents.roll }
+    fileprivate var state: Locked<GroupState> { contents.state }
     private var parent: (any RequestQueue)? { contents.parent }
 
     // MARK: A queue
@@ -111,7 +111,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         guard isNew(operation) else { return }
         // A group that contains this one is on its queue already.
         guard !isWithin(operation) else { return operation.end(refusedWith: cycle(of: operation)) }
-        guard let parent = roll.withLock({ $0.admit(operation) }) else { return refuseLate(operation) }
+        guard let parent = state.withLock({ $0.admit(operation) }) else { return refuseLate(operation) }
         let (members, gates) = (contents.ids, contents.gates)
         // First, while nothing depends on the operation: then there is nothing to walk.
         for gate in gates { operation.addDependency(gate) }
@@ -130,8 +130,8 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         follow(operation)
         for progressObserver in contents.progressObservers { progressObserver.add(operation) }
         parent.pass(operation)
-        for member in roll.withLock({ $0.releaseFinished() }) { removeDependency(member) }
-        if roll.withLock({ $0.endAdmission() }) { gate.open() }
+        for member in state.withLock({ $0.releaseFinished() }) { removeDependency(member) }
+        if state.withLock({ $0.endAdmission() }) { gate.open() }
     }
 
     /// Whether an operation is this group, or a group that contains it.
@@ -223,7 +223,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
 
     /// Records that the group's own members have been added.
     final func endBuilding() {
-        if roll.withLock({ $0.endBuilding() }) { conclude() }
+        if state.withLock({ $0.endBuilding() }) { conclude() }
     }
 
     /// Records that the group's own members have been added, and its value.
@@ -234,7 +234,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
 
     /// Stores the task of the group; a group that is over cancels it.
     final func keep(_ task: Task<Void, Never>) {
-        if !roll.withLock({ $0.keep(task) }) { task.cancel() }
+        if !state.withLock({ $0.keep(task) }) { task.cancel() }
     }
 
     // MARK: The end
@@ -248,7 +248,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     }
 
     private func memberSettled(_ id: ObjectIdentifier, _ failure: (any Error)?) {
-        let isLast = roll.withLock { $0.settle(id) }
+        let isLast = state.withLock { $0.settle(id) }
         if failsFast, let failure { finish(throwing: failure) }
         if isLast { conclude() }
     }
@@ -264,7 +264,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     }
 
     /// Whether the group was cancelled; members that were cancelled alone don't count.
-    public final override var isCancelled: Bool { roll.withLock { $0.isCancelled } }
+    public final override var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
     /// Cancels all members that have no result yet, and the group.
     ///
@@ -274,7 +274,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         // Without `super`, which would make the queue start the group before its members are finished.
         guard result == nil, !isFinished else { return }
         willChangeValue(forKey: Self.isCancelledKey)
-        let rest = roll.withLock { $0.cancel() }
+        let rest = state.withLock { $0.cancel() }
         didChangeValue(forKey: Self.isCancelledKey)
         rest.cancel()
         finish(throwing: makeCancellation())
@@ -285,7 +285,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
 
     override func refuse(_ error: RequestError) {
         // It is over before its members are refused, which may be groups that were to contain it.
-        let rest = roll.withLock { $0.end() }
+        let rest = state.withLock { $0.end() }
         rest.task?.cancel()
         for member in rest.members { member.end(refusedWith: error) }
         finish(throwing: error)
@@ -308,10 +308,10 @@ private struct GroupHandling<Success: Sendable>: LocalHandling {
 
     // Normally nothing is left to cancel. Otherwise those members have their results before the group reports its own.
     func willDeliver(_ result: OperationCore.AnyResult?) {
-        operation.roll.withLock { $0.end() }.cancel()
+        operation.state.withLock { $0.end() }.cancel()
     }
 
     func didDeliver() {
-        if operation.roll.withLock({ $0.isComplete }) { operation.gate.open() }
+        if operation.state.withLock({ $0.isComplete }) { operation.gate.open() }
     }
 }

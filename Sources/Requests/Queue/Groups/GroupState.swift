@@ -4,7 +4,7 @@
 import Foundation
 
 /// The members of a group, and the open ones among them.
-struct GroupRoll: Sendable {
+struct GroupState: Sendable {
     /// The work to cancel when a group ends.
     struct Rest: Sendable {
         let members: [Operation]
