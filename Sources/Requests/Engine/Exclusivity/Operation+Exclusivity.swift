@@ -35,7 +35,7 @@ extension Operation {
             }
             end.addDependency(self)
             end.runAside()
-            CycleWatch.shared.watch(self)
+            DeadlockDetector.shared.watch(self)
         }
         ticket.enqueue(self)
     }

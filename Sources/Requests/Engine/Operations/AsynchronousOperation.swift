@@ -314,7 +314,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
             return !state.links.hasDependencies
         }
         super.addDependency(operation)
-        if isFirst, !(self is OperationGate) { CycleWatch.shared.watch(self) }
+        if isFirst, !(self is OperationGate) { DeadlockDetector.shared.watch(self) }
     }
 
     /// Ends the operation with an error, if it is of a kind that has a result, and cancels it otherwise.

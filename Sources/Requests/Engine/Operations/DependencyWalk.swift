@@ -8,7 +8,7 @@ import Foundation
 /// Every link between asynchronous operations was checked when it was made, so the graph behind one of them has no
 /// cycle, and can't contain an operation without dependents. The search therefore stops at asynchronous operations,
 /// unless its target has dependents. Plain operations are searched through: their links were never checked. Cycles that
-/// this search can't see are left to ``CycleWatch``.
+/// this search can't see are left to ``DeadlockDetector``.
 struct DependencyWalk {
     /// The asynchronous operations that were reached.
     private(set) var asynchronous: [AsynchronousOperation] = []

@@ -9,8 +9,8 @@ import Foundation
 /// nor what another thread does at the same moment. So the operations that wait for something are kept here, weakly,
 /// and are searched together: first after a quarter of a second, then after twice that time, and so on. Most have ended
 /// by then. There is one timer for all, and none if nothing waits.
-final class CycleWatch: Sendable {
-    static let shared = CycleWatch()
+final class DeadlockDetector: Sendable {
+    static let shared = DeadlockDetector()
 
     private struct State: Sendable {
         var watched: [Weak<Operation>] = []
