@@ -8,7 +8,7 @@ import Foundation
 /// The thread that owns libcurl's handles: the only one that calls libcurl about a running transfer.
 ///
 /// A turn of the loop takes the commands of other threads from its ``CurlInbox`` and hands the transfers that the
-/// ``CurlEntrance`` admits to libcurl. It then waits for sockets or a timer, lets libcurl act, checks its
+/// ``CurlAdmission`` admits to libcurl. It then waits for sockets or a timer, lets libcurl act, checks its
 /// ``CurlConnections``, and delivers all events at once. No receiver is ever called on this thread, and libcurl is
 /// called from no other.
 // Sendable: the libcurl loop. Variables are accessed by its own thread alone; the inbox and the pool have locks.
@@ -30,7 +30,7 @@ final class CurlLoop: @unchecked Sendable {
 
     // Accessed only by the loop.
     private var multi: CurlMulti?
-    private var entrance: CurlEntrance
+    private var admission: CurlAdmission
     private let connections: CurlConnections
     /// The transfers that something has happened to in this turn, in its order.
     private var touched: [CurlTransfer] = []
@@ -59,7 +59,7 @@ final class CurlLoop: @unchecked Sendable {
     init(_ configuration: CurlTransport.Configuration) {
         self.configuration = configuration
         proxies = CurlProxies(configuration)
-        entrance = CurlEntrance(configuration)
+        admission = CurlAdmission(configuration)
         connections = CurlConnections(configuration)
         callbacks = .allocate(capacity: 1)
         callbacks.initialize(to: CCurlCallbacks(loop: self))
@@ -263,7 +263,7 @@ final class CurlLoop: @unchecked Sendable {
         case .start(let transfer):
             active[transfer.easy] = transfer
             transfer.begin()
-            entrance.enter(transfer)
+            admission.enter(transfer)
         case .stop(let transfer, let reason):
             stop(transfer, reason)
         case .lostPeer(let transfer, let restarts):
@@ -273,7 +273,7 @@ final class CurlLoop: @unchecked Sendable {
         case .update(let transfer):
             update(transfer)
         case .found(let question, let found):
-            entrance.take(found, to: question)
+            admission.take(found, to: question)
         case .report(let receive):
             // Requests that came before are where they wait.
             admit()
@@ -285,8 +285,8 @@ final class CurlLoop: @unchecked Sendable {
         var usage = CurlTransport.Usage()
         usage.openConnections = connections.sockets.count
         usage.idleConnections = connections.sockets.idleCount
-        usage.waitingRequests = entrance.waitingCount
-        usage.lookUps = entrance.lookUpCount
+        usage.waitingRequests = admission.waitingCount
+        usage.lookUps = admission.lookUpCount
         return usage
     }
 
@@ -302,7 +302,7 @@ final class CurlLoop: @unchecked Sendable {
         let code = transfer.update()
         guard code == 0 || code == CurlResult.noConnection else { return end(transfer, code: code) }
         touch(transfer)
-        if transfer.stage.place == .awaitingContent, !transfer.awaitsContent { entrance.goOn(transfer) }
+        if transfer.stage.place == .awaitingContent, !transfer.awaitsContent { admission.goOn(transfer) }
         guard wasHeld, !transfer.holdsPeer else { return }
         transfer.stage.waitAnew(at: now)
         watchSilence(of: transfer)
@@ -316,7 +316,7 @@ final class CurlLoop: @unchecked Sendable {
         _ = transfer.stop(reason)
         conclude(transfer, code: CurlResult.stopped)
         // A transfer that libcurl has keeps its place until its connection is closed.
-        if !transfer.stage.place.isTaken { entrance.leave(transfer) }
+        if !transfer.stage.place.isTaken { admission.leave(transfer) }
         leaving.append(transfer)
     }
 
@@ -324,7 +324,7 @@ final class CurlLoop: @unchecked Sendable {
 
     /// Starts the transfers that are admitted; of those over TLS, only a few in one turn.
     private func admit() {
-        while let step = entrance.next(self, isConnected: { connections.sockets.hasConnection(to: $0) }) {
+        while let step = admission.next(self, isConnected: { connections.sockets.hasConnection(to: $0) }) {
             switch step {
             case .take(let transfer):
                 if transfer.destination.isSecure { beginnings.append(transfer) } else { take(transfer) }
@@ -416,7 +416,7 @@ final class CurlLoop: @unchecked Sendable {
     /// Forgets the addresses that a transfer couldn't connect to: a service that has moved has others by now.
     private func forgetAddresses(of transfer: CurlTransfer) {
         connections.forgetAddresses(of: transfer)
-        entrance.forgetAddresses(of: transfer)
+        admission.forgetAddresses(of: transfer)
     }
 
     /// Takes the handle of a transfer from libcurl, which closes the connection if the transfer isn't complete.
@@ -427,7 +427,7 @@ final class CurlLoop: @unchecked Sendable {
         if let multi { _ = ccurl_multi_remove(multi, transfer.easy) }
         connections.transferEnded(transfer, on: socket, now: now) { isFree($0) }
         connections.limitIdle(beside: active.count + leaving.count)
-        entrance.leave(transfer)
+        admission.leave(transfer)
         guard transfer.isHandleUsable else { return ccurl_handle_free(transfer.handle) }
         pool.put(transfer.handle, isSecure: transfer.destination.isSecure)
     }
@@ -533,14 +533,14 @@ final class CurlLoop: @unchecked Sendable {
     // MARK: What a transfer learns of its connection, during calls of libcurl
 
     /// Records that the connection of a transfer may be shared.
-    func isShared(_ transfer: CurlTransfer) { entrance.share(transfer) }
+    func isShared(_ transfer: CurlTransfer) { admission.share(transfer) }
 
     /// Records that a transfer has a connection: from now on, only silence ends it.
     func isConnected(_ transfer: CurlTransfer) {
         guard transfer.stage.place == .connecting, !transfer.isStopped else { return }
         transfer.stage.connect()
         connections.hasAddresses(of: transfer)
-        entrance.setConnected(transfer, true)
+        admission.setConnected(transfer, true)
         watchSilence(of: transfer)
     }
 
@@ -549,12 +549,12 @@ final class CurlLoop: @unchecked Sendable {
         connections.enter(nil, transfer)
         guard !transfer.isStopped else { return }
         transfer.stage.reconnect(at: now)
-        entrance.setConnected(transfer, false)
+        admission.setConnected(transfer, false)
         watchSilence(of: transfer)
     }
 
     /// Records that a transfer has received the head of its response.
-    func hasHead(_ transfer: CurlTransfer) { entrance.hasHead(transfer) }
+    func hasHead(_ transfer: CurlTransfer) { admission.hasHead(transfer) }
 
     /// Whether no transfer can have a socket without having asked for it, as a paused one may.
     private func isFree(_ socket: CurlSocket) -> Bool {

@@ -12,7 +12,7 @@ import Foundation
 /// no step inside another.
 ///
 /// It belongs to the loop's thread.
-struct CurlEntrance {
+struct CurlAdmission {
     /// The step of a transfer.
     enum Step {
         /// It is ready: libcurl gets it.
