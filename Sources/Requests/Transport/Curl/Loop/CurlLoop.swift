@@ -46,7 +46,7 @@ final class CurlLoop: @unchecked Sendable {
     /// Whether nothing is left to do without a socket, a timer or a command.
     private var sleeps = false
     private var active: [CurlEasy: CurlTransfer] = [:]
-    private var beginnings = CurlBeginnings()
+    private var handshakes = HandshakeQueue()
     /// Stopped transfers whose end was reported, and whose handles libcurl still has.
     private var leaving: [CurlTransfer] = []
     private var timeouts = IdleTimeouts<ObjectIdentifier>()
@@ -213,7 +213,7 @@ final class CurlLoop: @unchecked Sendable {
         publish()
         let isEnding = active.isEmpty && leaving.isEmpty && phase != .running
         if isEnding, !needsAttention, inbox.endIfEmpty() { return false }
-        sleeps = leaving.isEmpty && beginnings.isEmpty && inbox.sleep()
+        sleeps = leaving.isEmpty && handshakes.isEmpty && inbox.sleep()
         return true
     }
 
@@ -327,7 +327,7 @@ final class CurlLoop: @unchecked Sendable {
         while let step = admission.next(self, isConnected: { connections.sockets.hasConnection(to: $0) }) {
             switch step {
             case .take(let transfer):
-                if transfer.destination.isSecure { beginnings.append(transfer) } else { take(transfer) }
+                if transfer.destination.isSecure { handshakes.append(transfer) } else { take(transfer) }
             case .watch(let transfer):
                 watchSilence(of: transfer)
             case .refuse(let transfer, let failure):
@@ -339,7 +339,7 @@ final class CurlLoop: @unchecked Sendable {
             }
         }
         for _ in 0..<Self.mostHandshakes {
-            guard let transfer = beginnings.popFirst() else { break }
+            guard let transfer = handshakes.popFirst() else { break }
             take(transfer)
         }
     }

@@ -6,7 +6,7 @@
 ///
 /// The loop begins a few of them in a turn. Origins take turns, so that a crowd of new connections to one of them
 /// delays the requests to the others by little; the transfers of an origin begin in their order.
-struct CurlBeginnings {
+struct HandshakeQueue {
     private var lines: [Origin: FIFO<CurlTransfer>] = [:]
     /// The origins of the lines, in the order of their turns.
     private var origins = FIFO<Origin>()
