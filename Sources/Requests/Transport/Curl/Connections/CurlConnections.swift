@@ -22,7 +22,7 @@ final class CurlConnections {
     private var multi: CurlMulti?
     /// The TLS sessions, with which the next connection to a host is made in fewer steps.
     private var sessions: OpaquePointer?
-    private var sweep = CurlSweep()
+    private var reaper = DeadConnectionReaper()
     private let mostPerHost: Int?
     private let most: Int?
     private var idleLimit = 0
@@ -58,7 +58,7 @@ final class CurlConnections {
 
     /// Frees the stored sessions, after the handles of all transfers are freed.
     func close() {
-        sweep.close()
+        reaper.close()
         if let sessions { ccurl_sessions_free(sessions) }
         (multi, sessions) = (nil, nil)
     }
@@ -185,7 +185,7 @@ final class CurlConnections {
             )
             if needsOther { replace(transfer.route) }
         }
-        sweep.expect(in: sockets.lifetime.idle, now: now)
+        reaper.expect(in: sockets.lifetime.idle, now: now)
     }
 
     // MARK: Connections that are no use any more
@@ -243,17 +243,17 @@ final class CurlConnections {
     }
 
     /// The time at which one may end; `nil` if none is expected to.
-    var due: UInt64? { sweep.due }
+    var due: UInt64? { reaper.due }
 
     /// Closes connections that have ended, or have been idle for too long.
     func closeSome(now: UInt64, isFree: (CurlSocket) -> Bool) {
-        if sockets.hasRetired { sweep.hurry(now: now) }
-        guard let multi, let due = sweep.due, due <= now else { return }
-        sweep.wait(until: sockets.retireIdle(now: now, isFree: isFree))
+        if sockets.hasRetired { reaper.hurry(now: now) }
+        guard let multi, let due = reaper.due, due <= now else { return }
+        reaper.wait(until: sockets.retireIdle(now: now, isFree: isFree))
         guard sockets.hasRetired else { return }
-        sweep.run(in: multi, now: now)
+        reaper.run(in: multi, now: now)
         sockets.countRetired()
-        if sockets.hasRetired { sweep.hurry(now: now) }
+        if sockets.hasRetired { reaper.hurry(now: now) }
     }
 }
 #endif

@@ -8,7 +8,7 @@ import CRequestsCurl
 ///
 /// It does so when it is to make a connection, and at most once a second. So a handle is run that would make one to a
 /// place where there is nothing, and fails at once, without a descriptor or a packet.
-struct CurlSweep {
+struct DeadConnectionReaper {
     /// When the next is due; `nil` if nothing is expected to end.
     private(set) var due: UInt64?
     private var last: UInt64?
