@@ -46,7 +46,7 @@ struct CurlFeatures: Sendable, Hashable {
     var showsChains: Bool { asksBeforeSending && usesOpenSSL && ccurl_finds_chains() }
     /// Whether connections can share certificates.
     var sharesStores: Bool {
-        isOpenSSL && ccurl_finds_stores() && CurlStore.SystemPaths.current != nil
+        isOpenSSL && ccurl_finds_stores() && CertificateStoreCache.SystemPaths.current != nil
     }
 
     /// Whether libcurl reports that a host announces the end of its data, rather than a proxy.

@@ -98,7 +98,7 @@ struct CurlTrust: Sendable {
             // The system's folder of authorities is used beside any file, unless it is disabled, or replaced.
             if includesSystem { break }
             if CurlFeatures.loaded.restoresPaths {
-                failure |= CurlStore.setMark("none", of: easy)
+                failure |= CertificateStoreCache.setMark("none", of: easy)
             } else {
                 set(CCURL_CAPATH, nil)
             }
@@ -130,8 +130,8 @@ struct CurlTrust: Sendable {
     /// Separates the connections of a handle from those with another mark; `false` if they don't take any.
     func setMark(_ mark: String, of easy: CurlEasy) -> Bool {
         guard takesMarks else { return false }
-        guard case .store(_, let ownMark) = authorities else { return CurlStore.setMark(mark, of: easy) == 0 }
-        return CurlStore.setMark("\(ownMark)-\(mark)", of: easy) == 0
+        guard case .store(_, let ownMark) = authorities else { return CertificateStoreCache.setMark(mark, of: easy) == 0 }
+        return CertificateStoreCache.setMark("\(ownMark)-\(mark)", of: easy) == 0
     }
 
     /// Returns why the connection of a handle's transfer must not be used; `nil` if it may be.
@@ -217,7 +217,7 @@ extension CurlTrust.Identity {
 enum CurlAuthorities: Sendable {
     /// Certificates that connections share, with a mark of the requirements that must be equal for two requests to
     /// share a connection.
-    case store(CurlStore, mark: String)
+    case store(CertificateStoreCache, mark: String)
     /// A file of PEM text, with such a mark, which libcurl reads for each connection.
     case file(String)
 
@@ -226,7 +226,7 @@ enum CurlAuthorities: Sendable {
     /// - Parameters:
     ///   - store: The certificates.
     ///   - mark: A mark of other requirements.
-    init(sharing store: CurlStore, mark: String) {
+    init(sharing store: CertificateStoreCache, mark: String) {
         self = .store(store, mark: store.authorities.mark(with: mark))
     }
 
@@ -289,7 +289,7 @@ final class CurlTrustCache: Sendable {
 
     private struct State: Sendable {
         var trusts: [Key: CurlTrust] = [:]
-        var stores: [HostTrust.Authorities: CurlStore] = [:]
+        var stores: [HostTrust.Authorities: CertificateStoreCache] = [:]
     }
 
     /// The shared cache of the process.
@@ -333,11 +333,11 @@ final class CurlTrustCache: Sendable {
         return try CurlAuthorities(trust.authorities, mark: mark)
     }
 
-    private func store(of authorities: HostTrust.Authorities) -> CurlStore {
-        if authorities == CurlStore.system.authorities { return .system }
+    private func store(of authorities: HostTrust.Authorities) -> CertificateStoreCache {
+        if authorities == CertificateStoreCache.system.authorities { return .system }
         return state.withLock { state in
             if let made = state.stores[authorities] { return made }
-            let made = CurlStore(authorities)
+            let made = CertificateStoreCache(authorities)
             state.stores[authorities] = made
             return made
         }

@@ -9,7 +9,7 @@ import Foundation
 ///
 /// libcurl would read and parse the system's, well over a hundred, for each connection, on the thread of all transfers:
 /// 20 ms of it with OpenSSL 3. They are parsed again for the first connection after a change of the system's.
-final class CurlStore: Sendable {
+final class CertificateStoreCache: Sendable {
     /// The paths at which libcurl looks for the certificates of the system's authorities.
     struct SystemPaths: Sendable {
         let file: String?
@@ -29,7 +29,7 @@ final class CurlStore: Sendable {
     }
 
     /// The certificates of the system's authorities.
-    static let system = CurlStore(HostTrust.Authorities())
+    static let system = CertificateStoreCache(HostTrust.Authorities())
 
     let authorities: HostTrust.Authorities
     private let system: SystemPaths?
@@ -56,7 +56,7 @@ final class CurlStore: Sendable {
             handle,
             { _, connection, context in
                 guard let connection, let context, !ccurl_connection_is_to_proxy(connection) else { return 0 }
-                let store = Unmanaged<CurlStore>.fromOpaque(context).takeUnretainedValue()
+                let store = Unmanaged<CertificateStoreCache>.fromOpaque(context).takeUnretainedValue()
                 let certificates = store.current()
                 return withExtendedLifetime(certificates) {
                     ccurl_connection_use_store(connection, certificates?.store)

@@ -29,17 +29,17 @@ import Testing
         Row(testDescription: "none at all", hasFile: true, hasFolder: true, includesSystem: false, isTrusting: false),
     ]
 
-    private func store(_ row: Row, in folder: TemporaryFolder) throws -> CurlStore {
+    private func store(_ row: Row, in folder: TemporaryFolder) throws -> CertificateStoreCache {
         let (file, hashed) = (folder.url.appending(path: "bundle.pem"), folder.url.appending(path: "hashed"))
         if row.hasFile { try Data(CertificateSample.rsa.pem.utf8).write(to: file) }
         try FileManager.default.createDirectory(at: hashed, withIntermediateDirectories: true)
         if row.hasFolder { try Data(CertificateSample.rsa.pem.utf8).write(to: hashed.appending(path: "0123abcd.0")) }
-        return CurlStore(
+        return CertificateStoreCache(
             HostTrust.Authorities(
                 includesSystem: row.includesSystem,
                 certificates: row.hasOwn ? [try TrustPolicy.Certificate(pem: CertificateSample.ec.pem)] : []
             ),
-            system: CurlStore.SystemPaths(file: file.path, folder: hashed.path)
+            system: CertificateStoreCache.SystemPaths(file: file.path, folder: hashed.path)
         )
     }
 
@@ -74,19 +74,19 @@ import Testing
     @Test func folderWithoutHashedNamesAloneIsNoAuthority() throws {
         let folder = TemporaryFolder()
         try Data(CertificateSample.rsa.pem.utf8).write(to: folder.url.appending(path: "authority.pem"))
-        let paths = CurlStore.SystemPaths(file: nil, folder: folder.url.path)
+        let paths = CertificateStoreCache.SystemPaths(file: nil, folder: folder.url.path)
 
-        #expect(CurlStore(HostTrust.Authorities(), system: paths).current() === nil)
+        #expect(CertificateStoreCache(HostTrust.Authorities(), system: paths).current() === nil)
     }
 
     /// libcurl ends a connection for which it finds nothing to parse.
     @Test func listOfNobodyCanBeParsed() throws {
         let folder = TemporaryFolder()
         let file = folder.url.appending(path: "nobody.pem")
-        try CurlStore.nobody.write(to: file)
-        let paths = CurlStore.SystemPaths(file: file.path, folder: nil)
+        try CertificateStoreCache.nobody.write(to: file)
+        let paths = CertificateStoreCache.SystemPaths(file: file.path, folder: nil)
 
-        #expect(CurlStore(HostTrust.Authorities(), system: paths).current() !== nil)
+        #expect(CertificateStoreCache(HostTrust.Authorities(), system: paths).current() !== nil)
     }
 }
 #endif
