@@ -7,7 +7,7 @@ import Foundation
 /// The waits of a transfer before libcurl gets it: for its turn if connections are limited, for its content to be
 /// opened, and for the addresses of its host and its proxy.
 ///
-/// Arriving and ending transfers, free places and found names may each admit others, thousands at a time. They queue up
+/// Arriving and ending transfers, free limiter and found names may each admit others, thousands at a time. They queue up
 /// here until the loop asks for the ``next(_:isConnected:)`` step, so that nothing starts inside a call of libcurl, and
 /// no step inside another.
 ///
@@ -70,7 +70,7 @@ struct CurlAdmission {
     private let overrides: [String: [String]]
     /// Whether all connections go to a Unix socket.
     private let usesSocket: Bool
-    private var places: ConnectionPlaces<ObjectIdentifier, Origin>?
+    private var limiter: ConnectionLimiter<ObjectIdentifier, Origin>?
     /// Whether the caller hasn't limited connections, so that the default does.
     private let hasDefaultLimit: Bool
     private var inLine: [ObjectIdentifier: CurlTransfer] = [:]
@@ -85,7 +85,7 @@ struct CurlAdmission {
         )
         usesSocket = configuration.unixSocketPath?.isEmpty == false
         hasDefaultLimit = configuration.hasDefaultLimit
-        places = ConnectionPlaces(
+        limiter = ConnectionLimiter(
             perHost: configuration.maximumConnectionsPerHost,
             total: configuration.maximumConnections
         )
@@ -134,8 +134,8 @@ struct CurlAdmission {
             }
         }
         inLine[id] = nil
-        guard transfer.isUnconnected else { return admit(places?.leave(id)) }
-        let (admitted, failed) = places?.fail(id) ?? ([], [])
+        guard transfer.isUnconnected else { return admit(limiter?.leave(id)) }
+        let (admitted, failed) = limiter?.fail(id) ?? ([], [])
         admit(admitted)
         for waiting in failed.compactMap({ inLine.removeValue(forKey: $0) }) {
             let isPatient = waiting.stage.connectTimeout > transfer.stage.connectTimeout
@@ -145,8 +145,8 @@ struct CurlAdmission {
 
     /// Records that a transfer has got or lost its connection.
     mutating func setConnected(_ transfer: CurlTransfer, _ isConnected: Bool) {
-        guard places != nil else { return }
-        admit(places?.setConnected(ObjectIdentifier(transfer), isConnected))
+        guard limiter != nil else { return }
+        admit(limiter?.setConnected(ObjectIdentifier(transfer), isConnected))
     }
 
     /// Records that a transfer has received the head of its response.
@@ -155,13 +155,13 @@ struct CurlAdmission {
     /// requests.
     mutating func hasHead(_ transfer: CurlTransfer) {
         guard transfer.isOpenEnded, hasDefaultLimit else { return }
-        admit(places?.leave(ObjectIdentifier(transfer)))
+        admit(limiter?.leave(ObjectIdentifier(transfer)))
     }
 
     /// Records that the host of a transfer shares connections.
     mutating func share(_ transfer: CurlTransfer) {
-        guard places != nil else { return }
-        admit(places?.share(at: transfer.destination.origin))
+        guard limiter != nil else { return }
+        admit(limiter?.share(at: transfer.destination.origin))
     }
 
     /// Takes the answer to a question.
@@ -229,7 +229,7 @@ struct CurlAdmission {
         transfer.stage.lineUp()
         let isExempt = hasDefaultLimit && transfer.hasOwnLimit
         let isAlone = transfer.options.avoidsHTTP2
-        if !isExempt, places?.take(id, at: transfer.destination.origin, isAlone: isAlone) == false {
+        if !isExempt, limiter?.take(id, at: transfer.destination.origin, isAlone: isAlone) == false {
             inLine[id] = transfer
         } else {
             arrivals.append(.turn(transfer))

@@ -11,10 +11,10 @@ import Testing
 @Suite(.bounded) struct ConnectionPlacesTests {
     /// Places that can be taken inside an expectation.
     private final class Places {
-        private var places: ConnectionPlaces<Int, String>
+        private var places: ConnectionLimiter<Int, String>
 
         init(perHost: Int?, total: Int?) throws {
-            places = try #require(ConnectionPlaces(perHost: perHost, total: total))
+            places = try #require(ConnectionLimiter(perHost: perHost, total: total))
         }
 
         func take(_ id: Int, at host: String, isAlone: Bool = false) -> Bool {
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func nothingWaitsWhereNothingIsLimited() {
-        #expect(ConnectionPlaces<Int, String>(perHost: nil, total: nil) == nil)
+        #expect(ConnectionLimiter<Int, String>(perHost: nil, total: nil) == nil)
     }
 
     @Test func placesOfAHostGoInTheOrderOfArrival() throws {

@@ -11,7 +11,7 @@
 /// libcurl would make them wait as well, but in no order, and their timeouts would run meanwhile. Each transfer takes a
 /// connection until its host is known to share connections (RFC 9113, 5). Then as many transfers take one connection as
 /// hosts usually allow, and a transfer that can't share still takes one of its own.
-struct ConnectionPlaces<ID: Hashable & Sendable, Name: Hashable & Sendable>: Sendable {
+struct ConnectionLimiter<ID: Hashable & Sendable, Name: Hashable & Sendable>: Sendable {
     // Identities are reused, as those of objects are; numbers aren't.
     private struct Arrival: Sendable {
         let id: ID
@@ -52,7 +52,7 @@ struct ConnectionPlaces<ID: Hashable & Sendable, Name: Hashable & Sendable>: Sen
         }
 
         private func connections(alone: Int, others: Int) -> Int {
-            let shared = isShared ? ConnectionPlaces.streamsPerConnection : 1
+            let shared = isShared ? ConnectionLimiter.streamsPerConnection : 1
             return alone + (others + shared - 1) / shared
         }
 
