@@ -9,7 +9,7 @@
 struct ExclusivityTable: Sendable {
     private struct Queue: Sendable {
         var holder: Int?
-        var waiting = WaitingLine()
+        var waiting = WaitQueue()
     }
 
     private var queues: [RequestOptions.ExclusiveCategory: Queue] = [:]

@@ -72,7 +72,7 @@ struct ConnectionLimiter<ID: Hashable & Sendable, Name: Hashable & Sendable>: Se
     private var places: [ID: Place] = [:]
     private var waiting: [ID: (name: Name, number: Int)] = [:]
     /// The hosts whose first in line waits only for the total limit, by its number.
-    private var contenders = WaitingLine()
+    private var contenders = WaitQueue()
     private var contending: [Int: Name] = [:]
     private var connections = 0
     private var arrivals = 0

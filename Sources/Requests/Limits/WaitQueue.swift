@@ -10,7 +10,7 @@
 ///
 /// The line itself doesn't ask, since a priority comes from a caller's code: the owner of the line asks, outside the
 /// lock.
-struct WaitingLine: Sendable {
+struct WaitQueue: Sendable {
     /// A place in the heap; `id` numbers the waiters in the order of their arrival.
     private struct Place: Sendable, Comparable {
         let id: Int
@@ -122,7 +122,7 @@ struct Waiters: Sendable {
         case grant([Waiter])
     }
 
-    private var line = WaitingLine()
+    private var line = WaitQueue()
     private var waiters: [Int: Waiter] = [:]
     /// Whether the priorities are being asked for; until they are known, no waiter is admitted.
     private(set) var isAsking = false

@@ -7,15 +7,15 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded) struct WaitingLineTests {
-    private func turns(of line: WaitingLine) -> [Int] {
+    private func turns(of line: WaitQueue) -> [Int] {
         var line = line
         var turns: [Int] = []
         while let next = line.takeFirst() { turns.append(next) }
         return turns
     }
 
-    private func line(_ priorities: [Int]) -> WaitingLine {
-        var line = WaitingLine()
+    private func line(_ priorities: [Int]) -> WaitQueue {
+        var line = WaitQueue()
         for (id, priority) in priorities.enumerated() { line.add(id, priority: priority) }
         return line
     }
@@ -85,7 +85,7 @@ import Testing
     @Test func itIsTheSameAsASortedList() {
         var fuzz = Fuzz()
         for _ in 0..<Scale.fuzz(weight: 1000) {
-            var line = WaitingLine()
+            var line = WaitQueue()
             var model: [(id: Int, priority: Int)] = []
             for id in 0..<300 {
                 switch Int.random(in: 0..<8, using: &fuzz) {
