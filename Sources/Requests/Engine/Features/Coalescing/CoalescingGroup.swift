@@ -3,30 +3,30 @@
 
 import Foundation
 
-/// The seats of equal requests, and the transfers that were made for them.
+/// The participants of equal requests, and the transfers that were made for them.
 ///
-/// A request takes a seat when it is added. The transfer that it may join is decided when it is about to be sent: one
-/// of the same ``RequestFingerprint`` that is running, or that has ended since the seat was taken. A seat joins a
-/// transfer once: its next attempt needs another response, from a transfer that another seat's next attempt has begun,
+/// A request takes a participant when it is added. The transfer that it may join is decided when it is about to be sent: one
+/// of the same ``RequestFingerprint`` that is running, or that has ended since the participant was taken. A participant joins a
+/// transfer once: its next attempt needs another response, from a transfer that another participant's next attempt has begun,
 /// or from a new one.
 ///
 /// The machine has no effects: its owner cancels the dropped transfers after unlocking.
 struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
-    /// The maximum number of answers kept for seats that haven't started: requests of one identifier may differ on the
+    /// The maximum number of answers kept for participants that haven't started: requests of one identifier may differ on the
     /// wire, and each answer has its content.
     static var mostAnswers: Int { 16 }
 
-    /// The identity of a seat.
-    typealias SeatID = ObjectIdentifier
+    /// The identity of a participant.
+    typealias ParticipantID = ObjectIdentifier
 
-    /// A transfer that no seat can need any more, with the references to release.
+    /// A transfer that no participant can need any more, with the references to release.
     struct Dropped: Sendable {
         let transfer: Transfer
         fileprivate let identity: RequestFingerprint
     }
 
-    private struct Seat: Sendable {
-        /// The number of transfers that had ended when the seat was taken.
+    private struct Participant: Sendable {
+        /// The number of transfers that had ended when the participant was taken.
         let birth: Int
         let limits: ResponseLimits
         /// The last transfer that is too old for it, whether it has ended or not.
@@ -39,112 +39,112 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
         let identity: RequestFingerprint
         let transfer: Transfer
         let limits: ResponseLimits
-        /// The seats that wait for it.
-        var members: Set<SeatID> = []
+        /// The participants that wait for it.
+        var members: Set<ParticipantID> = []
         /// The number of ended transfers, including this one; `nil` while it is running.
         var end: Int?
     }
 
-    private var seats: [SeatID: Seat] = [:]
-    /// The transfers by their numbers, while a seat waits or may join.
+    private var participants: [ParticipantID: Participant] = [:]
+    /// The transfers by their numbers, while a participant waits or may join.
     private var entries: [Int: Entry] = [:]
     /// The number of the last transfer of each identity; only that one may be joined.
     private var latest: [RequestFingerprint: Int] = [:]
-    /// The number of seats of each birth.
+    /// The number of participants of each birth.
     private var births: [Int: Int] = [:]
-    /// The number of seats that haven't joined any transfer.
+    /// The number of participants that haven't joined any transfer.
     private var undecided = 0
     private var ends = 0
     private var lastNumber = 0
-    /// The largest limits of all seats: those of new transfers.
+    /// The largest limits of all participants: those of new transfers.
     private(set) var limits = ResponseLimits(head: 0, content: 0)
 
-    /// Whether there are no seats and no transfers.
-    var isEmpty: Bool { seats.isEmpty && entries.isEmpty }
+    /// Whether there are no participants and no transfers.
+    var isEmpty: Bool { participants.isEmpty && entries.isEmpty }
 
-    /// Takes a seat.
-    mutating func take(_ seat: SeatID, _ limits: ResponseLimits) {
-        seats[seat] = Seat(birth: ends, limits: limits)
+    /// Takes a participant.
+    mutating func take(_ participant: ParticipantID, _ limits: ResponseLimits) {
+        participants[participant] = Participant(birth: ends, limits: limits)
         births[ends, default: 0] += 1
         undecided += 1
         self.limits = self.limits.union(limits)
     }
 
-    /// Restricts a seat to transfers that begin from now on.
-    mutating func renew(_ seat: SeatID) {
-        seats[seat]?.oldest = lastNumber
+    /// Restricts a participant to transfers that begin from now on.
+    mutating func renew(_ participant: ParticipantID) {
+        participants[participant]?.oldest = lastNumber
     }
 
-    /// Returns the transfer that a seat may join, and adds the seat; `nil` if it needs a new one.
-    mutating func join(_ identity: RequestFingerprint, _ seat: SeatID) -> Transfer? {
-        guard let known = seats[seat], let number = latest[identity], let entry = entries[number],
+    /// Returns the transfer that a participant may join, and adds the participant; `nil` if it needs a new one.
+    mutating func join(_ identity: RequestFingerprint, _ participant: ParticipantID) -> Transfer? {
+        guard let known = participants[participant], let number = latest[identity], let entry = entries[number],
             entry.end.map({ $0 > known.birth }) ?? true, number > known.oldest, entry.limits.include(known.limits),
             !known.joined.contains(number)
         else { return nil }
-        count(seat, in: number)
+        count(participant, in: number)
         return entry.transfer
     }
 
-    /// Returns the transfer that a seat may join, which is the new one if there is no other.
+    /// Returns the transfer that a participant may join, which is the new one if there is no other.
     ///
-    /// `nil` without a seat.
+    /// `nil` without a participant.
     ///
     /// - Parameters:
     ///   - identity: The identity of the request on the wire.
-    ///   - seat: The seat.
+    ///   - participant: The participant.
     ///   - new: A transfer that hasn't begun.
     ///   - limits: The limits of the new one.
     /// - Returns: The transfer, and those that it makes superfluous.
     mutating func join(
         _ identity: RequestFingerprint,
-        _ seat: SeatID,
+        _ participant: ParticipantID,
         or new: Transfer,
         _ limits: ResponseLimits
     ) -> (transfer: Transfer, dropped: [Dropped])? {
-        guard seats[seat] != nil else { return nil }
-        if let transfer = join(identity, seat) { return (transfer, []) }
+        guard participants[participant] != nil else { return nil }
+        if let transfer = join(identity, participant) { return (transfer, []) }
         lastNumber += 1
         entries[lastNumber] = Entry(identity: identity, transfer: new, limits: limits)
         latest[identity] = lastNumber
-        count(seat, in: lastNumber)
+        count(participant, in: lastNumber)
         return (new, sweep())
     }
 
-    private mutating func count(_ seat: SeatID, in number: Int) {
-        entries[number]?.members.insert(seat)
-        if seats[seat]?.joined.isEmpty == true { undecided -= 1 }
-        seats[seat]?.joined.insert(number)
+    private mutating func count(_ participant: ParticipantID, in number: Int) {
+        entries[number]?.members.insert(participant)
+        if participants[participant]?.joined.isEmpty == true { undecided -= 1 }
+        participants[participant]?.joined.insert(number)
     }
 
     private func number(of transfer: Transfer) -> Int? {
         entries.first { $0.value.transfer === transfer }?.key
     }
 
-    /// Records that a transfer has ended: a seat that is taken later doesn't join it.
+    /// Records that a transfer has ended: a participant that is taken later doesn't join it.
     mutating func end(_ transfer: Transfer) {
         ends += 1
         if let number = number(of: transfer) { entries[number]?.end = ends }
     }
 
-    /// Records that a seat doesn't wait for a transfer any more, and returns transfers that no seat can need now.
-    mutating func leave(_ transfer: Transfer, _ seat: SeatID) -> [Dropped] {
+    /// Records that a participant doesn't wait for a transfer any more, and returns transfers that no participant can need now.
+    mutating func leave(_ transfer: Transfer, _ participant: ParticipantID) -> [Dropped] {
         guard let number = number(of: transfer) else { return [] }
-        entries[number]?.members.remove(seat)
+        entries[number]?.members.remove(participant)
         return sweep()
     }
 
-    /// Gives a seat back, and returns transfers that no seat can need now.
-    mutating func leave(_ seat: SeatID) -> [Dropped] {
-        guard let former = seats.removeValue(forKey: seat) else { return [] }
+    /// Gives a participant back, and returns transfers that no participant can need now.
+    mutating func leave(_ participant: ParticipantID) -> [Dropped] {
+        guard let former = participants.removeValue(forKey: participant) else { return [] }
         if former.joined.isEmpty { undecided -= 1 }
         // A call that has its result waits for nothing, also if its task has yet to notice.
-        for number in former.joined { entries[number]?.members.remove(seat) }
+        for number in former.joined { entries[number]?.members.remove(participant) }
         let others = (births[former.birth] ?? 1) - 1
         births[former.birth] = others == 0 ? nil : others
         return sweep()
     }
 
-    /// Drops the transfers that no seat waits for or may still join.
+    /// Drops the transfers that no participant waits for or may still join.
     private mutating func sweep() -> [Dropped] {
         let ended = entries.filter { $0.value.end != nil }.keys.sorted()
         let oldest = ended.count > Self.mostAnswers ? ended[ended.count - Self.mostAnswers] : 0

@@ -12,16 +12,16 @@ struct CoalescingInterceptor: Interceptor {
         next: InterceptorChain
     ) async throws -> RawResponse {
         let attempt = try Attempt(of: context)
-        guard let seat = attempt.operation.observer(CoalescingSeat.self), seat.isTaken,
+        guard let participant = attempt.operation.observer(CoalescingParticipant.self), participant.isTaken,
             let identity = RequestFingerprint(request, attempt.configuration)
         else { return try await next(request) }
-        let joined = seat.join(identity) { limits in
-            SharedTransfer(request, behind: next, for: attempt, limits) { [seat] in seat.end($0) }
+        let joined = participant.join(identity) { limits in
+            SharedTransfer(request, behind: next, for: attempt, limits) { [participant] in participant.end($0) }
         }
         guard let (transfer, isNew) = joined else { throw CancellationError() }
-        // An operation with a result gives its seat back itself, before its cancel returns. If this did it at the same
+        // An operation with a result gives its participant back itself, before its cancel returns. If this did it at the same
         // time, the transfer could still be sent after that.
-        defer { if attempt.operation.core.withLock({ $0.lifecycle.isRunning }) { seat.leave(transfer) } }
+        defer { if attempt.operation.core.withLock({ $0.lifecycle.isRunning }) { participant.leave(transfer) } }
         if !isNew, transfer.retry == attempt.configuration.retry {
             // Earlier attempts were made for this operation as well, which only came too late to observe them.
             attempt.operation.record { $0.spend(transfer.number) }

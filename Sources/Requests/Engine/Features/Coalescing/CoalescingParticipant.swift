@@ -5,9 +5,9 @@ import Foundation
 
 /// The place of one operation among equal ones that share transfers: a feature of the operation.
 ///
-/// All groups of the process are under one lock, since an `OperationQueue` can't have one of its own. So taking a seat,
+/// All groups of the process are under one lock, since an `OperationQueue` can't have one of its own. So taking a participant,
 /// joining, leaving and ending are atomic, and no operation joins a transfer that the last one has just left.
-final class CoalescingSeat: OperationObserver {
+final class CoalescingParticipant: OperationObserver {
     /// The common properties of equal requests when they are added.
     private struct Key: Sendable, Hashable {
         let queue: ObjectIdentifier
@@ -18,7 +18,7 @@ final class CoalescingSeat: OperationObserver {
 
     private struct Place: Sendable {
         let key: Key
-        // Retained, so that no other object gets one of their addresses while the seat is taken.
+        // Retained, so that no other object gets one of their addresses while the participant is taken.
         var owners: [any AnyObject & Sendable]
     }
 
@@ -30,7 +30,7 @@ final class CoalescingSeat: OperationObserver {
     private let isAsked: Bool
     private let place = Locked<Place?>(nil)
 
-    /// Makes a seat, which is taken with ``take(for:)``, or when the operation starts.
+    /// Makes a participant, which is taken with ``take(for:)``, or when the operation starts.
     ///
     /// - Parameters:
     ///   - queue: The identity of the queue.
@@ -57,10 +57,10 @@ final class CoalescingSeat: OperationObserver {
         if case .operationEnded = event { leave() }
     }
 
-    /// Whether the seat was taken.
+    /// Whether the participant was taken.
     var isTaken: Bool { place.withLock { $0 != nil } }
 
-    /// Takes the seat, unless it is taken or the operation can't share.
+    /// Takes the participant, unless it is taken or the operation can't share.
     ///
     /// A request on behalf of another shares nothing, nor does one with interceptors, cookies or caches of an unknown
     /// owner.
@@ -80,10 +80,10 @@ final class CoalescingSeat: OperationObserver {
             revision: queue.isClient ? environment.revision : nil
         )
         let id = ObjectIdentifier(self)
-        // In this order: whoever ends the operation from now on gives the seat back before that end returns.
+        // In this order: whoever ends the operation from now on gives the participant back before that end returns.
         place.withLock { $0 = Place(key: key, owners: [queue.queue, transport]) }
         Self.groups.withLock { $0[key, default: Group()].take(id, configuration.limits) }
-        // If a result came in between, it has found no seat to leave.
+        // If a result came in between, it has found no participant to leave.
         if operation.core.withLock({ $0.result != nil }) { leave() }
     }
 
@@ -92,7 +92,7 @@ final class CoalescingSeat: OperationObserver {
     /// - Parameters:
     ///   - identity: The fingerprint of the request.
     ///   - make: Makes a transfer with the given limits; called outside of the lock.
-    /// - Returns: The transfer, and whether it is new; `nil` if the seat has been given back.
+    /// - Returns: The transfer, and whether it is new; `nil` if the participant has been given back.
     func join(
         _ identity: RequestFingerprint,
         _ make: (ResponseLimits) -> SharedTransfer
@@ -123,7 +123,7 @@ final class CoalescingSeat: OperationObserver {
         cancel(change { $0.leave(transfer, id) } ?? [])
     }
 
-    /// Gives the seat back; a transfer that no other operation waits for is cancelled.
+    /// Gives the participant back; a transfer that no other operation waits for is cancelled.
     private func leave() {
         let id = ObjectIdentifier(self)
         let dropped = change { $0.leave(id) } ?? []
@@ -139,7 +139,7 @@ final class CoalescingSeat: OperationObserver {
         for unwanted in dropped { unwanted.transfer.cancel() }
     }
 
-    /// Changes the group of the seat; `nil` if no seat is taken.
+    /// Changes the group of the participant; `nil` if no participant is taken.
     @discardableResult
     private func change<Value: Sendable>(_ change: @Sendable (inout Group) -> Value) -> Value? {
         guard let key = place.withLock({ $0?.key }) else { return nil }
@@ -159,9 +159,9 @@ extension AnyRequestOperation {
     ///     dependencies finished is too old.
     ///   - isAsked: Whether it shares also if the request doesn't ask for it.
     final func share(on queue: QueueIdentity, atStart: Bool, isAsked: Bool = true) {
-        let seat = CoalescingSeat(on: queue, isAsked: isAsked)
-        add(seat)
-        if !atStart { seat.take(for: self) }
+        let participant = CoalescingParticipant(on: queue, isAsked: isAsked)
+        add(participant)
+        if !atStart { participant.take(for: self) }
     }
 }
 
