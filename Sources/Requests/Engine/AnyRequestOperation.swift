@@ -181,7 +181,7 @@ extension AnyRequestOperation {
     /// The error of a cancelled operation, which is its failure from now on.
     final func makeCancellation() -> RequestError {
         let phase = phase
-        let error = complete(RequestError(.cancelled, phase: phase), in: phase)
+        let error = addContext(to: RequestError(.cancelled, phase: phase), in: phase)
         core.withLock { $0.run.fail(with: error) }
         return error
     }
@@ -197,17 +197,18 @@ extension AnyRequestOperation {
             let error = RequestError(failure.error)
             wrapped = failure.isOwn ? error.thrown(by: author) : error
         }
-        let error = complete(wrapped, in: failure.phase, judged: failure.response)
+        let error = addContext(to: wrapped, in: failure.phase, judged: failure.response)
         core.withLock { $0.run.fail(with: error) }
         return error
     }
 
     /// Adds the known facts to an error.
-    final func complete(
-        _ error: RequestError,
+    final func addContext(
+        to error: RequestError,
         in phase: RequestError.Phase,
         judged: HTTPResponse<Data>? = nil
     ) -> RequestError {
-        record.complete(error, in: phase, judged: judged, contentLimit: configuration.environment.maximumErrorBodySize)
+        let limit = configuration.environment.maximumErrorBodySize
+        return record.addContext(to: error, in: phase, judged: judged, contentLimit: limit)
     }
 }

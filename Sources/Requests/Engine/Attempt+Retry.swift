@@ -44,7 +44,7 @@ extension Attempt {
         _ error: RequestError,
         to request: HTTPRequest
     ) async throws(RunFailure) {
-        let error = complete(error, failure)
+        let error = addContext(to: error, failure)
         let failure = RunFailure(error, in: failure.phase, response: failure.response)
         let context = self.context(for: request)
         for placed in configuration.interceptors {
@@ -97,7 +97,7 @@ extension Attempt {
 
     private func wait(_ delay: Duration, because failure: RunFailure) async throws(RunFailure) {
         if let error = failure.error as? RequestError {
-            operation.report(.retryScheduled(after: delay, because: complete(error, failure)))
+            operation.report(.retryScheduled(after: delay, because: addContext(to: error, failure)))
         }
         guard delay > .zero else { return }
         do {
@@ -107,8 +107,8 @@ extension Attempt {
         }
     }
 
-    private func complete(_ error: RequestError, _ failure: RunFailure) -> RequestError {
-        operation.complete(error, in: failure.phase, judged: failure.response)
+    private func addContext(to error: RequestError, _ failure: RunFailure) -> RequestError {
+        operation.addContext(to: error, in: failure.phase, judged: failure.response)
     }
 
     /// Returns the failure, with the reason why there is no other attempt as its cause.

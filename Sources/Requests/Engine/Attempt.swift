@@ -93,7 +93,7 @@ struct Attempt: Sendable {
             draft.request = try await adapt(draft.request, by: placed, context(noting: step))
         } catch let error as RequestError {
             // Nothing was sent, so that the record has no request that the error could name.
-            throw error.completed(request: draft.request, response: nil, body: Data(), transfers: [])
+            throw error.withContext(request: draft.request, response: nil, body: Data(), transfers: [])
         }
     }
 

@@ -38,13 +38,13 @@ package final class ReceivingContext: Sendable {
     }
 
     /// Adds the request, the response and the transfers to an error.
-    package func complete(_ error: RequestError) -> RequestError {
+    package func addContext(to error: RequestError) -> RequestError {
         let known =
             switch facts.withLock({ $0 }) {
-            case .running(let core): complete(RequestError(.other, phase: .receiving), by: core)
+            case .running(let core): addContext(to: RequestError(.other, phase: .receiving), by: core)
             case .frozen(let known): known
             }
-        return error.completed(
+        return error.withContext(
             request: known.request,
             response: known.response,
             body: known.body,
@@ -56,11 +56,11 @@ package final class ReceivingContext: Sendable {
     /// Keeps the facts, since the connection has ended, and releases the operation.
     func freeze() {
         guard case .running(let core) = facts.withLock({ $0 }) else { return }
-        let known = complete(RequestError(.other, phase: .receiving), by: core)
+        let known = addContext(to: RequestError(.other, phase: .receiving), by: core)
         facts.withLock { $0 = .frozen(known) }
     }
 
-    private func complete(_ error: RequestError, by core: Locked<OperationCore>) -> RequestError {
-        core.withLock { $0.run.record }.complete(error, in: error.phase, contentLimit: maximumErrorBodySize)
+    private func addContext(to error: RequestError, by core: Locked<OperationCore>) -> RequestError {
+        core.withLock { $0.run.record }.addContext(to: error, in: error.phase, contentLimit: maximumErrorBodySize)
     }
 }

@@ -129,13 +129,13 @@ struct RunRecord: Sendable {
     ///   - judged: The response that was judged; `nil` for the last one.
     ///   - contentLimit: The maximum byte count of content in the error.
     /// - Returns: The same error with the facts.
-    func complete(
-        _ error: RequestError,
+    func addContext(
+        to error: RequestError,
         in phase: RequestError.Phase,
         judged: HTTPResponse<Data>? = nil,
         contentLimit: Int
     ) -> RequestError {
-        error.completed(
+        error.withContext(
             phase: phase,
             request: request,
             response: judged?.head ?? head,

@@ -159,7 +159,7 @@ public struct RequestError: Error, Sendable {
     }
 
     /// Returns the same error with the facts that a transport can't know: the request, the response and the transfers.
-    func completed(
+    func withContext(
         phase: Phase? = nil,
         request: HTTPRequest?,
         response: HTTPResponseHead?,

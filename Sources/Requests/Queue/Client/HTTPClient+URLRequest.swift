@@ -33,7 +33,7 @@ extension HTTPClient {
         do {
             return try URLRequest(resolved: prepared)
         } catch {
-            throw RequestError(error).completed(by: prepared)
+            throw RequestError(error).withContext(of: prepared)
         }
     }
 
@@ -63,7 +63,7 @@ extension HTTPClient {
         do {
             try await prepared.body.write(to: file)
         } catch {
-            throw RequestError(error).completed(by: prepared)
+            throw RequestError(error).withContext(of: prepared)
         }
         var bare = URLRequest(withoutStreamsOf: prepared)
         bare.httpBody = nil
@@ -76,7 +76,7 @@ extension HTTPClient {
 }
 
 extension RequestError {
-    fileprivate func completed(by request: HTTPRequest) -> RequestError {
+    fileprivate func withContext(of request: HTTPRequest) -> RequestError {
         completed(request: request, response: nil, body: Data(), transfers: [])
     }
 }

@@ -146,7 +146,7 @@ private struct EventConnector {
                 // A server without events, which wants no other connection.
                 if stream.status == .noContent { return nil }
                 if try await read(stream) { continue }
-                let end = stream.core.context.complete(parser.end)
+                let end = stream.core.context.addContext(to: parser.end)
                 guard reconnects(after: end) || parser.isInsideOfEvent && !end.isFramed else { return nil }
                 throw end
             } catch {
@@ -193,7 +193,7 @@ private struct EventConnector {
     private mutating func read(_ stream: ResponseStream) async throws(RequestError) -> Bool {
         let context = stream.core.context
         // Events that were complete before the failure come first.
-        if let failure = parser.failure { throw context.complete(failure) }
+        if let failure = parser.failure { throw context.addContext(to: failure) }
         var iterator = stream.makeAsyncIterator()
         guard let chunk = try await iterator.next() else { return false }
         events = parser.feed(chunk).map { $0.received(in: context) }[...]

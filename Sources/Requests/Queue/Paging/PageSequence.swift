@@ -126,7 +126,7 @@ final class PageWalk<R: NetworkRequest> {
             upcoming = (next, prepare(next, target))
         } catch {
             // The page itself comes first.
-            let failure = page.complete(request.mapError(error))
+            let failure = page.addContext(to: request.mapError(error))
             upcoming = (request, { (.failure(failure), nil) })
         }
         return page
@@ -142,10 +142,10 @@ final class PageWalk<R: NetworkRequest> {
 
 extension HTTPResponse {
     /// Adds the request, the response and the transfers to an error that came after the response.
-    fileprivate func complete<Failure: Error>(_ failure: Failure) -> Failure {
+    fileprivate func addContext<Failure: Error>(to failure: Failure) -> Failure {
         let (error, sent) = (failure as? RequestError, transfers.last?.request)
-        let completed = error?.completed(request: sent, response: head, body: Data(), transfers: transfers)
-        return completed as? Failure ?? failure
+        let detailed = error?.withContext(request: sent, response: head, body: Data(), transfers: transfers)
+        return detailed as? Failure ?? failure
     }
 }
 

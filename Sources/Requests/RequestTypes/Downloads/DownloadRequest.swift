@@ -207,7 +207,7 @@ private struct FileHandling<Request: DownloadRequest>: NetworkHandling {
                 let reason = try download.review(isComplete: (try? answer.get()) != nil)
             else { return try answer.get() }
             guard request.body.isReplayable, !Task.isCancelled else { throw reason.error }
-            let error = operation.complete(reason.error, in: .receiving)
+            let error = operation.addContext(to: reason.error, in: .receiving)
             operation.report(.retryScheduled(after: .zero, because: error))
             for name in [HTTPField.Name.range, .ifRange] { request.headers.remove(name) }
             for field in download.fields(besides: request.headers) { request.headers.set(field) }

@@ -81,7 +81,7 @@ extension ResponseStream {
                 do throws(RequestError) {
                     if let refusal {
                         let body = try await stream.errorBody()
-                        throw refusal.completed(request: nil, response: stream.head, body: body, transfers: [])
+                        throw refusal.withContext(request: nil, response: stream.head, body: body, transfers: [])
                     }
                     while let line = try await base.nextLine() {
                         if let element = try read(line) { return try element.get() }
@@ -93,7 +93,7 @@ extension ResponseStream {
                     return try last?.get()
                 } catch {
                     isAtEnd = true
-                    throw stream.core.context.complete(error)
+                    throw stream.core.context.addContext(to: error)
                 }
             }
         }

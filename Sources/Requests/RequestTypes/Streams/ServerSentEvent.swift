@@ -46,7 +46,7 @@ public struct ServerSentEvent: Sendable, Hashable {
         let context = context.value
         return try RequestError.catching(type) {
             try (decoder ?? context?.makeDecoder() ?? JSONDecoder()).decode(type, from: Data(data.utf8))
-        }.mapError { context?.complete($0) ?? $0 }.get()
+        }.mapError { context?.addContext(to: $0) ?? $0 }.get()
     }
 
     /// Returns the same event, as one that an operation received.

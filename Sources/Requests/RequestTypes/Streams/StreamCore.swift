@@ -73,7 +73,7 @@ final class StreamCore: ContentReceiver {
         do {
             return try await take(portion, isFirst: isFirst)
         } catch {
-            throw context.complete(error)
+            throw context.addContext(to: error)
         }
     }
 

@@ -328,7 +328,7 @@ struct CurlTransferState: Sendable {
         if result.isTunnelRefused {
             let head = HTTPResponseHead(status: HTTPStatus(result.tunnelStatus), raw: tunnelHead, url: url)
             let error = result.error(phase: errorPhase)
-            return .end(error?.completed(request: nil, response: head, body: Data(), transfers: []))
+            return .end(error?.withContext(request: nil, response: head, body: Data(), transfers: []))
         }
         if !wasComplete, let error = result.error(phase: errorPhase) { return .end(error) }
         guard phase == .body else { return .end(cutHead) }
