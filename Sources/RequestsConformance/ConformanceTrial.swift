@@ -61,7 +61,7 @@ final class ConformanceTrial: Sendable {
     }
 
     /// Waits briefly for events that must not come, such as a second end, which have no deadline of their own.
-    func settle() async {
+    func awaitLateEvents() async {
         for transfer in state.withLock({ $0.transfers }) where !transfer.log.hasEnded { transfer.cancel() }
         try? await Task.sleep(for: .milliseconds(20))
         server.stop()

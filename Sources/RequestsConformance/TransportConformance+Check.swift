@@ -77,7 +77,7 @@ extension TransportConformance {
             } catch {
                 trial.note("the check couldn't go on: \(error)")
             }
-            await trial.settle()
+            await trial.awaitLateEvents()
             let problems = trial.problems
             guard problems.isEmpty else {
                 throw ConformanceFailure(

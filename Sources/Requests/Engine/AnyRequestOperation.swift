@@ -187,7 +187,7 @@ extension AnyRequestOperation {
     }
 
     /// Adds the request, the response and the transfers to a failure, and records it as the operation's.
-    final func settled(_ failure: RunFailure) -> RequestError {
+    final func recordFailure(_ failure: RunFailure) -> RequestError {
         let wrapped: RequestError
         if failure.error is CancellationError {
             // Thrown by a caller's code: this operation isn't cancelled.

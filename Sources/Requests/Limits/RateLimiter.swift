@@ -182,12 +182,12 @@ final class LimiterClock: Sendable {
     }
 
     /// The clock; the system's until another is known.
-    var clock: any Clock<Duration> { settled.clock }
+    var clock: any Clock<Duration> { resolvedTiming.clock }
 
     /// The time since the limiter was made or first used.
-    func now() -> Duration { settled.time() }
+    func now() -> Duration { resolvedTiming.time() }
 
-    private var settled: Timing {
+    private var resolvedTiming: Timing {
         if let timing = timing.withLock({ $0 }) { return timing }
         adopt(ContinuousClock())
         return timing.withLock { $0 } ?? Timing(ContinuousClock())

@@ -65,7 +65,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     @discardableResult
     public final func finish(with response: HTTPResponse<R.Success>) -> Bool {
         // Before the result can be observed; a refused response changes nothing.
-        guard transition(.settle) == .deliver else { return false }
+        guard transition(.complete) == .deliver else { return false }
         let head = response.head
         record { $0.judge(head) }
         deliver(Box(Outcome.success(response.body)))
@@ -116,8 +116,8 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     /// Finishes with a failure, completed with all that is known about the request and the response.
     final func fail(_ failure: RunFailure) {
         // The failure is completed only if it becomes the result, which may already be another one.
-        settle {
-            let error = settled(failure)
+        complete {
+            let error = recordFailure(failure)
             // The request's own errors stay unchanged, for its `mapError`.
             let isOwn = failure.isOwn && R.Failure.self != RequestError.self
             return Box(Outcome.failure(mapError(isOwn ? failure.error : error)))

@@ -50,7 +50,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
     private func abandon() {
         let reason = "the operation was deallocated before it started"
         let result = Box(Outcome.failure(mapError(RequestError(.cancelled, phase: .waiting, reason: reason))))
-        abandon(core.withLock { $0.settle(with: result) })
+        abandon(core.withLock { $0.complete(with: result) })
     }
 
     /// The request; `nil` until it has been made from the result of another operation.
@@ -131,7 +131,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
     /// - Returns: Whether the result was accepted.
     @discardableResult
     public final func finish(with result: Outcome) -> Bool {
-        settle(with: Box(result))
+        complete(with: Box(result))
     }
 
     /// Ends the operation with an error, converted to the request's own type, unless it has a result.
@@ -139,7 +139,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
     /// - Returns: Whether the error was accepted.
     @discardableResult
     public final func finish(throwing error: any Error) -> Bool {
-        settle { Box(Outcome.failure(mapError(error))) }
+        complete { Box(Outcome.failure(mapError(error))) }
     }
 
     /// Returns the request, and makes it now if it is deferred; `nil` if making it has failed before.

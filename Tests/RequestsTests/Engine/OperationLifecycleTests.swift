@@ -22,36 +22,36 @@ import Testing
             description: "one transfer, and success",
             steps: [
                 (.start, .announce), (.announced, .execute), (.transferBegins, .send), (.transferEnded, .none),
-                (.settle, .deliver), (.delivered, .finish), (.finished, .none),
+                (.complete, .deliver), (.delivered, .finish), (.finished, .none),
             ]
         ),
         Transcript(
             description: "two transfers at once, and a result between their ends",
             steps: [
                 (.start, .announce), (.announced, .execute), (.transferBegins, .send), (.transferBegins, .send),
-                (.transferEnded, .none), (.settle, .deliver), (.delivered, .none), (.transferEnded, .finish),
+                (.transferEnded, .none), (.complete, .deliver), (.delivered, .none), (.transferEnded, .finish),
                 (.finished, .none),
             ]
         ),
         Transcript(
             description: "cancel before the start",
-            steps: [(.settle, .deliver), (.delivered, .none), (.settle, .none), (.start, .finish), (.finished, .none)]
+            steps: [(.complete, .deliver), (.delivered, .none), (.complete, .none), (.start, .finish), (.finished, .none)]
         ),
         Transcript(
             description: "start while the cancellation is being delivered",
-            steps: [(.settle, .deliver), (.start, .none), (.delivered, .finish), (.finished, .none)]
+            steps: [(.complete, .deliver), (.start, .none), (.delivered, .finish), (.finished, .none)]
         ),
         Transcript(
             description: "cancel while the start is announced",
             steps: [
-                (.start, .announce), (.settle, .deliver), (.delivered, .none), (.announced, .finish),
+                (.start, .announce), (.complete, .deliver), (.delivered, .none), (.announced, .finish),
                 (.finished, .none),
             ]
         ),
         Transcript(
             description: "cancel while the start is announced, which ends first",
             steps: [
-                (.start, .announce), (.settle, .deliver), (.announced, .none), (.delivered, .finish),
+                (.start, .announce), (.complete, .deliver), (.announced, .none), (.delivered, .finish),
                 (.finished, .none),
             ]
         ),
@@ -59,7 +59,7 @@ import Testing
             description: "cancel with two transfers: the end of the last one finishes, and no other begins",
             steps: [
                 (.start, .announce), (.announced, .execute), (.transferBegins, .send), (.transferBegins, .send),
-                (.settle, .deliver), (.transferBegins, .none), (.delivered, .none), (.transferBegins, .none),
+                (.complete, .deliver), (.transferBegins, .none), (.delivered, .none), (.transferBegins, .none),
                 (.transferEnded, .none), (.transferEnded, .finish), (.transferBegins, .none), (.finished, .none),
             ]
         ),
@@ -67,15 +67,15 @@ import Testing
             description: "both transfers end while the cancellation is being delivered",
             steps: [
                 (.start, .announce), (.announced, .execute), (.transferBegins, .send), (.transferBegins, .send),
-                (.settle, .deliver), (.transferEnded, .none), (.transferEnded, .none), (.delivered, .finish),
+                (.complete, .deliver), (.transferEnded, .none), (.transferEnded, .none), (.delivered, .finish),
                 (.finished, .none),
             ]
         ),
         Transcript(
-            description: "two settlements: the second has no effect",
+            description: "two completions: the second has no effect",
             steps: [
-                (.start, .announce), (.announced, .execute), (.settle, .deliver), (.settle, .none),
-                (.delivered, .finish), (.settle, .none), (.finished, .none), (.settle, .none),
+                (.start, .announce), (.announced, .execute), (.complete, .deliver), (.complete, .none),
+                (.delivered, .finish), (.complete, .none), (.finished, .none), (.complete, .none),
             ]
         ),
     ]
@@ -93,19 +93,19 @@ import Testing
     /// The inputs with an effect, for each state; any other input has none. Written by hand, not computed from the
     /// machine.
     static let table: [(reached: [Input], effects: [(Input, Action, State)])] = [
-        ([], [(.start, .announce, .starting), (.settle, .deliver, .delivering(then: .start))]),
+        ([], [(.start, .announce, .starting), (.complete, .deliver, .delivering(then: .start))]),
         (
             [.start],
             [
                 (.announced, .execute, .running(transfers: 0)),
-                (.settle, .deliver, .delivering(then: .announcement)),
+                (.complete, .deliver, .delivering(then: .announcement)),
             ]
         ),
         (
             [.start, .announced],
             [
                 (.transferBegins, .send, .running(transfers: 1)),
-                (.settle, .deliver, .delivering(then: nil)),
+                (.complete, .deliver, .delivering(then: nil)),
             ]
         ),
         (
@@ -113,31 +113,31 @@ import Testing
             [
                 (.transferBegins, .send, .running(transfers: 2)),
                 (.transferEnded, .none, .running(transfers: 0)),
-                (.settle, .deliver, .delivering(then: .transfers(1))),
+                (.complete, .deliver, .delivering(then: .transfers(1))),
             ]
         ),
         (
-            [.settle],
-            [(.start, .none, .delivering(then: nil)), (.delivered, .none, .settled(.start))]
+            [.complete],
+            [(.start, .none, .delivering(then: nil)), (.delivered, .none, .completed(.start))]
         ),
         (
-            [.start, .settle],
-            [(.announced, .none, .delivering(then: nil)), (.delivered, .none, .settled(.announcement))]
+            [.start, .complete],
+            [(.announced, .none, .delivering(then: nil)), (.delivered, .none, .completed(.announcement))]
         ),
         (
-            [.start, .announced, .transferBegins, .settle],
-            [(.transferEnded, .none, .delivering(then: nil)), (.delivered, .none, .settled(.transfers(1)))]
+            [.start, .announced, .transferBegins, .complete],
+            [(.transferEnded, .none, .delivering(then: nil)), (.delivered, .none, .completed(.transfers(1)))]
         ),
-        ([.start, .announced, .settle], [(.delivered, .finish, .finishing)]),
-        ([.settle, .delivered], [(.start, .finish, .finishing)]),
-        ([.start, .settle, .delivered], [(.announced, .finish, .finishing)]),
-        ([.start, .announced, .transferBegins, .settle, .delivered], [(.transferEnded, .finish, .finishing)]),
-        ([.start, .announced, .settle, .delivered], [(.finished, .none, .finished)]),
-        ([.start, .announced, .settle, .delivered, .finished], []),
+        ([.start, .announced, .complete], [(.delivered, .finish, .finishing)]),
+        ([.complete, .delivered], [(.start, .finish, .finishing)]),
+        ([.start, .complete, .delivered], [(.announced, .finish, .finishing)]),
+        ([.start, .announced, .transferBegins, .complete, .delivered], [(.transferEnded, .finish, .finishing)]),
+        ([.start, .announced, .complete, .delivered], [(.finished, .none, .finished)]),
+        ([.start, .announced, .complete, .delivered, .finished], []),
     ]
 
     static let inputs: [Input] = [
-        .start, .announced, .transferBegins, .transferEnded, .settle, .delivered, .finished,
+        .start, .announced, .transferBegins, .transferEnded, .complete, .delivered, .finished,
     ]
 
     @Test func everyInputInEveryStateIsAsInTheTable() {

@@ -89,7 +89,7 @@ final class ExclusivityTicket: OperationObserver {
         // The operation is enqueued when all its dependencies are finished.
         case .dependencyAdded(let operation): delay(behind: operation)
         // An operation that has its result before its start has nothing left to do.
-        case .settledUnstarted: if !lastsUntilEnd || !gate.isFinished { leave() }
+        case .completedUnstarted: if !lastsUntilEnd || !gate.isFinished { leave() }
         case .finished: leave()
         default: break
         }

@@ -62,13 +62,13 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
 
     /// Cancels the operation.
     ///
-    /// The first settlement of an operation wins, and a cancellation is one. An operation that already has its result
+    /// The first completion of an operation wins, and a cancellation is one. An operation that already has its result
     /// keeps it. One that waits in its queue has its result, and its completions enqueued, when this returns, but stays
     /// in the queue until that starts it. Safe from any thread and at any time, also repeatedly.
     open override func cancel() {
-        // The settlement comes first: when `super` marks the operation ready, its queue may start it at once, and must
-        // find it settled. The delivery comes last, so that an observer of the result also sees `isCancelled`.
-        let action = transition(.settle)
+        // The completion comes first: when `super` marks the operation ready, its queue may start it at once, and must
+        // find it complete. The delivery comes last, so that an observer of the result also sees `isCancelled`.
+        let action = transition(.complete)
         super.cancel()
         if action == .deliver { deliver(makeCancellationResult()) }
     }
@@ -105,7 +105,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     ///
     /// Only the first call counts; one that comes before the start takes effect with it.
     public final func finish() {
-        settle { makeCancellationResult() }
+        complete { makeCancellationResult() }
     }
 
     /// Passes the result to a completion: at once if there is one, otherwise when there is.
@@ -115,23 +115,23 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         if let result = core.withLock({ $0.add(completion) }) { completion(result) }
     }
 
-    /// Settles the operation, unless it is already settled, with a result that is made outside of the lock.
+    /// Completes the operation, unless it is already complete, with a result that is made outside of the lock.
     @inline(__always)
     @discardableResult
-    final func settle(_ makeResult: () -> OperationCore.AnyResult?) -> Bool {
-        guard transition(.settle) == .deliver else { return false }
+    final func complete(_ makeResult: () -> OperationCore.AnyResult?) -> Bool {
+        guard transition(.complete) == .deliver else { return false }
         deliver(makeResult())
         return true
     }
 
-    /// Settles the operation with a result that is there, unless it is already settled.
+    /// Completes the operation with a result that is there, unless it is already complete.
     @discardableResult
-    final func settle(with result: OperationCore.AnyResult) -> Bool {
-        let settlement = core.withLock { core in
-            core.lifecycle.handle(.settle) == .deliver ? core.settle(with: result) : nil
+    final func complete(with result: OperationCore.AnyResult) -> Bool {
+        let effects = core.withLock { core in
+            core.lifecycle.handle(.complete) == .deliver ? core.complete(with: result) : nil
         }
-        guard let settlement else { return false }
-        carryOut(settlement)
+        guard let effects else { return false }
+        carryOut(effects)
         return true
     }
 
@@ -208,25 +208,25 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
 
     /// Stores the result, and does everything that follows from it.
     final func deliver(_ result: OperationCore.AnyResult?) {
-        carryOut(core.withLock { $0.settle(with: result) })
+        carryOut(core.withLock { $0.complete(with: result) })
     }
 
     /// Calls the completions, ends the run, and finishes unless something else has to come first.
-    private func carryOut(_ settlement: OperationCore.Settlement) {
-        let (result, observers) = (settlement.result, settlement.observers)
+    private func carryOut(_ effects: OperationCore.CompletionEffects) {
+        let (result, observers) = (effects.result, effects.observers)
         willDeliver(result)
         // Before any monitor or completion gets the result: from then on, the run sends nothing.
-        settlement.run.stopTransfers()
+        effects.run.stopTransfers()
         if !observers.isEmpty {
             let outcome = outcome(of: result)
             for observer in observers { observer.observe(.operationEnded(outcome)) }
         }
-        if let result { settlement.completions.call(with: result) }
+        if let result { effects.completions.call(with: result) }
         for observer in observers { observer.observe(.delivered) }
         didDeliver()
         endDelivery(of: result)
         // Last: the handlers of interceptors for the cancellation of their task may block, and wait for the end.
-        settlement.run.stopTask()
+        effects.run.stopTask()
     }
 
     /// Calls the completions that have come in the meantime, and finishes unless something else has to come first.
@@ -235,20 +235,20 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
             switch core.withLock({ $0.endDelivery() }) {
             case .call(let late): if let result { late.call(with: result) }
             case .over(let action, let awaitsStart):
-                if awaitsStart { report(.settledUnstarted) }
+                if awaitsStart { report(.completedUnstarted) }
                 return perform(action)
             case .finished(let rest): return announce(rest)
             }
         }
     }
 
-    /// Does what follows from the settlement of an operation that is being deallocated, without retaining it.
-    final func abandon(_ settlement: OperationCore.Settlement) {
-        settlement.run.stopTransfers()
-        for observer in settlement.observers { observer.observe(.operationEnded(.cancelled)) }
-        if let result = settlement.result { settlement.completions.call(with: result) }
-        for observer in settlement.observers { observer.observe(.delivered) }
-        settlement.run.stopTask()
+    /// Performs the effects of completing an operation that is being deallocated, without retaining it.
+    final func abandon(_ effects: OperationCore.CompletionEffects) {
+        effects.run.stopTransfers()
+        for observer in effects.observers { observer.observe(.operationEnded(.cancelled)) }
+        if let result = effects.result { effects.completions.call(with: result) }
+        for observer in effects.observers { observer.observe(.delivered) }
+        effects.run.stopTask()
     }
 
     private func announceEnd() {
@@ -277,7 +277,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
 
     /// Makes the operation wait for another.
     ///
-    /// A dependency that would make the operation wait for itself isn't added; instead, the operation is settled. If
+    /// A dependency that would make the operation wait for itself isn't added; instead, the operation is completed with an error. If
     /// its kind has a result, that is an error of code `dependencyCycle` that names the path, and otherwise it is
     /// cancelled. The search uses no recursion; if no operation depends on this one yet, it skips what earlier calls
     /// have verified. A cycle that is closed later, by a plain operation or by another thread, is found while the

@@ -55,8 +55,8 @@ struct OperationCore: Sendable {
         }
     }
 
-    /// Everything that a settlement requires, to be done outside of the lock.
-    struct Settlement: Sendable {
+    /// What must be done outside of the lock when an operation is completed.
+    struct CompletionEffects: Sendable {
         let result: AnyResult?
         let completions: Completions
         let observers: [any OperationObserver]
@@ -67,7 +67,7 @@ struct OperationCore: Sendable {
     enum Ending: Sendable {
         /// More completions have come in the meantime, and are called too.
         case call(Completions)
-        /// Everything that the settlement requires has been done; the operation may still have to be started.
+        /// All effects have been performed; the operation may still have to be started.
         case over(OperationLifecycle.Action, awaitsStart: Bool)
         /// As before, and the operation is finished.
         case finished(Rest)
@@ -86,9 +86,9 @@ struct OperationCore: Sendable {
     }
 
     /// Stores the result, which is the first.
-    mutating func settle(with result: AnyResult?) -> Settlement {
+    mutating func complete(with result: AnyResult?) -> CompletionEffects {
         self.result = result
-        return Settlement(
+        return CompletionEffects(
             result: result,
             completions: completions.takeAll(),
             observers: observers,
@@ -105,7 +105,7 @@ struct OperationCore: Sendable {
         // Only Apple's Foundation requires a notification before the change.
         if action == .finish { return .finished(finish()) }
         #endif
-        return .over(action, awaitsStart: lifecycle.state == .settled(.start))
+        return .over(action, awaitsStart: lifecycle.state == .completed(.start))
     }
 
     /// Finishes the operation, which depends on nothing any more.
@@ -115,7 +115,7 @@ struct OperationCore: Sendable {
         return Rest(hasLinks: links.hasDependencies, observers: observers)
     }
 
-    /// Whether an operation that is deallocated has to be settled: something waits for its result.
+    /// Whether an operation that is deallocated has to be completed: something waits for its result.
     var isOwing: Bool { result == nil && (!completions.isEmpty || !observers.isEmpty || run.isAwaited) }
 }
 

@@ -5,19 +5,19 @@
 ///
 /// ```text
 ///  ready ─▶ starting ─▶ running(transfers)
-///  each of them, on `settle`: ─▶ delivering ─▶ settled ─▶ finishing ─▶ finished
+///  each of them, on `complete`: ─▶ delivering ─▶ completed ─▶ finishing ─▶ finished
 /// ```
 ///
 /// The steps of a running operation are those of a function (``AnyRequestOperation/run(_:)``), and no states here. The
 /// machine has no effects: an input changes the state and returns the action that its owner has to perform after
 /// unlocking. Three rules shape it:
 ///
-/// - **One settlement.** The first `settle` (success, failure, cancellation or deadline) wins; its owner stores the
+/// - **One completion.** The first `complete` (success, failure, cancellation or deadline) wins; its owner stores the
 ///   result and enqueues the completions, then says `delivered`. Only after that can the operation finish, so an
 ///   observer of a finished operation sees its result, and finds the completions enqueued.
 /// - **No early finish.** A queue that sees an operation finish before the queue has started it breaks (on Linux it
-///   may touch freed memory). An operation that is settled while it waits is finished by its `start`.
-/// - **Nothing after it.** No transfer begins after the settlement, and running transfers end before the operation
+///   may touch freed memory). An operation that is complete while it waits is finished by its `start`.
+/// - **Nothing after it.** No transfer begins after the completion, and running transfers end before the operation
 ///   finishes.
 struct OperationLifecycle: Sendable, Hashable {
     enum State: Sendable, Hashable {
@@ -30,14 +30,14 @@ struct OperationLifecycle: Sendable, Hashable {
         /// The result is being stored and its completions enqueued.
         case delivering(then: Remainder?)
         /// The result is delivered; the remainder must come before the operation may finish.
-        case settled(Remainder)
+        case completed(Remainder)
         /// The end is being announced.
         case finishing
         /// Over.
         case finished
     }
 
-    /// The step that a settled operation awaits before it may finish.
+    /// The step that a complete operation awaits before it may finish.
     enum Remainder: Sendable, Hashable {
         /// The queue has to start it.
         case start
@@ -57,7 +57,7 @@ struct OperationLifecycle: Sendable, Hashable {
         /// A transfer has ended.
         case transferEnded
         /// There is a result: success, failure, cancellation, deadline.
-        case settle
+        case complete
         /// The result is stored, and its completions are enqueued.
         case delivered
         /// The end is announced.
@@ -93,11 +93,11 @@ struct OperationLifecycle: Sendable, Hashable {
         case (.running(let count), .transferEnded) where count > 0:
             return move(to: .running(transfers: count - 1), .none)
 
-        case (.ready, .settle):
+        case (.ready, .complete):
             return move(to: .delivering(then: .start), .deliver)
-        case (.starting, .settle):
+        case (.starting, .complete):
             return move(to: .delivering(then: .announcement), .deliver)
-        case (.running(let count), .settle):
+        case (.running(let count), .complete):
             return move(to: .delivering(then: count == 0 ? nil : .transfers(count)), .deliver)
 
         // The delivering thread also finishes, if the remainder has come before it was done.
@@ -106,11 +106,11 @@ struct OperationLifecycle: Sendable, Hashable {
         case (.delivering(then: .transfers(let count)), .transferEnded):
             return move(to: .delivering(then: count == 1 ? nil : .transfers(count - 1)), .none)
         case (.delivering(then: let remainder?), .delivered):
-            return move(to: .settled(remainder), .none)
-        case (.settled(.transfers(let count)), .transferEnded) where count > 1:
-            return move(to: .settled(.transfers(count - 1)), .none)
-        case (.delivering(then: nil), .delivered), (.settled(.start), .start), (.settled(.announcement), .announced),
-            (.settled(.transfers), .transferEnded):
+            return move(to: .completed(remainder), .none)
+        case (.completed(.transfers(let count)), .transferEnded) where count > 1:
+            return move(to: .completed(.transfers(count - 1)), .none)
+        case (.delivering(then: nil), .delivered), (.completed(.start), .start), (.completed(.announcement), .announced),
+            (.completed(.transfers), .transferEnded):
             return move(to: .finishing, .finish)
         case (.finishing, .finished):
             return move(to: .finished, .none)
@@ -128,7 +128,7 @@ struct OperationLifecycle: Sendable, Hashable {
     /// Whether the queue has started the operation, and the end isn't announced.
     var isExecuting: Bool {
         switch state {
-        case .ready, .delivering(then: .start), .settled(.start), .finished: false
+        case .ready, .delivering(then: .start), .completed(.start), .finished: false
         default: true
         }
     }
@@ -142,7 +142,7 @@ struct OperationLifecycle: Sendable, Hashable {
     var hasOpenTransfers: Bool {
         switch state {
         case .running(let count): count > 0
-        case .delivering(then: .transfers), .settled(.transfers): true
+        case .delivering(then: .transfers), .completed(.transfers): true
         default: false
         }
     }

@@ -46,7 +46,7 @@ enum OperationStep: Sendable {
     /// The completions were enqueued.
     case delivered
     /// The completions were enqueued, and the operation only waits to be started, to finish.
-    case settledUnstarted
+    case completedUnstarted
     /// The operation is finished.
     case finished
 }

@@ -92,10 +92,10 @@ private struct SubrequestHandling: ResponseHandling {
     func makeRequest() async throws -> HTTPRequest { operation.request }
 
     func conclude(_ response: RawResponse, of request: HTTPRequest) async throws(RunFailure) {
-        operation.settle(with: Box(SubrequestOperation.Outcome.success(response.map { $0.data ?? Data() })))
+        operation.complete(with: Box(SubrequestOperation.Outcome.success(response.map { $0.data ?? Data() })))
     }
 
     func fail(_ failure: RunFailure) {
-        operation.settle { Box(SubrequestOperation.Outcome.failure(operation.settled(failure))) }
+        operation.complete { Box(SubrequestOperation.Outcome.failure(operation.recordFailure(failure))) }
     }
 }

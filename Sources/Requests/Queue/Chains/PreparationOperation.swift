@@ -33,7 +33,7 @@ final class PreparationOperation<R: NetworkRequest>: AnyRequestOperation, @unche
         do throws(RunFailure) {
             return .success(try await Attempt(1, of: self, configuration).prepareRequest())
         } catch {
-            return .failure(Task.isCancelled ? makeCancellation() : settled(error))
+            return .failure(Task.isCancelled ? makeCancellation() : recordFailure(error))
         }
     }
 

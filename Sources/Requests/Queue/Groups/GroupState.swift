@@ -36,7 +36,7 @@ struct GroupState: Sendable {
     }
 
     /// The members without a result.
-    var unsettled: [Operation] { members.filter { open.contains(ObjectIdentifier($0)) } }
+    var incomplete: [Operation] { members.filter { open.contains(ObjectIdentifier($0)) } }
 
     /// Whether the group is over, and depends on all its members.
     var isComplete: Bool { isOver && admissions == 0 }
@@ -73,7 +73,7 @@ struct GroupState: Sendable {
     }
 
     /// Records that a member has its result; returns whether it was the last one.
-    mutating func settle(_ id: ObjectIdentifier) -> Bool {
+    mutating func complete(_ id: ObjectIdentifier) -> Bool {
         open.remove(id) != nil && open.isEmpty && !isBuilding
     }
 
@@ -97,6 +97,6 @@ struct GroupState: Sendable {
     /// Ends the group, and returns the work to cancel.
     mutating func end() -> Rest {
         defer { (isOver, parent, task) = (true, nil, nil) }
-        return Rest(members: isOver ? [] : unsettled, task: task, parent: parent)
+        return Rest(members: isOver ? [] : incomplete, task: task, parent: parent)
     }
 }

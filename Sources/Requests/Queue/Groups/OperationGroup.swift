@@ -158,10 +158,10 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         // when it is deallocated.
         if let member = operation as? AnyRequestOperation {
             let type = type(of: member)
-            member.whenThereIsAResult(.call { [weak self] in self?.memberSettled(id, type.failure(in: $0)) })
+            member.whenThereIsAResult(.call { [weak self] in self?.memberCompleted(id, type.failure(in: $0)) })
         } else {
             let end = BlockOperation { [weak self] in
-                self?.memberSettled(id, nil)
+                self?.memberCompleted(id, nil)
                 operation.dropLinks()
             }
             end.addDependency(operation)
@@ -247,14 +247,14 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         return value
     }
 
-    private func memberSettled(_ id: ObjectIdentifier, _ failure: (any Error)?) {
-        let isLast = state.withLock { $0.settle(id) }
+    private func memberCompleted(_ id: ObjectIdentifier, _ failure: (any Error)?) {
+        let isLast = state.withLock { $0.complete(id) }
         if failsFast, let failure { finish(throwing: failure) }
         if isLast { conclude() }
     }
 
     private func conclude() {
-        // The last member may have been cancelled with the group, and settles within its `cancel`.
+        // The last member may have been cancelled with the group, and completes within its `cancel`.
         finish(
             with: Result {
                 guard !isCancelled else { throw makeCancellation() }
