@@ -23,7 +23,7 @@ package final class SocketCore: UpgradedConnection {
     /// The maximum time that the peer has to close the connection.
     private static let closingTime = Duration.seconds(5)
     /// The same after a cancellation, since the operation finishes only when the connection has ended.
-    private static let cancellingTime = Duration.seconds(1)
+    private static let cancellationGracePeriod = Duration.seconds(1)
 
     package static var upgradeToken: String { "websocket" }
     package static var title: String { "a WebSocket" }
@@ -86,7 +86,7 @@ package final class SocketCore: UpgradedConnection {
     /// Closes the socket, because nothing uses it any more; its users get the error.
     package func cancel(_ error: RequestError) {
         change { $0.end(.failure(error), sending: .goingAway) }
-        limitClosing(to: Self.cancellingTime)
+        limitClosing(to: Self.cancellationGracePeriod)
     }
 
     /// Ends the connection if the peer doesn't.

@@ -156,13 +156,13 @@ extension HTTPHeaders {
     }
 
     fileprivate func isAboutConnection(_ name: HTTPField.Name) -> Bool {
-        if Self.ofConnections.contains(name) { return true }
+        if Self.hopByHop.contains(name) { return true }
         guard contains(.connection) else { return false }
         let listed = FieldScanner.members(of: self[values: .connection])
         return listed.contains { $0.equalsIgnoringASCIICase(name.rawValue) }
     }
 
-    private static let ofConnections: Set<HTTPField.Name> = [
+    private static let hopByHop: Set<HTTPField.Name> = [
         .connection, .keepAlive, .proxyAuthenticate, .proxyAuthenticationInfo, .proxyAuthorization, .te, .trailer,
         .transferEncoding, .upgrade, "Proxy-Connection",
     ]

@@ -8,7 +8,7 @@
 struct ProgressMeter: Sendable {
     private let interval: Duration
     private var current = TransferProgress(completed: 0)
-    private var told: TransferProgress?
+    private var reported: TransferProgress?
     private var nextTime: Duration?
 
     /// Makes a meter.
@@ -19,7 +19,7 @@ struct ProgressMeter: Sendable {
     }
 
     /// The time at which deferred progress has to be reported; `nil` if nothing is deferred.
-    var due: Duration? { current == told ? nil : nextTime }
+    var due: Duration? { current == reported ? nil : nextTime }
 
     /// Begins a transfer, or continues after an interrupted one.
     ///
@@ -43,15 +43,15 @@ struct ProgressMeter: Sendable {
         // A total that turns out to be wrong is dropped.
         if let total = current.total, completed > total { current.total = nil }
         // Bytes of a longer version that was abandoned don't complete this one.
-        if let total = current.total { current.completed = min(current.completed, max(total, told?.completed ?? 0)) }
+        if let total = current.total { current.completed = min(current.completed, max(total, reported?.completed ?? 0)) }
         return flush(at: time)
     }
 
     /// Returns deferred progress, once it is due.
     mutating func flush(at time: Duration) -> TransferProgress? {
-        guard current != told, nextTime.map({ time >= $0 }) ?? true else { return nil }
+        guard current != reported, nextTime.map({ time >= $0 }) ?? true else { return nil }
         nextTime = time + interval
-        told = current
+        reported = current
         return current
     }
 
@@ -62,8 +62,8 @@ struct ProgressMeter: Sendable {
     /// - Returns: The progress to report, if it wasn't reported yet.
     mutating func finish(_ completed: Int64) -> TransferProgress? {
         current = TransferProgress(completed: max(0, completed), total: max(0, completed))
-        defer { (told, nextTime) = (current, nil) }
-        return current == told ? nil : current
+        defer { (reported, nextTime) = (current, nil) }
+        return current == reported ? nil : current
     }
 
     /// Ends a transfer that failed: returns deferred progress, whether it is due or not.

@@ -153,7 +153,7 @@ struct CurlAdmission {
     ///
     /// One without an end doesn't count from now on, if the limit is the default: a few of them would hold up all other
     /// requests.
-    mutating func hasHead(_ transfer: CurlTransfer) {
+    mutating func didReceiveHead(_ transfer: CurlTransfer) {
         guard transfer.isOpenEnded, hasDefaultLimit else { return }
         admit(limiter?.leave(ObjectIdentifier(transfer)))
     }

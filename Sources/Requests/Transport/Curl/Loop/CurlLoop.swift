@@ -554,7 +554,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     /// Records that a transfer has received the head of its response.
-    func hasHead(_ transfer: CurlTransfer) { admission.hasHead(transfer) }
+    func didReceiveHead(_ transfer: CurlTransfer) { admission.didReceiveHead(transfer) }
 
     /// Whether no transfer can have a socket without having asked for it, as a paused one may.
     private func isFree(_ socket: CurlSocket) -> Bool {

@@ -18,7 +18,7 @@ struct CurlAddresses: Sendable, Hashable {
     let addresses: [String]
 
     init(_ addresses: [String], of destination: CurlDestination, areFixed: Bool = false) {
-        place = Place(host: destination.hostOfAddresses, port: destination.port)
+        place = Place(host: destination.lookupHost, port: destination.port)
         (self.addresses, name) = (addresses, areFixed ? nil : destination.name)
     }
 

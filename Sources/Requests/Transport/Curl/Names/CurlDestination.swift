@@ -9,7 +9,7 @@ struct CurlDestination: Sendable {
     /// The host in lower case and without the dot of the root, if it is a name that has to be looked up.
     let name: String?
     /// The host name that libcurl looks up; empty in an address without a host.
-    let hostOfAddresses: String
+    let lookupHost: String
     let port: Int
     /// The host in the form in which hosts are compared; empty in an address without one.
     let canonicalHost: String
@@ -18,7 +18,7 @@ struct CurlDestination: Sendable {
     init(_ address: String) {
         self.address = address
         var address = address
-        (isSecure, hostOfAddresses, port, name) = address.withUTF8 { bytes in
+        (isSecure, lookupHost, port, name) = address.withUTF8 { bytes in
             let scheme = bytes.firstIndex(of: UInt8(ascii: ":")) ?? 0
             let start = min(scheme + 3, bytes.count)
             let authority = bytes[start...].prefix { $0 != 0x2F && $0 != 0x3F && $0 != 0x23 }
@@ -29,11 +29,11 @@ struct CurlDestination: Sendable {
             let port = Int(Self.text(authority[colon...].dropFirst()))
             return (scheme == 5, host, port ?? (scheme == 5 ? 443 : 80), Self.name(host))
         }
-        canonicalHost = name ?? hostOfAddresses.canonicalHost
+        canonicalHost = name ?? lookupHost.canonicalHost
     }
 
     /// The host in lower case; empty in an address without one.
-    var host: String { name ?? hostOfAddresses }
+    var host: String { name ?? lookupHost }
 
     /// The host and the port as they appear in the address.
     var authority: Substring {

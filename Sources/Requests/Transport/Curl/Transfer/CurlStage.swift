@@ -82,11 +82,11 @@ struct CurlPauses: OptionSet, Sendable {
     /// Whether the peer may be silent because this side paused it.
     ///
     /// If the content of the request stalls, it may not.
-    var holdPeer: Bool { !isDisjoint(with: Self.receiving) }
+    var pausesReceiving: Bool { !isDisjoint(with: Self.receiving) }
 
     /// The directions that libcurl is to pause.
     var bits: Int32 {
-        (holdPeer ? Int32(CCURL_PAUSE_RECEIVING) : 0)
+        (pausesReceiving ? Int32(CCURL_PAUSE_RECEIVING) : 0)
             | (isDisjoint(with: Self.sending) ? 0 : Int32(CCURL_PAUSE_SENDING))
     }
 }

@@ -332,7 +332,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     var awaitsContent: Bool { paused.contains(.body) }
 
     /// Whether the peer may be silent because this side paused it.
-    var holdsPeer: Bool { paused.holdPeer }
+    var holdsPeer: Bool { paused.pausesReceiving }
 
     /// Whether libcurl may have a socket for it without watching it.
     func mayHave(_ socket: CurlSocket) -> Bool {
@@ -359,7 +359,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
                         return 0
                     }
                     if body?.upgrade != nil { answerUpgrade(with: head) }
-                    if isOpenEnded { loop.hasHead(self) }
+                    if isOpenEnded { loop.didReceiveHead(self) }
                 }
                 events.append(event)
             case .last(let event):
