@@ -81,7 +81,7 @@ final class ExclusivityTicket: OperationObserver {
             defer { position = .returned }
             return position
         }
-        if case .number(let number) = previous { ExclusivityQueue.shared.leave(number) }
+        if case .number(let number) = previous { ExclusivityRegistry.shared.leave(number) }
     }
 
     func observe(_ step: OperationStep) {
@@ -101,14 +101,14 @@ final class ExclusivityTicket: OperationObserver {
         _ categories: Set<RequestOptions.ExclusiveCategory>,
         _ position: Locked<Position>
     ) {
-        let entry = ExclusivityQueue.Entry(operation: operation, gate: gate)
-        let number = ExclusivityQueue.shared.register(entry)
+        let entry = ExclusivityRegistry.Entry(operation: operation, gate: gate)
+        let number = ExclusivityRegistry.shared.register(entry)
         let isLate = position.withLock { position in
             guard case .none = position else { return true }
             position = .number(number)
             return false
         }
-        guard !isLate else { return ExclusivityQueue.shared.leave(number) }
-        if ExclusivityQueue.shared.enqueue(number, categories) { gate.open() }
+        guard !isLate else { return ExclusivityRegistry.shared.leave(number) }
+        if ExclusivityRegistry.shared.enqueue(number, categories) { gate.open() }
     }
 }

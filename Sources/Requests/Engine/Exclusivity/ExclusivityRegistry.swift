@@ -6,8 +6,8 @@ import Foundation
 /// The queues of all exclusive categories of the process.
 ///
 /// An operation waits in the queues of all its categories, whatever operation queue it was added to.
-final class ExclusivityQueue: Sendable {
-    static let shared = ExclusivityQueue()
+final class ExclusivityRegistry: Sendable {
+    static let shared = ExclusivityRegistry()
 
     /// An operation that waits or holds its categories; weak, because its owners decide about its end.
     struct Entry: Sendable {
@@ -74,11 +74,11 @@ final class ExclusivityQueue: Sendable {
 ///
 /// - Complexity: To make it, O(n log n) in the number of waiting operations; to use it, O(1).
 struct ExclusivitySnapshot {
-    private let predecessors = ExclusivityQueue.shared.predecessors()
+    private let predecessors = ExclusivityRegistry.shared.predecessors()
 
     /// The operations that have to leave directly before a gate opens: one in each queue, unless it has left since.
     func operations(before gate: OperationGate) -> [Operation] {
         guard let numbers = gate.ticket().flatMap({ predecessors[$0] }) else { return [] }
-        return ExclusivityQueue.shared.operations(numbers)
+        return ExclusivityRegistry.shared.operations(numbers)
     }
 }
