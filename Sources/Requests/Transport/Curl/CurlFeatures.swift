@@ -34,29 +34,29 @@ struct CurlFeatures: Sendable, Hashable {
     }
 
     /// Whether libcurl calls back before it sends a request, so that it can be kept from sending it twice.
-    var asksBeforeSending: Bool { version >= 0x075000 }
+    var hasPrerequestCallback: Bool { version >= 0x075000 }
     /// Whether addresses that libcurl is given can expire.
-    var forgetsAddresses: Bool { version >= 0x074B00 }
+    var supportsExpiringAddresses: Bool { version >= 0x074B00 }
     /// Whether libcurl closes a connection on which more than the response has arrived, over TLS too.
-    var checksForInput: Bool { version >= 0x080000 }
+    var detectsExtraData: Bool { version >= 0x080000 }
     /// Whether libcurl returns to the paths of authorities that it was built with, when it is given none.
-    var restoresPaths: Bool { version >= 0x081500 }
+    var restoresAuthorityPaths: Bool { version >= 0x081500 }
 
     /// Whether the verified chains of certificates can be read.
-    var showsChains: Bool { asksBeforeSending && usesOpenSSL && ccurl_finds_chains() }
+    var exposesChains: Bool { hasPrerequestCallback && usesOpenSSL && ccurl_finds_chains() }
     /// Whether connections can share certificates.
-    var sharesStores: Bool {
+    var sharesCertificateStores: Bool {
         isOpenSSL && ccurl_finds_stores() && CertificateStoreCache.SystemPaths.current != nil
     }
 
     /// Whether libcurl reports that a host announces the end of its data, rather than a proxy.
-    var reportsAnnouncedEnds: Bool { isOpenSSL && ccurl_finds_stores() }
+    var reportsCloseNotify: Bool { isOpenSSL && ccurl_finds_stores() }
 
     /// Whether libcurl sends client certificates from memory; over other TLS libraries, it accepts the option, and
     /// sends none.
     ///
     /// 7.71.0 didn't compare the certificates of connections.
-    var sendsIdentities: Bool {
+    var supportsClientIdentities: Bool {
         guard version >= 0x074701 else { return false }
         if tlsLibrary.hasPrefix("wolfSSL") { return version >= 0x080A00 }
         return usesOpenSSL || tlsLibrary.hasPrefix("mbedTLS")

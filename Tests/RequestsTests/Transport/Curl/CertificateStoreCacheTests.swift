@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.bounded, .enabled(if: CurlFeatures.loaded.sharesStores)) struct CurlStoreTests {
+@Suite(.bounded, .enabled(if: CurlFeatures.loaded.sharesCertificateStores)) struct CurlStoreTests {
     /// A set of authorities: those of the system in a file, in a folder, or in both, and a policy's own.
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String

@@ -31,21 +31,21 @@ import Testing
         ("GnuTLS/3.7.9", false), ("rustls-ffi/0.10.0", false), ("wolfSSL/5.7.0", false), ("", false),
     ])
     func clientCertificatesNeedALibraryThatSendsThem(library: String, sends: Bool) {
-        #expect(CurlFeatures(version: 0x080900, tlsLibrary: library).sendsIdentities == sends)
+        #expect(CurlFeatures(version: 0x080900, tlsLibrary: library).supportsClientIdentities == sends)
     }
 
     @Test func wolfSSLSendsClientCertificatesFromVersion8_10() {
-        #expect(CurlFeatures(version: 0x080A00, tlsLibrary: "wolfSSL/5.7.2").sendsIdentities)
+        #expect(CurlFeatures(version: 0x080A00, tlsLibrary: "wolfSSL/5.7.2").supportsClientIdentities)
     }
 
     /// The functions of another TLS library in the process say nothing of libcurl's connections.
-    @Test(.enabled(if: CurlFeatures.loaded.showsChains), arguments: ["GnuTLS/3.7.9", "(OpenSSL/3.0.2) GnuTLS/3.7.3"])
+    @Test(.enabled(if: CurlFeatures.loaded.exposesChains), arguments: ["GnuTLS/3.7.9", "(OpenSSL/3.0.2) GnuTLS/3.7.3"])
     func chainsAreReadOnlyIfLibcurlUsesOpenSSL(library: String) throws {
         let features = CurlFeatures(version: 0x075801, tlsLibrary: library)
         let pin = TrustPolicy.PublicKeyPin(try TrustPolicy.Certificate(pem: CertificateSample.rsa.pem))
         let request = try request(trust: .system.pinning([pin], forHosts: ["example.com"]))
 
-        #expect(!features.showsChains && !features.sharesStores)
+        #expect(!features.exposesChains && !features.sharesCertificateStores)
         #expect(try CurlTrustCache(features).trust(for: request)?.rulesOfChain == nil)
         #expect(try CurlTrustCache(.loaded).trust(for: request)?.rulesOfChain != nil)
     }
@@ -82,7 +82,7 @@ import Testing
         #expect(other == path)
     }
 
-    @Test(.enabled(if: CurlFeatures.loaded.sharesStores))
+    @Test(.enabled(if: CurlFeatures.loaded.sharesCertificateStores))
     func requestsShareConnectionsOnlyIfTheirRequirementsAreEqual() throws {
         let one = try TrustPolicy.Certificate(pem: CertificateSample.rsa.pem)
         let two = try TrustPolicy.Certificate(pem: CertificateSample.ec.pem)

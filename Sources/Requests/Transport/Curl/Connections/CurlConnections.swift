@@ -156,7 +156,7 @@ final class CurlConnections {
     ///
     /// libcurl 8 looks for that itself, and older ones do without TLS.
     func check(_ socket: CurlSocket, after transfer: CurlTransfer) {
-        guard transfer.destination.isSecure, transfer.isAlone, !CurlFeatures.loaded.checksForInput else { return }
+        guard transfer.destination.isSecure, transfer.isAlone, !CurlFeatures.loaded.detectsExtraData else { return }
         sockets.retireIfReadable(socket)
     }
 

@@ -66,7 +66,7 @@ final class CertificateStoreCache: Sendable {
         )
         let easy: CurlEasy = handle.pointee.easy
         let failure = ccurl_easy_set_text(easy, CCURL_CAINFO, nil) | Self.setMark(mark, of: easy)
-        guard CurlFeatures.loaded.restoresPaths else { return failure }
+        guard CurlFeatures.loaded.restoresAuthorityPaths else { return failure }
         return Self.nobody.withUnsafeBytes {
             failure | ccurl_easy_set_blob(easy, CCURL_CAINFO_BLOB, $0.baseAddress, $0.count)
         }

@@ -40,7 +40,7 @@ struct CurlTrust: Sendable {
         minimumVersion = .tls12
         acceptsAnyCertificate = false
         includesSystem = true
-        authorities = CurlFeatures.loaded.sharesStores ? CurlAuthorities(sharing: .system, mark: "") : nil
+        authorities = CurlFeatures.loaded.sharesCertificateStores ? CurlAuthorities(sharing: .system, mark: "") : nil
         (pins, identity, rulesOfChain, requiresStaple) = (nil, nil, nil, false)
     }
 
@@ -52,7 +52,7 @@ struct CurlTrust: Sendable {
         _ features: CurlFeatures
     ) throws(RequestError) {
         self.host = host
-        guard trust.identity == nil || features.sendsIdentities else {
+        guard trust.identity == nil || features.supportsClientIdentities else {
             let reason = "client certificates need libcurl 7.71.1 with OpenSSL"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
         }
@@ -97,7 +97,7 @@ struct CurlTrust: Sendable {
             set(CCURL_CAINFO, path)
             // The system's folder of authorities is used beside any file, unless it is disabled, or replaced.
             if includesSystem { break }
-            if CurlFeatures.loaded.restoresPaths {
+            if CurlFeatures.loaded.restoresAuthorityPaths {
                 failure |= CertificateStoreCache.setMark("none", of: easy)
             } else {
                 set(CCURL_CAPATH, nil)
@@ -173,7 +173,7 @@ struct CurlTrust: Sendable {
 extension HostTrust {
     /// Whether the library, not libcurl, checks the chains of a host before requests are sent.
     fileprivate func isChecked(by features: CurlFeatures) -> Bool {
-        features.showsChains && looksAtChains && !acceptsAnyCertificate
+        features.exposesChains && looksAtChains && !acceptsAnyCertificate
     }
 
     /// A text that differs for different rules of chains.
@@ -325,7 +325,7 @@ final class CurlTrustCache: Sendable {
         // libcurl doesn't know the rules for chains, and would reuse a connection of other requests, whose session may
         // have been resumed: such a session has no chain.
         let mark = trust.isChecked(by: features) ? trust.mark : ""
-        guard !features.sharesStores else {
+        guard !features.sharesCertificateStores else {
             return CurlAuthorities(sharing: store(of: trust.authorities), mark: mark)
         }
         // If only the system's count, libcurl knows them.

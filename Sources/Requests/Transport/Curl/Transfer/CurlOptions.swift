@@ -224,7 +224,7 @@ struct CurlOptions: ~Copyable {
         }
         // libcurl sends a request a second time if a kept connection turns out to be closed.
         if !request.method.isIdempotent {
-            if !CurlFeatures.loaded.asksBeforeSending { options.set(CCURL_FRESH_CONNECT, 1) }
+            if !CurlFeatures.loaded.hasPrerequestCallback { options.set(CCURL_FRESH_CONNECT, 1) }
             if destination.isSecure { ccurl_easy_send_once(options.easy) }
         }
         if request.upgrade != nil {

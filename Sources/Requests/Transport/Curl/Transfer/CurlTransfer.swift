@@ -106,7 +106,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
             hasContent: !request.body.isEmpty,
             isHead: request.method == .head,
             decodesContent: configuration.decodesContent && request.decodesContent,
-            requiresAnnouncedEnd: !mayEndUnannounced && CurlFeatures.loaded.reportsAnnouncedEnds
+            requiresAnnouncedEnd: !mayEndUnannounced && CurlFeatures.loaded.reportsCloseNotify
         )
         self.destination = destination
         proxy = loop.proxies.proxy(for: destination)
@@ -208,7 +208,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         stage.take()
         stopwatch.take(at: loop.now)
         // An older libcurl doesn't say when it has a connection, except that over TLS it shows the head that it sends.
-        guard !CurlFeatures.loaded.asksBeforeSending else { return }
+        guard !CurlFeatures.loaded.hasPrerequestCallback else { return }
         sentAt = loop.now
         if !destination.isSecure { stage.connect() }
     }
