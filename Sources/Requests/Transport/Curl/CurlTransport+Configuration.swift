@@ -18,14 +18,14 @@ extension CurlTransport {
         /// ``TransportRequest/hasOwnLimit``, nor to streams that have received their head, nor if
         /// ``maximumConnections`` is set. A limit that you set applies to all, also one of 16.
         public var maximumConnectionsPerHost: Int? {
-            get { hasDefaultLimit ? 16 : ownMaximumPerHost }
+            get { usesDefaultLimit ? 16 : ownMaximumPerHost }
             set { (ownMaximumPerHost, hasOwnMaximumPerHost) = (newValue.map { max(1, $0) }, true) }
         }
         private var ownMaximumPerHost: Int?
         private var hasOwnMaximumPerHost = false
 
         /// Whether the caller has set no limit of connections.
-        var hasDefaultLimit: Bool { !hasOwnMaximumPerHost && maximumConnections == nil }
+        var usesDefaultLimit: Bool { !hasOwnMaximumPerHost && maximumConnections == nil }
 
         /// The maximum time for making a connection, including the look-up of the name and the handshake; 10 seconds by
         /// default.

@@ -43,7 +43,7 @@ final class CurlConnections {
         suspendedTime = configuration.suspendedTime
         lastSuspendedTime = suspendedTime()
         sockets.lifetime = configuration.lifetime
-        mostPerHost = configuration.hasDefaultLimit ? nil : configuration.maximumConnectionsPerHost
+        mostPerHost = configuration.usesDefaultLimit ? nil : configuration.maximumConnectionsPerHost
         most = configuration.maximumConnections
     }
 

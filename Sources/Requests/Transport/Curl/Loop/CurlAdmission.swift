@@ -72,7 +72,7 @@ struct CurlAdmission {
     private let usesSocket: Bool
     private var limiter: ConnectionLimiter<ObjectIdentifier, Origin>?
     /// Whether the caller hasn't limited connections, so that the default does.
-    private let hasDefaultLimit: Bool
+    private let usesDefaultLimit: Bool
     private var inLine: [ObjectIdentifier: CurlTransfer] = [:]
     private var waits: [String: Wait] = [:]
     private var arrivals = FIFO<Arrival>()
@@ -84,7 +84,7 @@ struct CurlAdmission {
             uniquingKeysWith: { first, _ in first }
         )
         usesSocket = configuration.unixSocketPath?.isEmpty == false
-        hasDefaultLimit = configuration.hasDefaultLimit
+        usesDefaultLimit = configuration.usesDefaultLimit
         limiter = ConnectionLimiter(
             perHost: configuration.maximumConnectionsPerHost,
             total: configuration.maximumConnections
@@ -154,7 +154,7 @@ struct CurlAdmission {
     /// One without an end doesn't count from now on, if the limit is the default: a few of them would hold up all other
     /// requests.
     mutating func didReceiveHead(_ transfer: CurlTransfer) {
-        guard transfer.isOpenEnded, hasDefaultLimit else { return }
+        guard transfer.isOpenEnded, usesDefaultLimit else { return }
         admit(limiter?.leave(ObjectIdentifier(transfer)))
     }
 
@@ -227,7 +227,7 @@ struct CurlAdmission {
     private mutating func lineUp(_ transfer: CurlTransfer) {
         let id = ObjectIdentifier(transfer)
         transfer.stage.lineUp()
-        let isExempt = hasDefaultLimit && transfer.hasOwnLimit
+        let isExempt = usesDefaultLimit && transfer.hasOwnLimit
         let isAlone = transfer.options.avoidsHTTP2
         if !isExempt, limiter?.take(id, at: transfer.destination.origin, isAlone: isAlone) == false {
             inLine[id] = transfer
