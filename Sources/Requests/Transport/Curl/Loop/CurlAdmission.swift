@@ -73,7 +73,7 @@ struct CurlAdmission {
     private var limiter: ConnectionLimiter<ObjectIdentifier, Origin>?
     /// Whether the caller hasn't limited connections, so that the default does.
     private let usesDefaultLimit: Bool
-    private var inLine: [ObjectIdentifier: CurlTransfer] = [:]
+    private var queued: [ObjectIdentifier: CurlTransfer] = [:]
     private var waits: [String: Wait] = [:]
     private var arrivals = FIFO<Arrival>()
 
@@ -103,7 +103,7 @@ struct CurlAdmission {
     }
 
     /// The number of transfers that wait for their turn.
-    var waitingCount: Int { inLine.count }
+    var waitingCount: Int { queued.count }
     /// The number of names that transfers wait for.
     var lookUpCount: Int { waits.count }
 
@@ -133,11 +133,11 @@ struct CurlAdmission {
                 names.leave(wait.question)
             }
         }
-        inLine[id] = nil
+        queued[id] = nil
         guard transfer.isUnconnected else { return admit(limiter?.leave(id)) }
         let (admitted, failed) = limiter?.fail(id) ?? ([], [])
         admit(admitted)
-        for waiting in failed.compactMap({ inLine.removeValue(forKey: $0) }) {
+        for waiting in failed.compactMap({ queued.removeValue(forKey: $0) }) {
             let isPatient = waiting.stage.connectTimeout > transfer.stage.connectTimeout
             arrivals.append(isPatient ? .new(waiting) : .unconnected(waiting))
         }
@@ -182,7 +182,7 @@ struct CurlAdmission {
 
     private mutating func admit(_ ids: [ObjectIdentifier]?) {
         for id in ids ?? [] {
-            if let transfer = inLine.removeValue(forKey: id) { arrivals.append(.turn(transfer)) }
+            if let transfer = queued.removeValue(forKey: id) { arrivals.append(.turn(transfer)) }
         }
     }
 
@@ -230,7 +230,7 @@ struct CurlAdmission {
         let isExempt = usesDefaultLimit && transfer.hasOwnLimit
         let isAlone = transfer.options.avoidsHTTP2
         if !isExempt, limiter?.take(id, at: transfer.destination.origin, isAlone: isAlone) == false {
-            inLine[id] = transfer
+            queued[id] = transfer
         } else {
             arrivals.append(.turn(transfer))
         }

@@ -10,11 +10,11 @@ struct CurlStage: Sendable {
     /// The stage of a transfer.
     enum Place: Sendable, Hashable {
         /// It waits for its turn, without a limit.
-        case inLine
+        case queued
         /// It waits for the confirmation that its content is empty, as announced.
         case awaitingContent
         /// It waits for the addresses of its host.
-        case awaitingName
+        case awaitingAddresses
         /// libcurl has it, and makes or awaits a connection for it.
         case connecting
         /// It has a connection, over which its request may be sent.
@@ -23,10 +23,10 @@ struct CurlStage: Sendable {
         /// Whether libcurl has it.
         var isTaken: Bool { self == .connecting || self == .connected }
         /// Whether it has been admitted, and has no connection yet.
-        var isUnconnected: Bool { self == .awaitingName || self == .connecting }
+        var isUnconnected: Bool { self == .awaitingAddresses || self == .connecting }
     }
 
-    private(set) var place = Place.inLine
+    private(set) var place = Place.queued
     private let timeout: Duration
     let connectTimeout: Duration
     /// The beginning of the wait for a connection, without pauses.
@@ -40,9 +40,9 @@ struct CurlStage: Sendable {
         self.connectTimeout = connectTimeout
     }
 
-    mutating func lineUp() { place = .inLine }
+    mutating func lineUp() { place = .queued }
     mutating func awaitContent() { place = .awaitingContent }
-    mutating func awaitName(at now: UInt64) { (place, since) = (.awaitingName, now) }
+    mutating func awaitName(at now: UInt64) { (place, since) = (.awaitingAddresses, now) }
     mutating func take() { place = .connecting }
     mutating func connect() { place = .connected }
     /// Records that the connection was lost, and another one is being made.
@@ -57,8 +57,8 @@ struct CurlStage: Sendable {
     /// connection of another, and before 8.8 begins the time anew for each of them when that one fails.
     func patience(at now: UInt64) -> Duration? {
         switch place {
-        case .inLine: nil
-        case .awaitingName, .connecting: connectTimeout - waited(until: now)
+        case .queued: nil
+        case .awaitingAddresses, .connecting: connectTimeout - waited(until: now)
         case .awaitingContent, .connected: timeout
         }
     }
