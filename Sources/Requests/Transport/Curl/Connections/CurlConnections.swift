@@ -178,7 +178,7 @@ final class CurlConnections {
                 on: socket,
                 hasAsked: transfer.socket == socket,
                 isExclusive: transfer.isAlone,
-                host: transfer.nameOfConnection,
+                host: transfer.connectionHostName,
                 keepAlive: transfer.state.keepAlive,
                 now: now,
                 isFree: isFree

@@ -221,7 +221,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     }
 
     /// The name by which the place that it connects to was looked up; `nil` if it wasn't.
-    var nameOfConnection: String? { (proxy?.destination ?? destination).name }
+    var connectionHostName: String? { (proxy?.destination ?? destination).name }
 
     /// Whether no bytes may follow its response on its connection.
     var isAlone: Bool { state.isHTTP1 && paused.isEmpty }
