@@ -93,7 +93,7 @@ final class CurlConnections {
 
     /// Records that libcurl has the addresses of a transfer, which it reads when it begins to work on it.
     func hasAddresses(of transfer: CurlTransfer) {
-        guard let taken = transfer.stopwatch.taken else { return }
+        guard let taken = transfer.stopwatch.curlStart else { return }
         for addresses in transfer.addresses where !hasAddresses(addresses, now: taken) {
             if given.count >= Self.mostHosts { given = [:] }
             given[addresses.place] = (addresses, taken)
@@ -156,7 +156,7 @@ final class CurlConnections {
     ///
     /// libcurl 8 looks for that itself, and older ones do without TLS.
     func check(_ socket: CurlSocket, after transfer: CurlTransfer) {
-        guard transfer.destination.isSecure, transfer.isAlone, !CurlFeatures.loaded.detectsExtraData else { return }
+        guard transfer.destination.isSecure, transfer.isExclusive, !CurlFeatures.loaded.detectsExtraData else { return }
         sockets.retireIfReadable(socket)
     }
 
@@ -177,7 +177,7 @@ final class CurlConnections {
             let needsOther = sockets.transferEnded(
                 on: socket,
                 hasAsked: transfer.socket == socket,
-                isExclusive: transfer.isAlone,
+                isExclusive: transfer.isExclusive,
                 host: transfer.connectionHostName,
                 keepAlive: transfer.state.keepAlive,
                 now: now,
@@ -212,7 +212,7 @@ final class CurlConnections {
         guard let sent = transfer.sentAt, let socket = sharedSocket(of: transfer), sockets.isSilent(socket, since: sent)
         else { return }
         sockets.retireSilent(on: transfer.route, since: sent, isFree: isFree)
-        guard transfer.stream != nil else { return }
+        guard transfer.streamID != nil else { return }
         sockets.replace(socket)
         if transfer.options.canAvoidConnections { replace(transfer.route) } else { sockets.cut(socket) }
     }
@@ -230,7 +230,7 @@ final class CurlConnections {
         guard time > lastSuspendedTime &+ Self.shortestSuspend else { return }
         lastSuspendedTime = time
         for route in sockets.retireAll(isFree: isFree) { replace(route) }
-        for transfer in transfers where transfer.stream != nil && !transfer.options.canAvoidConnections {
+        for transfer in transfers where transfer.streamID != nil && !transfer.options.canAvoidConnections {
             cut(transfer)
         }
     }
