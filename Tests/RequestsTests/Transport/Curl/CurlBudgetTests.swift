@@ -21,7 +21,7 @@ import Testing
     private func take(_ count: Int, _ budget: inout CurlBudget, for easy: CurlEasy) -> Int? {
         for number in 1...count {
             time.withLock { $0 += 100_000 }
-            if budget.takeRecord(for: easy) { return number }
+            if budget.countRecord(for: easy) { return number }
         }
         return nil
     }
@@ -40,14 +40,14 @@ import Testing
         for _ in 0..<100 {
             let end = take(400, &budget, for: one)
             #expect(end == nil)
-            budget.renew()
+            budget.reset()
         }
     }
 
     @Test func manyRecordsInNoTimeSpendNothing() {
         var budget = makeBudget()
 
-        let isSpent = (0..<100_000).contains { _ in budget.takeRecord(for: one) }
+        let isSpent = (0..<100_000).contains { _ in budget.countRecord(for: one) }
 
         #expect(!isSpent)
     }

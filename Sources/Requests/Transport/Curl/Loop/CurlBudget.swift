@@ -28,7 +28,7 @@ struct CurlBudget {
     mutating func renew() { spender = nil }
 
     /// Records a part of a TLS record that arrived for a transfer; returns whether the budget is spent.
-    mutating func takeRecord(for easy: CurlEasy) -> Bool {
+    mutating func countRecord(for easy: CurlEasy) -> Bool {
         if spender != easy { (spender, records) = (easy, 0) }
         records += 1
         guard records % Self.stride == 0 else { return false }

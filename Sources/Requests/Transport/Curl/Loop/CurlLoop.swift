@@ -188,7 +188,7 @@ final class CurlLoop: @unchecked Sendable {
             return false
         }
         now = DispatchTime.now().uptimeNanoseconds
-        budget.renew()
+        budget.reset()
         inbox.awake()
         connections.awake(active.values) { isFree($0) }
         if delivery.needsAttention { delivery.schedule(now: now) }
@@ -246,7 +246,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func act(_ socket: Int32, isRead: Bool = false) {
-        budget.renew()
+        budget.reset()
         if let multi { _ = ccurl_multi_act(multi, socket, isRead ? 1 : 0) }
     }
 
@@ -297,7 +297,7 @@ final class CurlLoop: @unchecked Sendable {
     private func update(_ transfer: CurlTransfer) {
         guard isActive(transfer) else { return }
         let wasHeld = transfer.holdsPeer
-        budget.renew()
+        budget.reset()
         // Content that libcurl had kept arrives while it resumes; if that fails, the error is reported only here.
         let code = transfer.update()
         guard code == 0 || code == CurlResult.noConnection else { return end(transfer, code: code) }
@@ -422,7 +422,7 @@ final class CurlLoop: @unchecked Sendable {
     /// Takes the handle of a transfer from libcurl, which closes the connection if the transfer isn't complete.
     private func release(_ transfer: CurlTransfer) {
         let socket = connections.socket(of: transfer)
-        budget.renew()
+        budget.reset()
         transfer.dropKeptContent()
         if let multi { _ = ccurl_multi_remove(multi, transfer.easy) }
         connections.transferEnded(transfer, on: socket, now: now) { isFree($0) }
@@ -456,15 +456,15 @@ final class CurlLoop: @unchecked Sendable {
     ///
     /// All calls in a row have the same time for the loop, so the first of them is enough.
     func noteActivity(_ transfer: CurlTransfer) {
-        budget.renew()
+        budget.reset()
         if touch(transfer) { timeouts.touch(ObjectIdentifier(transfer), now: now) }
     }
 
     /// Records that a part of a TLS record has arrived for a transfer; if its peer sends nothing else for too long, ends
     /// the connection, so that libcurl returns.
     func hasRecord(_ transfer: CurlTransfer) {
-        guard budget.takeRecord(for: transfer.easy) else { return }
-        budget.renew()
+        guard budget.countRecord(for: transfer.easy) else { return }
+        budget.reset()
         _ = transfer.stop(.flooded)
         connections.cut(transfer)
     }
