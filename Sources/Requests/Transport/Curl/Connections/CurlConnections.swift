@@ -185,7 +185,7 @@ final class CurlConnections {
             )
             if needsOther { replace(transfer.route) }
         }
-        reaper.expect(in: sockets.lifetime.idle, now: now)
+        reaper.schedule(in: sockets.lifetime.idle, now: now)
     }
 
     // MARK: Connections that are no use any more
@@ -247,13 +247,13 @@ final class CurlConnections {
 
     /// Closes connections that have ended, or have been idle for too long.
     func closeSome(now: UInt64, isFree: (CurlSocket) -> Bool) {
-        if sockets.hasRetired { reaper.hurry(now: now) }
+        if sockets.hasRetired { reaper.scheduleSoon(now: now) }
         guard let multi, let due = reaper.due, due <= now else { return }
-        reaper.wait(until: sockets.retireIdle(now: now, isFree: isFree))
+        reaper.reschedule(at: sockets.retireIdle(now: now, isFree: isFree))
         guard sockets.hasRetired else { return }
         reaper.run(in: multi, now: now)
         sockets.countRetired()
-        if sockets.hasRetired { reaper.hurry(now: now) }
+        if sockets.hasRetired { reaper.scheduleSoon(now: now) }
     }
 }
 #endif
