@@ -192,7 +192,7 @@ import Testing
     }
 
     static let stops: [CurlTransferState.Stop] = [
-        .cancelled, .timedOut, .headTooLarge, .bodyTooLarge, .badContent(.cut), .badFraming(.severalLengths),
+        .cancelled, .timedOut, .headTooLarge, .bodyTooLarge, .badContent(.truncated), .badFraming(.severalLengths),
         .bodyFailed, .bodyStalled, .transportClosed,
     ]
 
@@ -237,7 +237,7 @@ import Testing
     func stopDecidesTheEnd(_ stop: CurlTransferState.Stop, _ phase: [Input]) throws {
         let codes: [CurlTransferState.Stop: String] = [
             .cancelled: "cancelled", .timedOut: "timedOut", .headTooLarge: "headTooLarge",
-            .bodyTooLarge: "bodyTooLarge", .badContent(.cut): "badResponse",
+            .bodyTooLarge: "bodyTooLarge", .badContent(.truncated): "badResponse",
             .badFraming(.severalLengths): "badResponse", .bodyStalled: "timedOut",
             .bodyFailed: "invalidRequest", .transportClosed: "cancelled", .processEnds: "closed",
         ]
@@ -268,13 +268,13 @@ import Testing
     }
 
     @Test(arguments: [(Int32(0), false, true), (0, true, false), (18, false, false)])
-    func trailersAreThoseOfACompleteResponse(_ code: Int32, _ isCut: Bool, _ isTold: Bool) {
+    func trailersAreThoseOfACompleteResponse(_ code: Int32, _ isTruncated: Bool, _ isTold: Bool) {
         var state = Self.state()
         let inputs: [Input] = Self.head + [.body(1), .line("X-Sum: 1\r\n"), .line("B:  c \r\n"), .line("\r\n")]
         for input in inputs { _ = state.answer(to: input) }
         #expect(state.trailers == nil)
 
-        _ = state.end(CurlResult(code: code, text: ""), isCut: isCut)
+        _ = state.end(CurlResult(code: code, text: ""), isTruncated: isTruncated)
 
         #expect(state.trailers == (isTold ? ["X-Sum": "1", "B": "c"] : nil))
     }
@@ -335,9 +335,9 @@ import Testing
         let lines = ["HTTP/2 200\r\n"] + (length.map { ["Content-Length: \($0)\r\n"] } ?? []) + ["\r\n"]
         for line in lines { _ = Array(line.utf8).withUnsafeBytes { state.receiveLine($0) } }
         _ = state.receiveBody(received)
-        _ = state.arrive(received)
+        _ = state.receiveEncoded(received)
 
-        let summary = state.end(CurlResult(code: code, text: "text", hasReason: false))?.summary
+        let summary = state.end(CurlResult(code: code, text: "text", hasMessage: false))?.summary
         #expect(summary == (isGood ? "end" : "end connectionLost receiving"))
     }
 
@@ -367,9 +367,9 @@ extension CurlTransferState {
     fileprivate mutating func answer(to input: CurlTransferStateTests.Input) -> String? {
         switch input {
         case .send(let isIdempotent): return send(isIdempotent: isIdempotent) ? nil : "refused"
-        case .sendUnsent: return send(isIdempotent: false, wentOut: false) ? nil : "refused"
+        case .sendUnsent: return send(isIdempotent: false, hasSentBytes: false) ? nil : "refused"
         case .refuse:
-            refuse()
+            recordRefusal()
             return isRefused ? "may be sent again" : nil
         case .line(let text):
             let reception = Array(text.utf8).withUnsafeBytes { receiveLine($0) }

@@ -335,7 +335,7 @@ struct CurlOptions: ~Copyable {
             text: isFit ? own : String(cString: ccurl_error_text(code)),
             verification: ccurl_easy_long(easy, CCURL_INFO_SSL_VERIFYRESULT),
             tunnelStatus: ccurl_easy_long(easy, CCURL_INFO_HTTP_CONNECTCODE),
-            hasReason: !own.isEmpty
+            hasMessage: !own.isEmpty
         )
     }
 }

@@ -28,7 +28,7 @@ struct CurlResult: Sendable, Hashable {
     /// The status that a proxy answered to the request for a tunnel; 0 if there was none.
     var tunnelStatus = 0
     /// Whether libcurl has reported more than the code.
-    var hasReason = true
+    var hasMessage = true
 
     /// The error, or nil for success.
     func error(phase: RequestError.Phase) -> RequestError? {
@@ -122,7 +122,7 @@ extension CurlResult {
     /// - Parameter isWholeByLength: Whether the content had the announced length.
     /// - Returns: Whether it was complete.
     func saysStreamWasComplete(isWholeByLength: Bool) -> Bool {
-        !hasReason && (code == 92 || isWholeByLength && (code == 16 || code == 18))
+        !hasMessage && (code == 92 || isWholeByLength && (code == 16 || code == 18))
     }
 }
 

@@ -99,7 +99,7 @@ extension CurlTransfer {
             if let connection { loop.hasProcessedNoStream(above: number, on: connection) }
         case CCURL_NEWS_REFUSED:
             // libcurl remembers this, and may report it again for the next request.
-            if state.sends == 1 { state.refuse() }
+            if state.sends == 1 { state.recordRefusal() }
             (connection, stream) = (nil, nil)
             loop.lostConnection(self)
         case CCURL_NEWS_TUNNEL: state.receiveTunnelLine(text.isEmpty ? nil : text)
@@ -118,7 +118,7 @@ extension CurlTransfer {
         (self.connection, self.stream) = (nil, nil)
         // A server that processes nothing on any connection isn't asked for ever.
         if last == 0 { futileSends += 1 }
-        if futileSends < Self.mostFutileSends { state.refuse() } else { _ = state.stop(.resent) }
+        if futileSends < Self.mostFutileSends { state.recordRefusal() } else { _ = state.stop(.resent) }
     }
 
     /// Prepares a failed transfer to be sent again if the server has stated that it hasn't processed the request;

@@ -268,7 +268,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         // A response may come before the whole content was sent.
         body?.close()
         let result = CurlOptions.result(code, of: handle)
-        guard var event = state.end(result, isCut: decoder?.mayEnd == false) else { return }
+        guard var event = state.end(result, isTruncated: decoder?.mayEnd == false) else { return }
         if state.stopped == .bodyFailed, let bodyError { event = .end(RequestError(ofBody: bodyError)) }
         var measured = ccurl_easy_metrics(easy)
         measured.head_sent = max(0, measured.head_sent - options.contentInHead)
@@ -425,7 +425,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
                 return 0
             }
         }
-        return state.arrive(content.count) ? bytes.count : 0
+        return state.receiveEncoded(content.count) ? bytes.count : 0
     }
 
     /// Whether no more content can be taken at the moment.
@@ -458,8 +458,8 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
             _ = state.stop(.untrusted(trustFailure))
             return false
         }
-        let wentOut = ccurl_easy_long(easy, CCURL_INFO_REQUEST_SIZE) > 0
-        return state.send(isIdempotent: isIdempotent, wentOut: wentOut)
+        let hasSentBytes = ccurl_easy_long(easy, CCURL_INFO_REQUEST_SIZE) > 0
+        return state.send(isIdempotent: isIdempotent, hasSentBytes: hasSentBytes)
     }
 
     /// Records that the head of the request is being sent, which libcurl shows only over TLS.

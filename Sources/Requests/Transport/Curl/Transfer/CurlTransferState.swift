@@ -230,9 +230,9 @@ struct CurlTransferState: Sendable {
     ///
     /// - Parameters:
     ///   - isIdempotent: Whether repeating it does no harm.
-    ///   - wentOut: Whether anything was sent before.
+    ///   - hasSentBytes: Whether anything was sent before.
     /// - Returns: Whether it may be sent.
-    mutating func send(isIdempotent: Bool, wentOut: Bool = true) -> Bool {
+    mutating func send(isIdempotent: Bool, hasSentBytes: Bool = true) -> Bool {
         defer { (wasSent, isRefused, sends) = (true, false, sends + 1) }
         // An earlier connection may have announced its own end.
         isEndAnnounced = !requiresAnnouncedEnd
@@ -241,13 +241,13 @@ struct CurlTransferState: Sendable {
             phase = .complete
             return false
         }
-        guard wasSent, wentOut, !isIdempotent else { return phase != .complete }
+        guard wasSent, hasSentBytes, !isIdempotent else { return phase != .complete }
         stopped = .resent
         return false
     }
 
     /// Records that the server hasn't processed the request, and won't (RFC 9113, 8.7): it may be sent again.
-    mutating func refuse() {
+    mutating func recordRefusal() {
         guard stopped == nil, phase == .head, headLines == 0 else { return }
         (wasSent, isRefused) = (false, true)
     }
@@ -306,9 +306,9 @@ struct CurlTransferState: Sendable {
     ///
     /// - Parameters:
     ///   - result: libcurl's result.
-    ///   - isCut: Whether the content has ended inside its coding.
+    ///   - isTruncated: Whether the content has ended inside its coding.
     /// - Returns: The event.
-    mutating func end(_ result: CurlResult, isCut: Bool = false) -> TransferEvent? {
+    mutating func end(_ result: CurlResult, isTruncated: Bool = false) -> TransferEvent? {
         guard phase != .ended else { return nil }
         let errorPhase: RequestError.Phase = phase == .head ? .sending : .receiving
         defer { phase = .ended }
@@ -317,10 +317,10 @@ struct CurlTransferState: Sendable {
             guard stopped == .peerEnded, isWholeWithConnection else {
                 return .end(error(of: stopped, phase: errorPhase))
             }
-            isComplete = !isCut
-            return .end(isCut ? self.error(of: .badContent(.cut), phase: errorPhase) : nil)
+            isComplete = !isTruncated
+            return .end(isTruncated ? self.error(of: .badContent(.truncated), phase: errorPhase) : nil)
         }
-        if phase == .complete { return .end(isCut ? self.error(of: .badContent(.cut), phase: errorPhase) : nil) }
+        if phase == .complete { return .end(isTruncated ? self.error(of: .badContent(.truncated), phase: errorPhase) : nil) }
         let isWholeByLength = isWhole && framing.length != nil
         let wasComplete =
             phase == .body && hasContent && isWhole
@@ -336,8 +336,8 @@ struct CurlTransferState: Sendable {
             let reason = "the connection ended without a close_notify, which alone tells that the content is complete"
             return .end(error(.connectionLost, .receiving, .networkConnectionLost, reason))
         }
-        isComplete = !isCut
-        return .end(isCut ? self.error(of: .badContent(.cut), phase: errorPhase) : nil)
+        isComplete = !isTruncated
+        return .end(isTruncated ? self.error(of: .badContent(.truncated), phase: errorPhase) : nil)
     }
 
     private var cutHead: RequestError {
