@@ -62,7 +62,7 @@ import Testing
             let part = rest.prefix(size)
             rest = rest.dropFirst(part.count)
             try part.withUnsafeBytes { part in
-                while let piece = try decoder.next(of: part) { content += piece }
+                while let piece = try decoder.nextChunk(of: part) { content += piece }
             }
         }
         return (content, decoder.mayEnd)
@@ -99,14 +99,14 @@ import Testing
         let decoded = try Self.decode(sample.bytes + zeros + sample.bytes + zeros, [sample.coding], by: size)
 
         #expect(String(decoding: decoded.content, as: UTF8.self) == Self.text + Self.text && decoded.mayEnd)
-        #expect(throws: ContentDecoder.Failure.broken) {
+        #expect(throws: ContentDecoder.Failure.malformed) {
             _ = try Self.decode(sample.bytes + zeros + Array("junk".utf8), [sample.coding], by: size)
         }
     }
 
     @Test(arguments: samples)
     func bytesAfterTheContentAreRefused(_ sample: Sample) {
-        #expect(throws: ContentDecoder.Failure.broken) {
+        #expect(throws: ContentDecoder.Failure.malformed) {
             _ = try Self.decode(sample.bytes + Array("junk behind it".utf8), [sample.coding])
         }
     }
@@ -131,19 +131,19 @@ import Testing
         var isUsedUp = false
         while !isUsedUp {
             try zeros.withUnsafeBytes { bytes in
-                guard let piece = try decoder.next(of: bytes) else { return isUsedUp = true }
+                guard let piece = try decoder.nextChunk(of: bytes) else { return isUsedUp = true }
                 decoded += piece.count
                 largest = max(largest, piece.count)
             }
         }
 
         #expect(decoded == count && decoder.mayEnd)
-        #expect(largest == ContentDecoder.pieceSize)
+        #expect(largest == ContentDecoder.chunkSize)
     }
 
     @Test func moreCodingsThanTheLimitAreRefused() throws {
         _ = try ContentDecoder(Array(repeating: .gzip, count: 5))
-        #expect(throws: ContentDecoder.Failure.manyCodings) {
+        #expect(throws: ContentDecoder.Failure.tooManyCodings) {
             _ = try ContentDecoder(Array(repeating: .gzip, count: 6))
         }
     }

@@ -18,8 +18,8 @@ final class ContentDecoder {
         case broken
         /// The content ends before its coding does.
         case cut
-        /// There are more codings than ``ContentDecoder/mostCodings``.
-        case manyCodings
+        /// There are more codings than ``ContentDecoder/maximumCodings``.
+        case tooManyCodings
         /// There is no memory.
         case noMemory
 
@@ -28,7 +28,7 @@ final class ContentDecoder {
             switch self {
             case .broken: "the content isn't in the coding that its Content-Encoding names"
             case .cut: "the content ends before its Content-Encoding does"
-            case .manyCodings: "the Content-Encoding has more than \(ContentDecoder.mostCodings) codings"
+            case .tooManyCodings: "the Content-Encoding has more than \(ContentDecoder.maximumCodings) codings"
             case .noMemory: "there is no memory to decode the content"
             }
         }
@@ -37,7 +37,7 @@ final class ContentDecoder {
     /// The size of the largest piece.
     static let pieceSize = 64 * 1024
     /// The largest number of codings, one around the other.
-    static let mostCodings = 5
+    static let maximumCodings = 5
 
     /// The stages, of which the first decodes the input.
     private var stages: [Stage] = []
@@ -49,7 +49,7 @@ final class ContentDecoder {
     /// - Parameter codings: The codings, in the order in which they were applied.
     /// - Throws: If there are too many codings, or there is no memory.
     init(_ codings: [ContentCoding]) throws(Failure) {
-        guard codings.count <= Self.mostCodings else { throw .manyCodings }
+        guard codings.count <= Self.maximumCodings else { throw .tooManyCodings }
         for coding in codings.reversed() { stages.append(try Stage(coding)) }
     }
 
@@ -90,7 +90,7 @@ final class ContentDecoder {
 /// The decoder of one coding, and its output.
 private final class Stage {
     private let decoder: OpaquePointer
-    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: ContentDecoder.pieceSize, alignment: 16)
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: ContentDecoder.chunkSize, alignment: 16)
     private var isComplete = false
     private var hasBegun = false
     /// Whether the output was full, so that there may be more without any input.
