@@ -22,7 +22,7 @@ import Testing
         let framing = try ResponseFraming(HTTPResponseHead(status: .ok, headers: headers), isToHead: false)
 
         #expect(framing.length == length)
-        #expect(framing.isPassedOver == (headers[.transferEncoding] == "identity" && length != nil))
+        #expect(framing.isLengthIgnoredByCurl == (headers[.transferEncoding] == "identity" && length != nil))
     }
 
     static let flaws: [(HTTPHeaders, ResponseFraming.Flaw)] = [

@@ -44,7 +44,7 @@ struct ResponseFraming: Sendable, Hashable {
     /// Whether the content is sent in chunks.
     private(set) var isChunked = false
     /// Whether libcurl waits for the end of the connection nevertheless.
-    private(set) var isPassedOver = false
+    private(set) var isLengthIgnoredByCurl = false
     /// Whether only the end of the connection is the end of the content, with HTTP/1.0 and 1.1 (RFC 9112, 6.3).
     private(set) var endsWithConnection = false
 
@@ -72,7 +72,7 @@ struct ResponseFraming: Sendable, Hashable {
         guard applied.isEmpty || lengths.isEmpty else { throw .lengthAndCoding }
         length = try Self.length(of: lengths)
         isChunked = !applied.isEmpty
-        isPassedOver = length != nil && !codings.isEmpty
+        isLengthIgnoredByCurl = length != nil && !codings.isEmpty
         endsWithConnection = length == nil && applied.isEmpty
     }
 

@@ -188,7 +188,7 @@ struct CurlTransferState: Sendable {
             }
             if isHTTP1 { keepAlive = KeepAliveLimit(response) }
             if decodesContent { codings = ContentCoding.codings(of: response) }
-            let isLast = endsWithHead || framing.isPassedOver && framing.length == 0
+            let isLast = endsWithHead || framing.isLengthIgnoredByCurl && framing.length == 0
             phase = isLast ? .complete : .body
             return isLast ? .last(.head(response)) : .event(.head(response))
         }
@@ -198,7 +198,7 @@ struct CurlTransferState: Sendable {
 
     /// Returns how many of the received bytes are content.
     func contentCount(of count: Int) -> Int {
-        guard framing.isPassedOver, let length = framing.length else { return count }
+        guard framing.isLengthIgnoredByCurl, let length = framing.length else { return count }
         return Int(min(Int64(count), length - arrived))
     }
 
@@ -206,7 +206,7 @@ struct CurlTransferState: Sendable {
     /// has to end.
     mutating func arrive(_ count: Int) -> Bool {
         arrived += Int64(count)
-        guard phase == .body, framing.isPassedOver, arrived == framing.length else { return phase == .body }
+        guard phase == .body, framing.isLengthIgnoredByCurl, arrived == framing.length else { return phase == .body }
         phase = .complete
         return false
     }
