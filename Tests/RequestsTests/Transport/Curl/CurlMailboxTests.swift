@@ -17,7 +17,7 @@ private final class Mailbox {
     func take() -> ArraySlice<TransferEvent>? { value.take() }
     func release(_ count: Int) -> Bool { value.release(count) }
     func hold(_ isHeld: Bool) { value.hold(isHeld) }
-    func takeBack(_ rest: ArraySlice<TransferEvent>) -> Bool { value.takeBack(rest) }
+    func putBack(_ rest: ArraySlice<TransferEvent>) -> Bool { value.putBack(rest) }
 }
 
 @Suite(.bounded) struct CurlMailboxTests {
@@ -62,10 +62,10 @@ private final class Mailbox {
         let mailbox = Mailbox()
         _ = mailbox.put([Self.data(1), Self.data(2)])
         let taken = try #require(mailbox.take())
-        #expect(!mailbox.takeBack(taken[1...]), "nothing holds it back")
+        #expect(!mailbox.putBack(taken[1...]), "nothing holds it back")
 
         mailbox.hold(true)
-        #expect(mailbox.takeBack(taken[1...]) && mailbox.take() == nil)
+        #expect(mailbox.putBack(taken[1...]) && mailbox.take() == nil)
         _ = mailbox.put([Self.data(3)])
         mailbox.hold(false)
 
@@ -84,7 +84,7 @@ private final class Mailbox {
                 _ = mailbox.put((0..<count).map { _ in Self.data(1) })
                 while let events = mailbox.take() {
                     mailbox.hold(true)
-                    _ = mailbox.takeBack(events.dropFirst())
+                    _ = mailbox.putBack(events.dropFirst())
                     mailbox.hold(false)
                 }
             }

@@ -93,7 +93,7 @@ struct CurlMailbox: Sendable {
     }
 
     /// Takes back the events behind a piece of content that made the receiver pause; returns whether it did.
-    mutating func takeBack(_ rest: ArraySlice<TransferEvent>) -> Bool {
+    mutating func putBack(_ rest: ArraySlice<TransferEvent>) -> Bool {
         guard isHeld, !rest.isEmpty else { return false }
         self.rest = rest
         return true

@@ -168,7 +168,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
                 receive(event)
                 guard !isLast, case .data(let data) = event else { continue }
                 let (goesOn, isHeld) = mailbox.withLock { mailbox in
-                    (mailbox.release(data.count), mailbox.takeBack(events[(position + 1)...]))
+                    (mailbox.release(data.count), mailbox.putBack(events[(position + 1)...]))
                 }
                 if goesOn { loop.submit(.update(self)) }
                 if isHeld { break }
