@@ -39,11 +39,11 @@ struct CurlResult: Sendable, Hashable {
         }
         if let trustFailure { return error(trustFailure, phase: phase) }
         let (code, urlCode) = Self.codes[specificCode] ?? (.other, .unknown)
-        let reason = "\(hint)\(text) (curl \(self.code))"
+        let reason = "\(reasonPrefix)\(text) (curl \(self.code))"
         return RequestError(code, phase: phase, reason: reason, underlying: urlError(urlCode))
     }
 
-    private var hint: String {
+    private var reasonPrefix: String {
         guard !hasNoProtocol else {
             return "the server speaks only HTTP/2, for which the head of the request is too large, or which is off: "
         }
