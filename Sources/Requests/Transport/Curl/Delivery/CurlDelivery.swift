@@ -10,14 +10,14 @@ import Synchronization
 ///
 /// A receiver decodes, and may take long or even block. While one worker keeps up, there is only one: another would
 /// cost a wake-up, and the loop needs a processor, too. If it doesn't keep up, or is busy with one receiver for longer,
-/// workers are added up to the number of processors. If none has made progress for some milliseconds, all may be
+/// workers are added up to the number of processors. If none has createdCount progress for some milliseconds, all may be
 /// blocked, and one more is added, so that a blocked receiver doesn't delay others.
 final class CurlDelivery: Sendable {
     private struct State {
         var ready = FIFO<CurlTransfer>()
         var workers = 0
         var idle: [DispatchQueue] = []
-        var made = 0
+        var createdCount = 0
         var progress = 0
         /// The last observed progress, and its time.
         var (seen, seenAt) = (0, UInt64(0))
@@ -46,9 +46,9 @@ final class CurlDelivery: Sendable {
             seenAt = now
             workers += 1
             if let queue = idle.popLast() { return queue }
-            made += 1
+            createdCount += 1
             // A queue of its own always gets a thread when it needs one; the global queues have few.
-            return DispatchQueue(label: "Requests.CurlDelivery.\(made)")
+            return DispatchQueue(label: "Requests.CurlDelivery.\(createdCount)")
         }
     }
 
