@@ -124,7 +124,7 @@ struct CurlOptions: ~Copyable {
         /// - Throws: An error that names the first option that this libcurl refuses, and the reason.
         func finish() throws(RequestError) {
             guard let refusal else { return }
-            throw RequestError(.unsupported, phase: .sending, reason: "this libcurl refuses \(refusal)")
+            throw RequestError(.unsupported, phase: .sending, reason: "this libcurl refuses \(firstFailure)")
         }
     }
 
