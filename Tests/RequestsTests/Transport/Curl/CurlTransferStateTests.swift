@@ -366,8 +366,8 @@ extension CurlTransferState {
     /// Handles an input, and returns its outcome.
     fileprivate mutating func answer(to input: CurlTransferStateTests.Input) -> String? {
         switch input {
-        case .send(let isIdempotent): return send(isIdempotent: isIdempotent) ? nil : "refused"
-        case .sendUnsent: return send(isIdempotent: false, hasSentBytes: false) ? nil : "refused"
+        case .send(let isIdempotent): return shouldSend(isIdempotent: isIdempotent) ? nil : "refused"
+        case .sendUnsent: return shouldSend(isIdempotent: false, hasSentBytes: false) ? nil : "refused"
         case .refuse:
             recordRefusal()
             return isRefused ? "may be sent again" : nil
