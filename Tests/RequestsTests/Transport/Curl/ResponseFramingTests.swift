@@ -19,7 +19,7 @@ import Testing
 
     @Test(arguments: lengths)
     func lengthIsReadIfThereIsOne(_ headers: HTTPHeaders, _ length: Int64?) throws {
-        let framing = try ResponseFraming(HTTPResponseHead(status: .ok, headers: headers), isToHead: false)
+        let framing = try ResponseFraming(HTTPResponseHead(status: .ok, headers: headers), isHeadRequest: false)
 
         #expect(framing.length == length)
         #expect(framing.isLengthIgnoredByCurl == (headers[.transferEncoding] == "identity" && length != nil))
@@ -41,15 +41,15 @@ import Testing
     @Test(arguments: flaws)
     func headThatLeavesADoubtIsRefused(_ headers: HTTPHeaders, _ flaw: ResponseFraming.Flaw) throws {
         #expect(throws: flaw) {
-            _ = try ResponseFraming(HTTPResponseHead(status: .ok, headers: headers), isToHead: false)
+            _ = try ResponseFraming(HTTPResponseHead(status: .ok, headers: headers), isHeadRequest: false)
         }
         // A response without content has no length, even if it has a length field.
         for status in [HTTPStatus.noContent, .notModified, .earlyHints] {
             let head = HTTPResponseHead(status: status, headers: headers)
-            #expect(try ResponseFraming(head, isToHead: false) == ResponseFraming())
+            #expect(try ResponseFraming(head, isHeadRequest: false) == ResponseFraming())
         }
         let head = HTTPResponseHead(status: .ok, headers: headers)
-        #expect(try ResponseFraming(head, isToHead: true) == ResponseFraming())
+        #expect(try ResponseFraming(head, isHeadRequest: true) == ResponseFraming())
     }
 }
 #endif

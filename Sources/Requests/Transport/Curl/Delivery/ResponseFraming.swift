@@ -56,11 +56,11 @@ struct ResponseFraming: Sendable, Hashable {
     /// - Parameters:
     ///   - head: The head of the response.
     ///   - lines: The lines of the head that frame the content.
-    ///   - isToHead: Whether the request was HEAD, so that the fields say nothing of what comes.
+    ///   - isHeadRequest: Whether the request was HEAD, so that the fields say nothing of what comes.
     /// - Throws: If the head leaves a doubt.
-    init(_ head: HTTPResponseHead, _ lines: FramingLines = FramingLines(), isToHead: Bool) throws(Flaw) {
+    init(_ head: HTTPResponseHead, _ lines: FramingLines = FramingLines(), isHeadRequest: Bool) throws(Flaw) {
         let hasContent = head.status.category != .informational && head.status != .noContent
-        guard hasContent, head.status != .notModified, !isToHead else { return }
+        guard hasContent, head.status != .notModified, !isHeadRequest else { return }
         guard !lines.isAmbiguous else { throw .ambiguousField }
         let lengths = head[values: .contentLength]
         let codings = head[values: .transferEncoding].flatMap { FieldScanner.elements(of: $0) }

@@ -182,7 +182,7 @@ struct CurlTransferState: Sendable {
         (head, headLines) = ([], 0)
         guard response.status.category == .informational, response.status != .switchingProtocols else {
             do throws(ResponseFraming.Flaw) {
-                framing = try ResponseFraming(response, framingLines, isToHead: isHead || endsWithHead)
+                framing = try ResponseFraming(response, framingLines, isHeadRequest: isHead || endsWithHead)
             } catch {
                 return abort(.badFraming(error))
             }
