@@ -82,7 +82,7 @@ final class CurlConnections {
         }
         if !transfer.isIdempotent { sockets.retireEnding(on: transfer.route, now: now, isFree: isFree) }
         let missing = transfer.addresses.filter { !hasAddresses($0, now: now) }
-        if !missing.isEmpty { transfer.options.connect(to: missing, transfer.handle) }
+        if !missing.isEmpty { transfer.options.setAddresses(to: missing, transfer.handle) }
     }
 
     /// Whether libcurl has addresses, and keeps them for some more seconds.
