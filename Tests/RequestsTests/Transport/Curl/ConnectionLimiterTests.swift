@@ -13,12 +13,12 @@ import Testing
     private final class Places {
         private var places: ConnectionLimiter<Int, String>
 
-        init(perHost: Int?, total: Int?) throws {
-            places = try #require(ConnectionLimiter(perHost: perHost, total: total))
+        init(maximumPerHost: Int?, maximumTotal: Int?) throws {
+            places = try #require(ConnectionLimiter(maximumPerHost: maximumPerHost, maximumTotal: maximumTotal))
         }
 
-        func take(_ id: Int, at host: String, isAlone: Bool = false) -> Bool {
-            places.take(id, at: host, isAlone: isAlone)
+        func take(_ id: Int, at host: String, isExclusive: Bool = false) -> Bool {
+            places.take(id, at: host, isExclusive: isExclusive)
         }
         func leave(_ id: Int) -> [Int] { places.leave(id) }
         func share(at host: String) -> [Int] { places.share(at: host) }
@@ -31,11 +31,11 @@ import Testing
     }
 
     @Test func nothingWaitsWhereNothingIsLimited() {
-        #expect(ConnectionLimiter<Int, String>(perHost: nil, total: nil) == nil)
+        #expect(ConnectionLimiter<Int, String>(maximumPerHost: nil, maximumTotal: nil) == nil)
     }
 
     @Test func placesOfAHostGoInTheOrderOfArrival() throws {
-        let places = try Places(perHost: 2, total: nil)
+        let places = try Places(maximumPerHost: 2, maximumTotal: nil)
         let begun = (0..<5).filter { places.take($0, at: "a") }
 
         #expect(begun == [0, 1])
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func waiterThatLeavesTheLineIsSkipped() throws {
-        let places = try Places(perHost: 1, total: nil)
+        let places = try Places(maximumPerHost: 1, maximumTotal: nil)
         for id in 0..<4 { _ = places.take(id, at: "a") }
 
         #expect(places.leave(1) == [])
@@ -58,7 +58,7 @@ import Testing
 
     // The address of a deallocated object is soon reused.
     @Test func identityThatComesAgainTakesNoPlaceOfItsPredecessor() throws {
-        let places = try Places(perHost: 1, total: nil)
+        let places = try Places(maximumPerHost: 1, maximumTotal: nil)
         #expect(places.take(0, at: "a"))
         #expect(places.take(1, at: "b"))
         #expect(!places.take(2, at: "a"))
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func thoseThatWaitForADeadHostFailWithTheLastAttempt() throws {
-        let places = try Places(perHost: 2, total: nil)
+        let places = try Places(maximumPerHost: 2, maximumTotal: nil)
         for id in 0..<5 { _ = places.take(id, at: "a") }
 
         #expect(places.fail(0) == [[], []])
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func attemptThatSucceedsAfterAFailureLetsTheOthersGo() throws {
-        let places = try Places(perHost: 2, total: nil)
+        let places = try Places(maximumPerHost: 2, maximumTotal: nil)
         for id in 0..<5 { _ = places.take(id, at: "a") }
 
         #expect(places.fail(0) == [[], []])
@@ -99,14 +99,14 @@ import Testing
 
     /// Each leaves the line without a copy of it.
     @Test func longLineTakesTimeInProportion() throws {
-        let places = try Places(perHost: 1, total: nil)
+        let places = try Places(maximumPerHost: 1, maximumTotal: nil)
         for id in 0..<50_000 { _ = places.take(id, at: "a") }
 
         for id in 0..<49_999 { #expect(places.leave(id) == [id + 1]) }
     }
 
     @Test func hostsWithoutTransfersAreForgotten() throws {
-        let places = try Places(perHost: 1, total: 2)
+        let places = try Places(maximumPerHost: 1, maximumTotal: 2)
         #expect(places.take(0, at: "a"))
         #expect(places.share(at: "a") == [])
         #expect(places.take(1, at: "a"))
@@ -119,11 +119,11 @@ import Testing
     }
 
     @Test func transferThatCannotShareTakesAConnectionOfItsOwn() throws {
-        let places = try Places(perHost: 2, total: nil)
+        let places = try Places(maximumPerHost: 2, maximumTotal: nil)
         #expect(places.take(0, at: "a"))
         #expect(places.share(at: "a") == [])
-        #expect(places.take(1, at: "a", isAlone: true))
-        #expect(!places.take(2, at: "a", isAlone: true))
+        #expect(places.take(1, at: "a", isExclusive: true))
+        #expect(!places.take(2, at: "a", isExclusive: true))
         #expect(!places.take(3, at: "a"))
 
         #expect(places.leave(1) == [2, 3])
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test func limitForAllGoesToTheOneThatHasWaitedLongest() throws {
-        let places = try Places(perHost: nil, total: 2)
+        let places = try Places(maximumPerHost: nil, maximumTotal: 2)
         #expect(places.take(0, at: "a"))
         #expect(places.take(1, at: "b"))
         #expect(!places.take(2, at: "c"))
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test func hostWithRoomIsNotDelayedByOneWithout() throws {
-        let places = try Places(perHost: 1, total: 3)
+        let places = try Places(maximumPerHost: 1, maximumTotal: 3)
         #expect(places.take(0, at: "a"))
         #expect(!places.take(1, at: "a"))
         #expect(places.take(2, at: "b"))
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test func connectionThatIsSharedCarriesAHundred() throws {
-        let places = try Places(perHost: 1, total: 2)
+        let places = try Places(maximumPerHost: 1, maximumTotal: 2)
         let begun = (0..<250).filter { places.take($0, at: "a") }
         #expect(begun == [0])
 
@@ -170,7 +170,7 @@ import Testing
     @Test func limitsHoldInAnyOrder() throws {
         var random = SeededRandom(7)
         for _ in 0..<200 {
-            let places = try Places(perHost: 2, total: 3)
+            let places = try Places(maximumPerHost: 2, maximumTotal: 3)
             var (inside, waiting, hosts, done) = (Set<Int>(), Set<Int>(), [Int: String](), 0)
             for id in 0..<60 {
                 hosts[id] = ["a", "b", "c"].randomElement(using: &random)

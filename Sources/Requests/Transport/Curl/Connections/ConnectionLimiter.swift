@@ -16,13 +16,13 @@ struct ConnectionLimiter<ID: Hashable & Sendable, Name: Hashable & Sendable>: Se
     private struct Arrival: Sendable {
         let id: ID
         let number: Int
-        let isAlone: Bool
+        let isExclusive: Bool
     }
 
     private struct Place {
         let name: Name
         /// Whether the transfer can't share a connection.
-        let isAlone: Bool
+        let isExclusive: Bool
         /// Whether the transfer has a connection.
         var isConnected = false
     }
@@ -39,14 +39,14 @@ struct ConnectionLimiter<ID: Hashable & Sendable, Name: Hashable & Sendable>: Se
         var isDoubtful = false
         /// The waiting transfers, in their order; one that no longer waits is skipped.
         var line = FIFO<Arrival>()
-        /// The number of the first in line, if only the total limit keeps it from connecting.
+        /// The number of the first in line, if only the maximumTotal limit keeps it from connecting.
         var contender: Int?
 
         var connections: Int { connections(alone: alone, others: taken - alone) }
 
         /// Returns the number of connections with one more transfer.
-        func connections(withOneThatIsAlone isAlone: Bool) -> Int {
-            isAlone
+        func connections(withOneThatIsAlone isExclusive: Bool) -> Int {
+            isExclusive
                 ? connections(alone: alone + 1, others: taken - alone)
                 : connections(alone: alone, others: taken - alone + 1)
         }
@@ -57,31 +57,31 @@ struct ConnectionLimiter<ID: Hashable & Sendable, Name: Hashable & Sendable>: Se
         }
 
         /// Counts a transfer that gets a place.
-        mutating func add(isAlone: Bool) {
+        mutating func add(isExclusive: Bool) {
             taken += 1
-            if isAlone { alone += 1 }
+            if isExclusive { alone += 1 }
         }
     }
 
     /// The number of transfers on one connection if the host shares it; libcurl assumes the same.
     private static var streamsPerConnection: Int { 100 }
 
-    private let perHost: Int
-    private let total: Int
+    private let maximumPerHost: Int
+    private let maximumTotal: Int
     private var hosts: [Name: Host] = [:]
     private var places: [ID: Place] = [:]
     private var waiting: [ID: (name: Name, number: Int)] = [:]
-    /// The hosts whose first in line waits only for the total limit, by its number.
+    /// The hosts whose first in line waits only for the maximumTotal limit, by its number.
     private var contenders = WaitQueue()
     private var contending: [Int: Name] = [:]
     private var connections = 0
     private var arrivals = 0
 
     /// Makes places; `nil` if there are no limits.
-    init?(perHost: Int?, total: Int?) {
-        guard perHost != nil || total != nil else { return nil }
-        self.perHost = max(1, perHost ?? .max)
-        self.total = max(1, total ?? .max)
+    init?(maximumPerHost: Int?, maximumTotal: Int?) {
+        guard maximumPerHost != nil || maximumTotal != nil else { return nil }
+        self.maximumPerHost = max(1, maximumPerHost ?? .max)
+        self.maximumTotal = max(1, maximumTotal ?? .max)
     }
 
     /// Whether no state is left.
@@ -90,15 +90,15 @@ struct ConnectionLimiter<ID: Hashable & Sendable, Name: Hashable & Sendable>: Se
     /// Takes a place at a host, or else a place in line; returns whether it is the former.
     ///
     /// - Complexity: O(log n) in the number of hosts with a line, as for all methods here.
-    mutating func take(_ id: ID, at name: Name, isAlone: Bool = false) -> Bool {
-        if hasRoom(at: name, isAlone: isAlone) {
-            places[id] = Place(name: name, isAlone: isAlone)
-            change(name) { $0.add(isAlone: isAlone) }
+    mutating func take(_ id: ID, at name: Name, isExclusive: Bool = false) -> Bool {
+        if hasRoom(at: name, isExclusive: isExclusive) {
+            places[id] = Place(name: name, isExclusive: isExclusive)
+            change(name) { $0.add(isExclusive: isExclusive) }
             return true
         }
         arrivals += 1
         waiting[id] = (name, arrivals)
-        hosts[name, default: Host()].line.append(Arrival(id: id, number: arrivals, isAlone: isAlone))
+        hosts[name, default: Host()].line.append(Arrival(id: id, number: arrivals, isExclusive: isExclusive))
         return admit(at: name).contains(id)
     }
 
@@ -133,7 +133,7 @@ struct ConnectionLimiter<ID: Hashable & Sendable, Name: Hashable & Sendable>: Se
         guard let place = places.removeValue(forKey: id) else { return nil }
         change(place.name) { host in
             host.taken -= 1
-            if place.isAlone { host.alone -= 1 }
+            if place.isExclusive { host.alone -= 1 }
             if place.isConnected { host.connected -= 1 }
         }
         return place.name
@@ -168,15 +168,15 @@ struct ConnectionLimiter<ID: Hashable & Sendable, Name: Hashable & Sendable>: Se
     }
 
     /// Whether a transfer can begin without a place in line; makes an entry for the host if so.
-    private mutating func hasRoom(at name: Name, isAlone: Bool) -> Bool {
+    private mutating func hasRoom(at name: Name, isExclusive: Bool) -> Bool {
         guard let host = hosts[name] else {
-            guard connections < total else { return false }
+            guard connections < maximumTotal else { return false }
             hosts[name] = Host()
             return true
         }
-        let next = host.connections(withOneThatIsAlone: isAlone)
-        guard !host.isDoubtful, host.line.isEmpty, next <= perHost else { return false }
-        return next == host.connections || connections < total
+        let next = host.connections(withOneThatIsAlone: isExclusive)
+        guard !host.isDoubtful, host.line.isEmpty, next <= maximumPerHost else { return false }
+        return next == host.connections || connections < maximumTotal
     }
 
     /// Admits the transfers for which a host has room again and, if a connection has become free, those of any host
@@ -184,7 +184,7 @@ struct ConnectionLimiter<ID: Hashable & Sendable, Name: Hashable & Sendable>: Se
     private mutating func admit(at name: Name) -> [ID] {
         var admitted: [ID] = []
         look(at: name, &admitted)
-        while connections < total, let number = contenders.first, let name = contending[number] {
+        while connections < maximumTotal, let number = contenders.first, let name = contending[number] {
             goAhead(at: name, &admitted)
             look(at: name, &admitted)
         }
@@ -199,8 +199,8 @@ struct ConnectionLimiter<ID: Hashable & Sendable, Name: Hashable & Sendable>: Se
             change(name) { $0.contender = nil }
         }
         while let first = first(at: name), let host = hosts[name], !host.isDoubtful {
-            let next = host.connections(withOneThatIsAlone: first.isAlone)
-            guard next <= perHost else { break }
+            let next = host.connections(withOneThatIsAlone: first.isExclusive)
+            guard next <= maximumPerHost else { break }
             guard next > host.connections else {
                 goAhead(at: name, &admitted)
                 continue
@@ -216,10 +216,10 @@ struct ConnectionLimiter<ID: Hashable & Sendable, Name: Hashable & Sendable>: Se
     private mutating func goAhead(at name: Name, _ admitted: inout [ID]) {
         guard let first = first(at: name) else { return }
         waiting[first.id] = nil
-        places[first.id] = Place(name: name, isAlone: first.isAlone)
+        places[first.id] = Place(name: name, isExclusive: first.isExclusive)
         change(name) { host in
             _ = host.line.popFirst()
-            host.add(isAlone: first.isAlone)
+            host.add(isExclusive: first.isExclusive)
         }
         admitted.append(first.id)
     }

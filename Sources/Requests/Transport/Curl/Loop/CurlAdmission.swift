@@ -86,8 +86,8 @@ struct CurlAdmission {
         usesSocket = configuration.unixSocketPath?.isEmpty == false
         usesDefaultLimit = configuration.usesDefaultLimit
         limiter = ConnectionLimiter(
-            perHost: configuration.maximumConnectionsPerHost,
-            total: configuration.maximumConnections
+            maximumPerHost: configuration.maximumConnectionsPerHost,
+            maximumTotal: configuration.maximumConnections
         )
     }
 
@@ -228,8 +228,8 @@ struct CurlAdmission {
         let id = ObjectIdentifier(transfer)
         transfer.stage.lineUp()
         let isExempt = usesDefaultLimit && transfer.hasOwnLimit
-        let isAlone = transfer.options.avoidsHTTP2
-        if !isExempt, limiter?.take(id, at: transfer.destination.origin, isAlone: isAlone) == false {
+        let isExclusive = transfer.options.avoidsHTTP2
+        if !isExempt, limiter?.take(id, at: transfer.destination.origin, isExclusive: isExclusive) == false {
             queued[id] = transfer
         } else {
             arrivals.append(.turn(transfer))
