@@ -134,8 +134,8 @@ struct CurlAdmission {
             }
         }
         queued[id] = nil
-        guard transfer.isUnconnected else { return admit(limiter?.leave(id)) }
-        let (admitted, failed) = limiter?.fail(id) ?? ([], [])
+        guard transfer.isUnconnected else { return admit(limiter?.release(id)) }
+        let (admitted, failed) = limiter?.releaseUnconnected(id) ?? ([], [])
         admit(admitted)
         for waiting in failed.compactMap({ queued.removeValue(forKey: $0) }) {
             let isPatient = waiting.stage.connectTimeout > transfer.stage.connectTimeout
@@ -155,13 +155,13 @@ struct CurlAdmission {
     /// requests.
     mutating func didReceiveHead(_ transfer: CurlTransfer) {
         guard transfer.isOpenEnded, usesDefaultLimit else { return }
-        admit(limiter?.leave(ObjectIdentifier(transfer)))
+        admit(limiter?.release(ObjectIdentifier(transfer)))
     }
 
     /// Records that the host of a transfer shares connections.
     mutating func share(_ transfer: CurlTransfer) {
         guard limiter != nil else { return }
-        admit(limiter?.share(at: transfer.destination.origin))
+        admit(limiter?.setShared(at: transfer.destination.origin))
     }
 
     /// Takes the answer to a question.
@@ -229,7 +229,7 @@ struct CurlAdmission {
         transfer.stage.lineUp()
         let isExempt = usesDefaultLimit && transfer.hasOwnLimit
         let isExclusive = transfer.options.avoidsHTTP2
-        if !isExempt, limiter?.take(id, at: transfer.destination.origin, isExclusive: isExclusive) == false {
+        if !isExempt, limiter?.acquire(id, at: transfer.destination.origin, isExclusive: isExclusive) == false {
             queued[id] = transfer
         } else {
             arrivals.append(.turn(transfer))
