@@ -90,7 +90,7 @@ struct ConnectionLimiter<ID: Hashable & Sendable, Name: Hashable & Sendable>: Se
     /// Takes a place at a host, or else a place in line; returns whether it is the former.
     ///
     /// - Complexity: O(log n) in the number of hosts with a line, as for all methods here.
-    mutating func take(_ id: ID, at name: Name, isExclusive: Bool = false) -> Bool {
+    mutating func acquire(_ id: ID, at name: Name, isExclusive: Bool = false) -> Bool {
         if hasRoom(at: name, isExclusive: isExclusive) {
             places[id] = Place(name: name, isExclusive: isExclusive)
             change(name) { $0.add(isExclusive: isExclusive) }
@@ -103,7 +103,7 @@ struct ConnectionLimiter<ID: Hashable & Sendable, Name: Hashable & Sendable>: Se
     }
 
     /// Gives back a place, or one in line; returns the transfers that are admitted now.
-    mutating func leave(_ id: ID) -> [ID] {
+    mutating func release(_ id: ID) -> [ID] {
         if let place = waiting.removeValue(forKey: id) { return admit(at: place.name) }
         guard let name = vacate(id) else { return [] }
         // The last attempt was neither a success nor a failure.
@@ -115,7 +115,7 @@ struct ConnectionLimiter<ID: Hashable & Sendable, Name: Hashable & Sendable>: Se
     ///
     /// - Returns: The transfers that are admitted now, and those that have lost their place in line, since all attempts
     ///   to connect to their host have failed.
-    mutating func fail(_ id: ID) -> (admitted: [ID], failed: [ID]) {
+    mutating func releaseUnconnected(_ id: ID) -> (admitted: [ID], failed: [ID]) {
         guard let name = vacate(id) else { return ([], []) }
         guard hosts[name]?.connected == 0 else { return (admit(at: name), []) }
         change(name) { $0.isDoubtful = true }
@@ -151,7 +151,7 @@ struct ConnectionLimiter<ID: Hashable & Sendable, Name: Hashable & Sendable>: Se
     }
 
     /// Records that a host shares connections; returns the transfers that are admitted now.
-    mutating func share(at name: Name) -> [ID] {
+    mutating func setShared(at name: Name) -> [ID] {
         guard hosts[name]?.isShared == false else { return [] }
         change(name) { $0.isShared = true }
         return admit(at: name)
