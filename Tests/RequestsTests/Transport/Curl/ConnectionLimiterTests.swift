@@ -9,7 +9,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded) struct ConnectionPlacesTests {
-    /// Limiter that can be taken inside an expectation.
+    /// A limiter that can be used inside an expectation.
     private final class Limiter {
         private var limiter: ConnectionLimiter<Int, String>
 
@@ -23,7 +23,7 @@ import Testing
         func release(_ id: Int) -> [Int] { limiter.release(id) }
         func setShared(at host: String) -> [Int] { limiter.setShared(at: host) }
         func setConnected(_ id: Int, _ isConnected: Bool) -> [Int] { limiter.setConnected(id, isConnected) }
-        func fail(_ id: Int) -> [[Int]] {
+        func releaseUnconnected(_ id: Int) -> [[Int]] {
             let (admitted, failed) = limiter.releaseUnconnected(id)
             return [admitted, failed]
         }
