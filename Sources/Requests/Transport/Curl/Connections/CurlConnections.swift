@@ -128,7 +128,7 @@ final class CurlConnections {
     // MARK: Descriptors
 
     /// Whether a transfer has failed because there was no descriptor for its connection.
-    func lacksDescriptor(as code: Int32) -> Bool { lacksDescriptor && code == CurlResult.cannotConnect }
+    func isOutOfDescriptors(with code: Int32) -> Bool { lacksDescriptor && code == CurlResult.cannotConnect }
 
     /// Makes libcurl close the connection that has been idle for longest before it makes another.
     ///

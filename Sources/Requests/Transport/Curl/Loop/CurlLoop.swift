@@ -371,7 +371,7 @@ final class CurlLoop: @unchecked Sendable {
 
     /// Lets libcurl send a request once more that has no response; `false` unless no server has processed it.
     private func sendAgain(_ transfer: CurlTransfer, after code: Int32, in multi: CurlMulti) -> Bool {
-        if connections.lacksDescriptor(as: code) {
+        if connections.isOutOfDescriptors(with: code) {
             guard transfer.startAgain() else {
                 ccurl_handle_set_error(transfer.handle, "No file descriptor is left for a connection")
                 return false
