@@ -27,7 +27,7 @@ final class CurlConnections {
     private let most: Int?
     private var idleLimit = 0
     /// Whether a socket couldn't be opened.
-    var lacksDescriptor = false
+    var failedToOpenSocket = false
     /// Whether libcurl is to close connections before it makes another.
     private var isTight = false
     /// The addresses that libcurl has, with the time at which it got them.
@@ -128,7 +128,7 @@ final class CurlConnections {
     // MARK: Descriptors
 
     /// Whether a transfer has failed because there was no descriptor for its connection.
-    func isOutOfDescriptors(with code: Int32) -> Bool { lacksDescriptor && code == CurlResult.cannotConnect }
+    func isOutOfDescriptors(with code: Int32) -> Bool { failedToOpenSocket && code == CurlResult.cannotConnect }
 
     /// Makes libcurl close the connection that has been idle for longest before it makes another.
     ///
@@ -142,7 +142,7 @@ final class CurlConnections {
 
     /// Makes libcurl retry the transfers that room was made for; returns `false` if there are no such transfers.
     func tryAgain() -> Bool {
-        lacksDescriptor = false
+        failedToOpenSocket = false
         guard isTight else { return false }
         isTight = false
         if let multi { _ = ccurl_multi_act(multi, -1, 0) }

@@ -528,7 +528,7 @@ final class CurlLoop: @unchecked Sendable {
         if let easy = connections.sockets.closes(socket) { active[easy]?.closes(socket) }
     }
 
-    func noDescriptorIsLeft() { connections.lacksDescriptor = true }
+    func noDescriptorIsLeft() { connections.failedToOpenSocket = true }
 
     // MARK: What a transfer learns of its connection, during calls of libcurl
 
