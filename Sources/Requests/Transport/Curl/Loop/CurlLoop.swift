@@ -190,7 +190,7 @@ final class CurlLoop: @unchecked Sendable {
         now = DispatchTime.now().uptimeNanoseconds
         budget.reset()
         inbox.awake()
-        connections.awake(active.values) { isFree($0) }
+        connections.checkForSuspension(active.values) { isFree($0) }
         if delivery.needsAttention { delivery.schedule(now: now) }
         if endings.needsAttention { endings.schedule(now: now) }
         actOnSockets()
@@ -207,7 +207,7 @@ final class CurlLoop: @unchecked Sendable {
             act(-1)
         }
         stopSilent()
-        connections.closeSome(now: now) { isFree($0) }
+        connections.closeExpired(now: now) { isFree($0) }
         takeEnded()
         admit()
         publish()
@@ -230,16 +230,16 @@ final class CurlLoop: @unchecked Sendable {
     /// The rest are ready in the next turn, too.
     private func actOnSockets() {
         var handshakes: [Int32] = []
-        for socket in connections.sockets.ended {
+        for socket in connections.sockets.closedByPeer {
             connections.sockets.owner(of: socket).flatMap { active[$0] }?.endWithoutPeer(isOver: true)
         }
         for event in connections.sockets.ready {
-            connections.sockets.hears(event, now: now)
+            connections.sockets.recordActivity(event, now: now)
             let transfer = connections.sockets.owner(of: event.socket).flatMap { active[$0] }
             if let transfer, transfer.destination.isSecure, transfer.stage.place == .connecting {
                 handshakes.append(event.socket)
             } else {
-                act(event.socket, isRead: transfer?.hasPlainConnection == true && connections.sockets.isRead(event))
+                act(event.socket, isRead: transfer?.hasPlainConnection == true && connections.sockets.isOnlyReadable(event))
             }
         }
         for socket in handshakes.prefix(Self.mostHandshakes) { act(socket) }
@@ -349,7 +349,7 @@ final class CurlLoop: @unchecked Sendable {
         guard !transfer.isCancelled else { return stop(transfer, .cancelled) }
         transfer.take()
         connections.prepare(transfer, now: now) { isFree($0) }
-        connections.limitIdle(beside: active.count + leaving.count)
+        connections.limitIdle(transferCount: active.count + leaving.count)
         watchSilence(of: transfer)
         guard let multi, ccurl_multi_add(multi, transfer.easy) == 0 else {
             return end(transfer, code: CurlResult.failedToBegin)
@@ -366,7 +366,7 @@ final class CurlLoop: @unchecked Sendable {
                 guard let transfer = active[easy] else { continue }
                 if !sendAgain(transfer, after: code, in: multi) { end(transfer, code: code) }
             }
-        } while connections.tryAgain()
+        } while connections.retryTransfers()
     }
 
     /// Lets libcurl send a request once more that has no response; `false` unless no server has processed it.
@@ -426,7 +426,7 @@ final class CurlLoop: @unchecked Sendable {
         transfer.dropKeptContent()
         if let multi { _ = ccurl_multi_remove(multi, transfer.easy) }
         connections.transferEnded(transfer, on: socket, now: now) { isFree($0) }
-        connections.limitIdle(beside: active.count + leaving.count)
+        connections.limitIdle(transferCount: active.count + leaving.count)
         admission.leave(transfer)
         guard transfer.isHandleUsable else { return ccurl_handle_free(transfer.handle) }
         pool.put(transfer.handle, isSecure: transfer.destination.isSecure)
@@ -466,7 +466,7 @@ final class CurlLoop: @unchecked Sendable {
         guard budget.countRecord(for: transfer.easy) else { return }
         budget.reset()
         _ = transfer.stop(.flooded)
-        connections.cut(transfer)
+        connections.abort(transfer)
     }
 
     private func stopSilent() {
@@ -476,7 +476,7 @@ final class CurlLoop: @unchecked Sendable {
         for transfer in active.values where silent.contains(ObjectIdentifier(transfer)) {
             // Paused and waiting transfers are watched again when they continue.
             guard !transfer.holdsPeer, transfer.stage.patience(at: now) != nil else { continue }
-            connections.timedOut(transfer) { isFree($0) }
+            connections.didTimeOut(transfer) { isFree($0) }
             stop(transfer, transfer.stage.place.isUnconnected ? .unconnected : .timedOut)
         }
     }
@@ -517,15 +517,15 @@ final class CurlLoop: @unchecked Sendable {
         connections.sockets.watch(socket, what, for: easy, now: now)
         guard let easy, let socket = connections.sockets.socket(socket), let transfer = active[easy] else { return }
         // libcurl may give the connection to the next transfer in the same call.
-        guard what == 4 else { return connections.enter(socket, transfer) }
-        connections.check(socket, after: transfer)
+        guard what == 4 else { return connections.setSocket(socket, transfer) }
+        connections.checkForExtraInput(socket, after: transfer)
         transfer.endWithoutPeer()
     }
 
-    func opened(_ socket: Int32) { connections.sockets.opened(socket, now: now) }
+    func opened(_ socket: Int32) { connections.sockets.didOpen(socket, now: now) }
 
     func closes(_ socket: Int32) {
-        if let easy = connections.sockets.closes(socket) { active[easy]?.closes(socket) }
+        if let easy = connections.sockets.willClose(socket) { active[easy]?.closes(socket) }
     }
 
     func noDescriptorIsLeft() { connections.failedToOpenSocket = true }
@@ -539,14 +539,14 @@ final class CurlLoop: @unchecked Sendable {
     func isConnected(_ transfer: CurlTransfer) {
         guard transfer.stage.place == .connecting, !transfer.isStopped else { return }
         transfer.stage.connect()
-        connections.hasAddresses(of: transfer)
+        connections.recordAddresses(of: transfer)
         admission.setConnected(transfer, true)
         watchSilence(of: transfer)
     }
 
     /// Records that a transfer has lost its connection, and libcurl makes another.
     func lostConnection(_ transfer: CurlTransfer) {
-        connections.enter(nil, transfer)
+        connections.setSocket(nil, transfer)
         guard !transfer.isStopped else { return }
         transfer.stage.reconnect(at: now)
         admission.setConnected(transfer, false)
