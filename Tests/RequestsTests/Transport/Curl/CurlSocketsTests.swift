@@ -34,7 +34,7 @@ import Testing
             pipe(&ends)
             wakeUp = ends
             sockets.open(poll, wakeUp: ends[0])
-            sockets.opened(own)
+            sockets.didOpen(own)
             socket = sockets.socket(own)!
         }
 
@@ -45,7 +45,7 @@ import Testing
         /// A transfer asks for the socket.
         func enter(_ easy: CurlEasy) {
             sockets.watch(own, 1, for: easy)
-            sockets.enter(socket, from: nil)
+            sockets.setUser(socket, from: nil)
         }
 
         /// A transfer ends; returns whether the next ones need another connection.
@@ -149,10 +149,10 @@ import Testing
         pair.sockets.watch(pair.own, 4, for: one)
         pair.send("HTTP/1.1 200 OK\r\n\r\n")
 
-        #expect(pair.events == [] && pair.sockets.ended == [])
+        #expect(pair.events == [] && pair.sockets.closedByPeer == [])
         #expect(pair.pending != nil)
         shutdown(pair.peer, Int32(SHUT_WR))
-        #expect(pair.events == [] && pair.sockets.ended == [pair.own])
+        #expect(pair.events == [] && pair.sockets.closedByPeer == [pair.own])
     }
 
     /// A transfer may take a kept connection, send its whole request, and be paused before it asks to read.
@@ -183,7 +183,7 @@ import Testing
     @Test func socketThatWasClosedIsForgotten() {
         let pair = Pair()
         pair.enter(one)
-        pair.sockets.closes(pair.own)
+        pair.sockets.willClose(pair.own)
         pair.sockets.watch(pair.own, 4, for: one)
         pair.send("a")
 
@@ -196,11 +196,11 @@ import Testing
     @Test func socketWithTheNumberOfAClosedOneIsAnother() {
         let pair = Pair()
         pair.sockets.watch(pair.own, 1, for: one)
-        let owner = pair.sockets.closes(pair.own)
+        let owner = pair.sockets.willClose(pair.own)
         #expect(owner == one && pair.sockets.socket(pair.own) == nil)
 
         pair.sockets.lifetime.uses = 1
-        pair.sockets.opened(pair.own)
+        pair.sockets.didOpen(pair.own)
         pair.sockets.watch(pair.own, 1, for: one)
         pair.sockets.watch(pair.own, 4, for: one)
         #expect(pair.sockets.socket(pair.own) != pair.socket)
@@ -250,7 +250,7 @@ import Testing
     @Test func connectionThatATransferHasLeftIsIdle() {
         let pair = Pair()
         pair.enter(one)
-        pair.sockets.enter(nil, from: pair.socket)
+        pair.sockets.setUser(nil, from: pair.socket)
         pair.sockets.watch(pair.own, 4, for: one)
         shutdown(pair.peer, Int32(SHUT_WR))
 
@@ -266,7 +266,7 @@ import Testing
 
         #expect(pair.events == [])
         #expect(pair.sockets.hasRetired)
-        pair.sockets.closes(pair.own)
+        pair.sockets.willClose(pair.own)
         pair.sockets.countRetired()
         #expect(!pair.sockets.hasRetired)
     }
@@ -317,33 +317,33 @@ import Testing
     private func heardPair() -> Pair {
         let pair = Pair()
         pair.sockets.watch(pair.own, 1, for: one)
-        pair.sockets.enter(pair.socket, from: nil, to: Self.route)
-        pair.sockets.hears(CCurlReady(socket: pair.own, bits: 1), now: 100)
+        pair.sockets.setUser(pair.socket, from: nil, to: Self.route)
+        pair.sockets.recordActivity(CCurlReady(socket: pair.own, bits: 1), now: 100)
         return pair
     }
 
     @Test func connectionIsSilentSinceItWasLastHeard() {
         let pair = heardPair()
         // It is writable, which says nothing of the peer.
-        pair.sockets.hears(CCurlReady(socket: pair.own, bits: 2), now: 200)
+        pair.sockets.recordActivity(CCurlReady(socket: pair.own, bits: 2), now: 200)
 
-        #expect(!pair.sockets.isSilent(pair.socket, since: 99))
+        #expect(!pair.sockets.isInactive(pair.socket, since: 99))
         // What came in the turn of the request came before it.
-        #expect(pair.sockets.isSilent(pair.socket, since: 100))
+        #expect(pair.sockets.isInactive(pair.socket, since: 100))
     }
 
     @Test func silentConnectionIsRetiredUnlessItIsUsed() {
         let pair = heardPair()
 
-        pair.sockets.retireSilent(on: Self.route, since: 101) { _ in true }
+        pair.sockets.retireInactive(on: Self.route, since: 101) { _ in true }
         #expect(!pair.sockets.hasRetired, "a transfer waits for it")
         pair.sockets.watch(pair.own, 4, for: one)
         pair.end()
-        pair.sockets.retireSilent(on: Self.otherRoute, since: 101) { _ in true }
-        pair.sockets.retireSilent(on: Self.route, since: 100) { _ in true }
-        pair.sockets.retireSilent(on: Self.route, since: 101) { _ in false }
+        pair.sockets.retireInactive(on: Self.otherRoute, since: 101) { _ in true }
+        pair.sockets.retireInactive(on: Self.route, since: 100) { _ in true }
+        pair.sockets.retireInactive(on: Self.route, since: 101) { _ in false }
         #expect(!pair.sockets.hasRetired, "it isn't meant, or a paused transfer may have it")
-        pair.sockets.retireSilent(on: Self.route, since: 101) { _ in true }
+        pair.sockets.retireInactive(on: Self.route, since: 101) { _ in true }
         #expect(pair.sockets.hasRetired)
     }
 
@@ -354,8 +354,8 @@ import Testing
         let other = try #require(TCPSocket.connected(to: "127.0.0.2", port: listener.port, from: one.port))
         var sockets = CurlSockets()
         for socket in [one, other] {
-            sockets.opened(socket.descriptor)
-            sockets.enter(sockets.socket(socket.descriptor), from: nil, to: Self.route)
+            sockets.didOpen(socket.descriptor)
+            sockets.setUser(sockets.socket(socket.descriptor), from: nil, to: Self.route)
         }
 
         for (socket, host) in [(one, "127.0.0.1"), (other, "127.0.0.2")] {
@@ -397,7 +397,7 @@ import Testing
 
         for _ in 0..<2 { pair.sockets.transferEnded(on: pair.socket, host: "a.test") }
         #expect(pair.sockets.hasConnection(to: "a.test"))
-        pair.sockets.closes(pair.own)
+        pair.sockets.willClose(pair.own)
         #expect(!pair.sockets.hasConnection(to: "a.test"))
     }
 
