@@ -239,7 +239,7 @@ final class CurlLoop: @unchecked Sendable {
             if let transfer, transfer.destination.isSecure, transfer.stage.place == .connecting {
                 handshakes.append(event.socket)
             } else {
-                act(event.socket, isRead: transfer?.hasPlainConnection == true && connections.sockets.isOnlyReadable(event))
+                act(event.socket, isRead: transfer?.hasPlainConnection == true && connections.sockets.isReadable(event))
             }
         }
         for socket in handshakes.prefix(Self.mostHandshakes) { act(socket) }
