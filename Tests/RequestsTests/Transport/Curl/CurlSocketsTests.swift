@@ -45,7 +45,7 @@ import Testing
         /// A transfer asks for the socket.
         func enter(_ easy: CurlEasy) {
             sockets.watch(own, 1, for: easy)
-            sockets.setUser(socket, from: nil)
+            sockets.moveUser(socket, from: nil)
         }
 
         /// A transfer ends; returns whether the next ones need another connection.
@@ -250,7 +250,7 @@ import Testing
     @Test func connectionThatATransferHasLeftIsIdle() {
         let pair = Pair()
         pair.enter(one)
-        pair.sockets.setUser(nil, from: pair.socket)
+        pair.sockets.moveUser(nil, from: pair.socket)
         pair.sockets.watch(pair.own, 4, for: one)
         shutdown(pair.peer, Int32(SHUT_WR))
 
@@ -317,7 +317,7 @@ import Testing
     private func heardPair() -> Pair {
         let pair = Pair()
         pair.sockets.watch(pair.own, 1, for: one)
-        pair.sockets.setUser(pair.socket, from: nil, to: Self.route)
+        pair.sockets.moveUser(pair.socket, from: nil, on: Self.route)
         pair.sockets.recordActivity(CCurlReady(socket: pair.own, bits: 1), now: 100)
         return pair
     }
@@ -355,7 +355,7 @@ import Testing
         var sockets = CurlSockets()
         for socket in [one, other] {
             sockets.didOpen(socket.descriptor)
-            sockets.setUser(sockets.socket(socket.descriptor), from: nil, to: Self.route)
+            sockets.moveUser(sockets.socket(socket.descriptor), from: nil, on: Self.route)
         }
 
         for (socket, host) in [(one, "127.0.0.1"), (other, "127.0.0.2")] {
