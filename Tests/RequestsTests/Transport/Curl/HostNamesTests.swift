@@ -36,7 +36,7 @@ import Testing
                         answers[asker] += 1
                         return answers[asker] == 1
                     }
-                    let right: HostNames.Found =
+                    let right: HostNames.LookupResult =
                         name.hasSuffix("0") ? .failure(.init(reason: "unknown")) : .success([name])
                     if question.name != name || found != right { wrong.withLock { $0.append("\(name): \(found)") } }
                     if stays, isFirst { unanswered.leave() }

@@ -55,7 +55,7 @@ import Testing
         /// Ends a look-up at a time in seconds; returns the number of questions that it answers.
         @discardableResult
         func finish(_ name: String, _ addresses: [String]?, at second: UInt64 = 0) -> Int {
-            let found = addresses.map(HostNames.Found.success) ?? .failure(.init(reason: "unknown"))
+            let found = addresses.map(HostNames.LookupResult.success) ?? .failure(.init(reason: "unknown"))
             return table.finish(name, found, now: second * 1_000_000_000).count
         }
     }

@@ -32,7 +32,7 @@ struct CurlAdmission {
         /// Its turn has come, or its content was opened.
         case turn(CurlTransfer)
         /// Its name has been looked up.
-        case found(CurlTransfer, HostNames.Found)
+        case found(CurlTransfer, HostNames.LookupResult)
         /// All attempts to connect to its origin have failed.
         case unconnected(CurlTransfer)
 
@@ -167,7 +167,7 @@ struct CurlAdmission {
     /// Takes the answer to a question.
     ///
     /// It may be late: the transfers that asked may be gone, and others may have asked again.
-    mutating func take(_ found: HostNames.Found, to question: HostQuestion) {
+    mutating func take(_ found: HostNames.LookupResult, to question: HostQuestion) {
         guard let wait = waits[question.name], wait.question == question else { return }
         waits[question.name] = nil
         arrivals.append(contentsOf: wait.transfers.map { .found($0, found) })

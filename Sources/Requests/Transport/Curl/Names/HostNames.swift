@@ -87,17 +87,17 @@ package final class HostNames: Sendable {
 /// A question for the addresses of a name, with an identity: an answer may come after it has been withdrawn.
 final class HostQuestion: Sendable, Equatable {
     let name: String
-    private let receive: @Sendable (HostQuestion, HostNames.Found) -> Void
+    private let receive: @Sendable (HostQuestion, HostNames.LookupResult) -> Void
 
     /// - Parameters:
     ///   - name: The name, in lower case.
     ///   - receive: Called with the answer, once, on a thread of its own.
-    init(_ name: String, receive: @escaping @Sendable (HostQuestion, HostNames.Found) -> Void) {
+    init(_ name: String, receive: @escaping @Sendable (HostQuestion, HostNames.LookupResult) -> Void) {
         self.name = name
         self.receive = receive
     }
 
-    fileprivate func answer(_ found: HostNames.Found) { receive(self, found) }
+    fileprivate func answer(_ found: HostNames.LookupResult) { receive(self, found) }
 
     static func == (one: HostQuestion, other: HostQuestion) -> Bool { one === other }
 }

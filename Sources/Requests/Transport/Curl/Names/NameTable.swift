@@ -100,7 +100,7 @@ struct NameTable: Sendable {
     }
 
     /// Records the result of a look-up; returns the questions that it answers.
-    mutating func finish(_ name: String, _ found: HostNames.Found, now: UInt64) -> [HostQuestion] {
+    mutating func finish(_ name: String, _ found: HostNames.LookupResult, now: UInt64) -> [HostQuestion] {
         if case .success(let addresses) = found {
             known[name] = Entry(addresses: addresses, time: now)
             if known.count > Self.mostNames { forgetOldest(now: now) }
