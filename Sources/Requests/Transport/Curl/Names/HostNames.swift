@@ -21,12 +21,12 @@ package final class HostNames: Sendable {
         }
     }
 
-    package typealias Found = Result<[String], Failure>
+    package typealias LookupResult = Result<[String], Failure>
 
     static let shared = HostNames(lookUp: HostNames.system)
 
     private let table: Locked<NameTable>
-    private let lookUp: @Sendable (String) -> Found
+    private let lookUp: @Sendable (String) -> LookupResult
     private let clock: @Sendable () -> UInt64
 
     /// - Parameters:
@@ -38,7 +38,7 @@ package final class HostNames: Sendable {
         mostAwaited: Int = NameTable.mostAwaited,
         mostWorkers: Int = NameTable.mostWorkers,
         clock: @escaping @Sendable () -> UInt64 = { DispatchTime.now().uptimeNanoseconds },
-        lookUp: @escaping @Sendable (String) -> Found
+        lookUp: @escaping @Sendable (String) -> LookupResult
     ) {
         table = Locked(NameTable(mostAwaited: mostAwaited, mostWorkers: mostWorkers))
         self.clock = clock
@@ -104,7 +104,7 @@ final class HostQuestion: Sendable, Equatable {
 
 extension HostNames {
     /// Asks the system, with its hosts file, its name servers, and its other sources.
-    @Sendable static func system(_ name: String) -> Found {
+    @Sendable static func system(_ name: String) -> LookupResult {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         hints.ai_family = hasIPv6 ? AF_UNSPEC : AF_INET
