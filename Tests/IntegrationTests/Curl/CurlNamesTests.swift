@@ -22,8 +22,8 @@ extension OverLoopback {
                 self.addresses = addresses
             }
 
-            func names(mostWorkers: Int = 16) -> HostNames {
-                HostNames(mostWorkers: mostWorkers) { name in
+            func names(mostWorkers: Int = 16) -> HostResolver {
+                HostResolver(mostWorkers: mostWorkers) { name in
                     self.state.withLock { state in
                         state.names.append(name)
                         state.now += 1
@@ -101,7 +101,7 @@ extension OverLoopback {
         @Test func serviceThatHasMovedIsFoundAfterOneRefusal() async throws {
             let server = try MockServer { _ in .text("hi") }
             let lookUps = Locked(0)
-            let names = HostNames { _ in
+            let names = HostResolver { _ in
                 let count = lookUps.withLock { count in
                     count += 1
                     return count
@@ -157,7 +157,7 @@ extension OverLoopback {
             let server = try MockServer { _ in .text("hi") }
             let silence = Gate()
             defer { silence.open() }
-            let names = HostNames(mostAwaited: 2) { name in
+            let names = HostResolver(mostAwaited: 2) { name in
                 if name.hasPrefix("silent") { try? silence.wait() }
                 return .success(["127.0.0.1"])
             }

@@ -52,7 +52,7 @@ extension OverLoopback {
         @Test func namesThatAreLookedUpAreCounted() async throws {
             let gate = Gate()
             let server = try MockServer { _ in .text("hi") }
-            let names = HostNames { _ in
+            let names = HostResolver { _ in
                 try? gate.wait()
                 return .success(["127.0.0.1"])
             }

@@ -134,7 +134,7 @@ extension OverLoopback {
 
         @Test func namesThatAreFoundWhileTheirRequestsComeAndGoLeaveOneEnd() async throws {
             let server = try MockServer { _ in .text("fast") }
-            let names = HostNames(mostAwaited: 2, mostWorkers: 4) { name in
+            let names = HostResolver(mostAwaited: 2, mostWorkers: 4) { name in
                 name.hasPrefix("no-such") ? .failure(.init(reason: "Name not known")) : .success(["127.0.0.1"])
             }
             var transport = CurlTransport.configured { $0.names = names }
@@ -163,7 +163,7 @@ extension OverLoopback {
         @Test func failureOfAnEarlierLookUpIsNotThatOfALaterOne() async throws {
             let server = try MockServer { _ in .text("hi") }
             let asked = Locked<[String: Gate]>([:])
-            let names = HostNames { name in
+            let names = HostResolver { name in
                 let first = asked.withLock { $0.removeValue(forKey: name) }
                 guard let first else { return .success(["127.0.0.1"]) }
                 try? first.wait()

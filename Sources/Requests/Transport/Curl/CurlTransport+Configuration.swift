@@ -101,7 +101,7 @@ extension CurlTransport {
         public var maximumHeadLines = 1_000
 
         /// The look-up of names.
-        package var names = HostNames.shared
+        package var names = HostResolver.shared
         /// Returns the time for which the system has been suspended, in nanoseconds.
         package var suspendedTime: @Sendable () -> UInt64 = { ccurl_suspended_time() }
 

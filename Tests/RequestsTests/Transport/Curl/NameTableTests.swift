@@ -18,7 +18,7 @@ import Testing
         }
 
         /// Asks at a time in seconds.
-        func ask(_ question: HostQuestion, at second: UInt64 = 0) -> NameTable.Answer {
+        func ask(_ question: HostQuery, at second: UInt64 = 0) -> NameTable.Answer {
             ask(question.name, question, second)
         }
 
@@ -27,13 +27,13 @@ import Testing
             ask(name, nil, second)
         }
 
-        private func ask(_ name: String, _ question: HostQuestion?, _ second: UInt64) -> NameTable.Answer {
+        private func ask(_ name: String, _ question: HostQuery?, _ second: UInt64) -> NameTable.Answer {
             let (answer, startsWorker) = table.ask(name, question, now: second * 1_000_000_000)
             if startsWorker { workers += 1 }
             return answer
         }
 
-        func leave(_ question: HostQuestion) {
+        func leave(_ question: HostQuery) {
             if table.leave(question) { workers += 1 }
         }
 
@@ -55,16 +55,16 @@ import Testing
         /// Ends a look-up at a time in seconds; returns the number of questions that it answers.
         @discardableResult
         func finish(_ name: String, _ addresses: [String]?, at second: UInt64 = 0) -> Int {
-            let found = addresses.map(HostNames.LookupResult.success) ?? .failure(.init(reason: "unknown"))
+            let found = addresses.map(HostResolver.LookupResult.success) ?? .failure(.init(reason: "unknown"))
             return table.finish(name, found, now: second * 1_000_000_000).count
         }
     }
 
-    private func question(_ name: String) -> HostQuestion { HostQuestion(name) { _, _ in } }
+    private func question(_ name: String) -> HostQuery { HostQuery(name) { _, _ in } }
 
     @Test func addressesThatFailAreForgottenUnlessTheyAreNew() {
         let table = Table(mostWorkers: 1)
-        let question = HostQuestion("a") { _, _ in }
+        let question = HostQuery("a") { _, _ in }
         _ = table.ask(question)
         _ = table.next()
         table.finish("a", ["1"])

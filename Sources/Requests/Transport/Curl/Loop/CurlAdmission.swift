@@ -20,7 +20,7 @@ struct CurlAdmission {
         /// It waits, with a timeout.
         case watch(CurlTransfer)
         /// It can't be sent: its host or its proxy has no address.
-        case refuse(CurlTransfer, HostNames.Failure)
+        case refuse(CurlTransfer, HostResolver.Failure)
         /// It can't be sent: its content can't be read, or its origin can't be connected to.
         case stop(CurlTransfer, CurlTransferState.Stop)
     }
@@ -32,7 +32,7 @@ struct CurlAdmission {
         /// Its turn has come, or its content was opened.
         case turn(CurlTransfer)
         /// Its name has been looked up.
-        case found(CurlTransfer, HostNames.LookupResult)
+        case found(CurlTransfer, HostResolver.LookupResult)
         /// All attempts to connect to its origin have failed.
         case unconnected(CurlTransfer)
 
@@ -45,11 +45,11 @@ struct CurlAdmission {
 
     /// The transfers that wait for the addresses of a name, in their order.
     private struct Wait {
-        let question: HostQuestion
+        let question: HostQuery
         private var numbered: [ObjectIdentifier: (number: Int, transfer: CurlTransfer)] = [:]
         private var arrivals = 0
 
-        init(for question: HostQuestion) {
+        init(for question: HostQuery) {
             self.question = question
         }
 
@@ -66,7 +66,7 @@ struct CurlAdmission {
         }
     }
 
-    private let names: HostNames
+    private let names: HostResolver
     private let overrides: [String: [String]]
     /// Whether all connections go to a Unix socket.
     private let usesSocket: Bool
@@ -167,7 +167,7 @@ struct CurlAdmission {
     /// Takes the answer to a question.
     ///
     /// It may be late: the transfers that asked may be gone, and others may have asked again.
-    mutating func take(_ found: HostNames.LookupResult, to question: HostQuestion) {
+    mutating func take(_ found: HostResolver.LookupResult, to question: HostQuery) {
         guard let wait = waits[question.name], wait.question == question else { return }
         waits[question.name] = nil
         arrivals.append(contentsOf: wait.transfers.map { .found($0, found) })
@@ -260,7 +260,7 @@ struct CurlAdmission {
     ) -> Step? {
         if let addresses = override(for: destination) {
             guard !addresses.isEmpty, addresses.allSatisfy({ IPAddress($0) != nil }) else {
-                let failure = HostNames.Failure(reason: "The configured addresses aren't addresses of IPv4 or IPv6")
+                let failure = HostResolver.Failure(reason: "The configured addresses aren't addresses of IPv4 or IPv6")
                 transfer.awaited = destination
                 return .refuse(transfer, failure)
             }
@@ -293,7 +293,7 @@ struct CurlAdmission {
             }
         }
         // It must not retain the loop, which may end first: a look-up can't be stopped.
-        let question = HostQuestion(name) { [weak loop] question, found in loop?.submit(.found(question, found)) }
+        let question = HostQuery(name) { [weak loop] question, found in loop?.submit(.found(question, found)) }
         if case .fresh(let addresses) = names.addresses(of: name, for: question) { return addresses }
         waits[name] = Wait(for: question)
         return nil

@@ -19,7 +19,7 @@ final class CurlInbox: Sendable {
         case lostPeer(CurlTransfer, restarts: Int)
         /// A transfer has to pause or to resume.
         case update(CurlTransfer)
-        case found(HostQuestion, HostNames.LookupResult)
+        case found(HostQuery, HostResolver.LookupResult)
         /// The use of connections is to be reported.
         case report(@Sendable (CurlTransport.Usage) -> Void)
 

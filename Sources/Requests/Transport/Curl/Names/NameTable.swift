@@ -15,13 +15,13 @@ struct NameTable: Sendable {
     }
 
     private struct LookUp {
-        var questions: [HostQuestion] = []
+        var questions: [HostQuery] = []
         /// Whether known addresses are to be renewed, even if no request waits.
         var isRenewal = false
 
         var isNeeded: Bool { isRenewal || !questions.isEmpty }
 
-        mutating func add(_ question: HostQuestion?) {
+        mutating func add(_ question: HostQuery?) {
             if let question { questions.append(question) } else { isRenewal = true }
         }
     }
@@ -62,7 +62,7 @@ struct NameTable: Sendable {
     /// Returns the known addresses of a name, and begins a look-up if necessary.
     ///
     /// - Returns: The known addresses, and whether another worker is needed.
-    mutating func ask(_ name: String, _ question: HostQuestion?, now: UInt64) -> (Answer, startsWorker: Bool) {
+    mutating func ask(_ name: String, _ question: HostQuery?, now: UInt64) -> (Answer, startsWorker: Bool) {
         let entry = known[name]
         if let entry, now &- entry.time < Self.lifetime { return (.fresh(entry.addresses), false) }
         let answer = entry.map { Answer.outdated($0.addresses) } ?? .nothing
@@ -76,7 +76,7 @@ struct NameTable: Sendable {
     }
 
     /// Withdraws a question; returns whether another worker is needed.
-    mutating func leave(_ question: HostQuestion) -> Bool {
+    mutating func leave(_ question: HostQuery) -> Bool {
         let name = question.name
         if underWay[name] != nil {
             underWay[name]?.questions.removeAll { $0 == question }
@@ -100,7 +100,7 @@ struct NameTable: Sendable {
     }
 
     /// Records the result of a look-up; returns the questions that it answers.
-    mutating func finish(_ name: String, _ found: HostNames.LookupResult, now: UInt64) -> [HostQuestion] {
+    mutating func finish(_ name: String, _ found: HostResolver.LookupResult, now: UInt64) -> [HostQuery] {
         if case .success(let addresses) = found {
             known[name] = Entry(addresses: addresses, time: now)
             if known.count > Self.mostNames { forgetOldest(now: now) }
@@ -114,7 +114,7 @@ struct NameTable: Sendable {
     }
 
     /// Removes a worker that couldn't be started; returns the questions that are left without one.
-    mutating func fail() -> [HostQuestion] {
+    mutating func fail() -> [HostQuery] {
         workers -= 1
         guard workers == 0 else { return [] }
         defer { (waiting, line) = ([:], FIFO()) }

@@ -11,7 +11,7 @@ import Testing
 
 @Suite(.bounded) struct HostNamesTests {
     @Test func systemKnowsThisMachine() throws {
-        let addresses = try HostNames.system("localhost").get()
+        let addresses = try HostResolver.system("localhost").get()
 
         #expect(Set(addresses).isSubset(of: ["127.0.0.1", "::1"]) && !addresses.isEmpty)
     }
@@ -20,7 +20,7 @@ import Testing
 @Suite(.bounded) struct HostNamesRaceTests {
     /// Questions are asked and withdrawn at any moment, while look-ups succeed and fail.
     @Test func everyQuestionIsAnsweredOnceOrWithdrawn() async throws {
-        let names = HostNames(mostAwaited: 2, mostWorkers: 4) { name in
+        let names = HostResolver(mostAwaited: 2, mostWorkers: 4) { name in
             name.hasSuffix("0") ? .failure(.init(reason: "unknown")) : .success([name])
         }
         for round in 0..<Scale.races {
@@ -31,12 +31,12 @@ import Testing
                 let name = "name-\(round)-\(asker % 3)"
                 let stays = asker.isMultiple(of: 2)
                 if stays { unanswered.enter() }
-                let question = HostQuestion(name) { question, found in
+                let question = HostQuery(name) { question, found in
                     let isFirst = answers.withLock { answers in
                         answers[asker] += 1
                         return answers[asker] == 1
                     }
-                    let right: HostNames.LookupResult =
+                    let right: HostResolver.LookupResult =
                         name.hasSuffix("0") ? .failure(.init(reason: "unknown")) : .success([name])
                     if question.name != name || found != right { wrong.withLock { $0.append("\(name): \(found)") } }
                     if stays, isFirst { unanswered.leave() }

@@ -11,7 +11,7 @@ import Foundation
 /// and the result is kept for a minute. At most sixteen look-ups with waiting requests run at a time. A look-up without
 /// waiting requests gives up its place, so that names without an answer don't delay others for longer than requests
 /// wait for them. There are at most sixty-four look-ups in all.
-package final class HostNames: Sendable {
+package final class HostResolver: Sendable {
     /// The reason why a name has no address.
     package struct Failure: Error, Hashable {
         let reason: String
@@ -23,7 +23,7 @@ package final class HostNames: Sendable {
 
     package typealias LookupResult = Result<[String], Failure>
 
-    static let shared = HostNames(lookUp: HostNames.system)
+    static let shared = HostResolver(lookUp: HostResolver.system)
 
     private let table: Locked<NameTable>
     private let lookUp: @Sendable (String) -> LookupResult
@@ -52,7 +52,7 @@ package final class HostNames: Sendable {
     ///   - question: Receives the answer, if the addresses aren't known or have expired; `nil`, the default, accepts
     ///     known ones only.
     /// - Returns: The presently known addresses.
-    func addresses(of name: String, for question: HostQuestion? = nil) -> NameTable.Answer {
+    func addresses(of name: String, for question: HostQuery? = nil) -> NameTable.Answer {
         let (answer, startsWorker) = table.withLock { $0.ask(name, question, now: clock()) }
         if startsWorker { startWorker() }
         return answer
@@ -66,12 +66,12 @@ package final class HostNames: Sendable {
     /// Withdraws a question, which isn't answered unless that is already happening.
     ///
     /// If it was the last, and its look-up hasn't begun, the name isn't looked up.
-    func leave(_ question: HostQuestion) {
+    func leave(_ question: HostQuery) {
         if table.withLock({ $0.leave(question) }) { startWorker() }
     }
 
     private func startWorker() {
-        let isStarted = WorkerThread.start("Requests.HostNames") { [self] in
+        let isStarted = WorkerThread.start("Requests.HostResolver") { [self] in
             while let name = table.withLock({ $0.next() }) {
                 let found = lookUp(name)
                 let questions = table.withLock { $0.finish(name, found, now: clock()) }
@@ -85,24 +85,24 @@ package final class HostNames: Sendable {
 }
 
 /// A question for the addresses of a name, with an identity: an answer may come after it has been withdrawn.
-final class HostQuestion: Sendable, Equatable {
+final class HostQuery: Sendable, Equatable {
     let name: String
-    private let receive: @Sendable (HostQuestion, HostNames.LookupResult) -> Void
+    private let receive: @Sendable (HostQuery, HostResolver.LookupResult) -> Void
 
     /// - Parameters:
     ///   - name: The name, in lower case.
     ///   - receive: Called with the answer, once, on a thread of its own.
-    init(_ name: String, receive: @escaping @Sendable (HostQuestion, HostNames.LookupResult) -> Void) {
+    init(_ name: String, receive: @escaping @Sendable (HostQuery, HostResolver.LookupResult) -> Void) {
         self.name = name
         self.receive = receive
     }
 
-    fileprivate func answer(_ found: HostNames.LookupResult) { receive(self, found) }
+    fileprivate func answer(_ found: HostResolver.LookupResult) { receive(self, found) }
 
-    static func == (one: HostQuestion, other: HostQuestion) -> Bool { one === other }
+    static func == (one: HostQuery, other: HostQuery) -> Bool { one === other }
 }
 
-extension HostNames {
+extension HostResolver {
     /// Asks the system, with its hosts file, its name servers, and its other sources.
     @Sendable static func system(_ name: String) -> LookupResult {
         var hints = addrinfo()
