@@ -9,7 +9,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.bounded) struct HostNamesTests {
+@Suite(.bounded) struct HostResolverTests {
     @Test func systemKnowsThisMachine() throws {
         let addresses = try HostResolver.system("localhost").get()
 
@@ -17,7 +17,7 @@ import Testing
     }
 }
 
-@Suite(.bounded) struct HostNamesRaceTests {
+@Suite(.bounded) struct HostResolverRaceTests {
     /// Questions are asked and withdrawn at any moment, while look-ups succeed and fail.
     @Test func everyQuestionIsAnsweredOnceOrWithdrawn() async throws {
         let names = HostResolver(mostAwaited: 2, mostWorkers: 4) { name in
