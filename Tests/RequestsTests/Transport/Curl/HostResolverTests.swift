@@ -31,20 +31,20 @@ import Testing
                 let name = "name-\(round)-\(asker % 3)"
                 let stays = asker.isMultiple(of: 2)
                 if stays { unanswered.enter() }
-                let question = HostQuery(name) { question, found in
+                let query = HostQuery(name) { query, found in
                     let isFirst = answers.withLock { answers in
                         answers[asker] += 1
                         return answers[asker] == 1
                     }
                     let right: HostResolver.LookupResult =
                         name.hasSuffix("0") ? .failure(.init(reason: "unknown")) : .success([name])
-                    if question.name != name || found != right { wrong.withLock { $0.append("\(name): \(found)") } }
+                    if query.name != name || found != right { wrong.withLock { $0.append("\(name): \(found)") } }
                     if stays, isFirst { unanswered.leave() }
                 }
-                if case .fresh = names.addresses(of: name, for: question) {
+                if case .fresh = names.addresses(of: name, for: query) {
                     if stays { unanswered.leave() }
                 } else if !stays {
-                    names.leave(question)
+                    names.leave(query)
                 }
             }
             unanswered.notify(queue: .global()) { done.open() }

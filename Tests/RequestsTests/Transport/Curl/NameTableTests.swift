@@ -18,8 +18,8 @@ import Testing
         }
 
         /// Asks at a time in seconds.
-        func ask(_ question: HostQuery, at second: UInt64 = 0) -> NameTable.Answer {
-            ask(question.name, question, second)
+        func ask(_ query: HostQuery, at second: UInt64 = 0) -> NameTable.Answer {
+            ask(query.name, query, second)
         }
 
         /// Renews a known name at a time in seconds.
@@ -27,17 +27,17 @@ import Testing
             ask(name, nil, second)
         }
 
-        private func ask(_ name: String, _ question: HostQuery?, _ second: UInt64) -> NameTable.Answer {
-            let (answer, startsWorker) = table.ask(name, question, now: second * 1_000_000_000)
+        private func ask(_ name: String, _ query: HostQuery?, _ second: UInt64) -> NameTable.Answer {
+            let (answer, startsWorker) = table.ask(name, query, now: second * 1_000_000_000)
             if startsWorker { workers += 1 }
             return answer
         }
 
-        func leave(_ question: HostQuery) {
-            if table.leave(question) { workers += 1 }
+        func leave(_ query: HostQuery) {
+            if table.leave(query) { workers += 1 }
         }
 
-        /// Ends a worker that couldn't be started; returns the names of the questions that are left without one.
+        /// Ends a worker that couldn't be started; returns the names of the queries that are left without one.
         func fail() -> [String] {
             workers -= 1
             return table.fail().map(\.name)
@@ -52,7 +52,7 @@ import Testing
 
         func forget(_ name: String, _ addresses: [String]) { table.forget(addresses, of: name) }
 
-        /// Ends a look-up at a time in seconds; returns the number of questions that it answers.
+        /// Ends a look-up at a time in seconds; returns the number of queries that it answers.
         @discardableResult
         func finish(_ name: String, _ addresses: [String]?, at second: UInt64 = 0) -> Int {
             let found = addresses.map(HostResolver.LookupResult.success) ?? .failure(.init(reason: "unknown"))
@@ -60,37 +60,37 @@ import Testing
         }
     }
 
-    private func question(_ name: String) -> HostQuery { HostQuery(name) { _, _ in } }
+    private func query(_ name: String) -> HostQuery { HostQuery(name) { _, _ in } }
 
     @Test func addressesThatFailAreForgottenUnlessTheyAreNew() {
         let table = Table(mostWorkers: 1)
-        let question = HostQuery("a") { _, _ in }
-        _ = table.ask(question)
+        let query = HostQuery("a") { _, _ in }
+        _ = table.ask(query)
         _ = table.next()
         table.finish("a", ["1"])
 
         table.forget("a", ["2"])
-        #expect(table.ask(question) == .fresh(["1"]), "a failure of former addresses says nothing of these")
+        #expect(table.ask(query) == .fresh(["1"]), "a failure of former addresses says nothing of these")
         table.forget("a", ["1"])
-        #expect(table.ask(question) == .nothing)
+        #expect(table.ask(query) == .nothing)
     }
 
     @Test func nameIsLookedUpOnceForAllQuestions() {
         let table = Table(mostWorkers: 4)
 
-        #expect(table.ask(question("a")) == .nothing)
-        #expect(table.ask(question("a")) == .nothing)
+        #expect(table.ask(query("a")) == .nothing)
+        #expect(table.ask(query("a")) == .nothing)
         #expect(table.workers == 1)
         #expect(table.next() == "a")
-        #expect(table.ask(question("a")) == .nothing)
+        #expect(table.ask(query("a")) == .nothing)
         #expect(table.finish("a", ["::1"]) == 3)
         #expect(table.next() == nil && table.workers == 0)
-        #expect(table.ask(question("a")) == .fresh(["::1"]))
+        #expect(table.ask(query("a")) == .fresh(["::1"]))
     }
 
     @Test func addressesAreKeptForAMinute() {
         let table = Table(mostWorkers: 4)
-        _ = table.ask(question("a"))
+        _ = table.ask(query("a"))
         _ = table.next()
         table.finish("a", ["::1"])
 
@@ -103,9 +103,9 @@ import Testing
 
     @Test func nameThatNoRequestWaitsForIsNotLookedUp() {
         let table = Table(mostWorkers: 1)
-        let questions = ["a", "b", "c"].map(question)
-        for question in questions { _ = table.ask(question) }
-        table.leave(questions[1])
+        let queries = ["a", "b", "c"].map(query)
+        for query in queries { _ = table.ask(query) }
+        table.leave(queries[1])
 
         #expect(table.workers == 1)
         #expect(table.next() == "a")
@@ -113,16 +113,16 @@ import Testing
         #expect(table.next() == "c")
         table.finish("c", nil)
         #expect(table.next() == nil)
-        _ = table.ask(questions[1])
+        _ = table.ask(queries[1])
         #expect(table.workers == 1)
     }
 
     @Test func nameThatIsAskedForAgainIsLookedUpOnce() {
         let table = Table(mostWorkers: 1)
-        let first = question("a")
+        let first = query("a")
         _ = table.ask(first)
         table.leave(first)
-        _ = table.ask(question("a"))
+        _ = table.ask(query("a"))
 
         #expect(table.next() == "a")
         #expect(table.finish("a", nil) == 1)
@@ -131,8 +131,8 @@ import Testing
 
     @Test func questionsWithoutAWorkerAreGivenBack() {
         let table = Table(mostWorkers: 2)
-        _ = table.ask(question("a"))
-        _ = table.ask(question("b"))
+        _ = table.ask(query("a"))
+        _ = table.ask(query("b"))
         #expect(table.workers == 2)
 
         #expect(table.fail() == [], "the other one may answer")
@@ -142,23 +142,23 @@ import Testing
 
     @Test func failureIsNotRemembered() {
         let table = Table(mostWorkers: 1)
-        _ = table.ask(question("a"))
+        _ = table.ask(query("a"))
         _ = table.next()
         table.finish("a", nil)
 
-        #expect(table.ask(question("a")) == .nothing)
+        #expect(table.ask(query("a")) == .nothing)
         #expect(table.next() == "a")
     }
 
     /// A look-up can't be stopped, and takes long if no server responds.
     @Test func unansweredNamesDelayNoOtherAfterTheirRequests() {
         let table = Table(mostAwaited: 2, mostWorkers: 5)
-        let silent = (1...3).map { question("silent-\($0)") }
-        for question in silent { _ = table.ask(question) }
+        let silent = (1...3).map { query("silent-\($0)") }
+        for query in silent { _ = table.ask(query) }
         #expect(table.workers == 2)
         #expect(table.next() == "silent-1")
         #expect(table.next() == "silent-2")
-        _ = table.ask(question("good"))
+        _ = table.ask(query("good"))
         #expect(table.workers == 2, "there are as many as requests wait for")
 
         table.leave(silent[0])
@@ -173,10 +173,10 @@ import Testing
         let table = Table(mostAwaited: 2, mostWorkers: 5)
 
         for number in 0..<100 {
-            let question = question("silent-\(number)")
-            _ = table.ask(question)
+            let query = query("silent-\(number)")
+            _ = table.ask(query)
             if table.workers <= 5, number < 5 { _ = table.next() }
-            table.leave(question)
+            table.leave(query)
         }
 
         #expect(table.workers == 5)
@@ -184,14 +184,14 @@ import Testing
 
     @Test func lookUpThatIsWaitedForAgainTakesItsPlaceBack() {
         let table = Table(mostAwaited: 1, mostWorkers: 5)
-        let first = question("a")
+        let first = query("a")
         _ = table.ask(first)
         _ = table.next()
         table.leave(first)
-        _ = table.ask(question("b"))
+        _ = table.ask(query("b"))
         _ = table.next()
-        _ = table.ask(question("a"))
-        _ = table.ask(question("c"))
+        _ = table.ask(query("a"))
+        _ = table.ask(query("c"))
         #expect(table.workers == 2)
 
         table.finish("b", nil)

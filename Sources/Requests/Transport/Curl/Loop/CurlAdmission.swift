@@ -45,12 +45,12 @@ struct CurlAdmission {
 
     /// The transfers that wait for the addresses of a name, in their order.
     private struct Wait {
-        let question: HostQuery
+        let query: HostQuery
         private var numbered: [ObjectIdentifier: (number: Int, transfer: CurlTransfer)] = [:]
         private var arrivals = 0
 
-        init(for question: HostQuery) {
-            self.question = question
+        init(for query: HostQuery) {
+            self.query = query
         }
 
         var isEmpty: Bool { numbered.isEmpty }
@@ -130,7 +130,7 @@ struct CurlAdmission {
             waits[name]?.remove(transfer)
             if waits[name]?.isEmpty == true {
                 waits[name] = nil
-                names.leave(wait.question)
+                names.leave(wait.query)
             }
         }
         queued[id] = nil
@@ -164,12 +164,12 @@ struct CurlAdmission {
         admit(limiter?.setShared(at: transfer.destination.origin))
     }
 
-    /// Takes the answer to a question.
+    /// Takes the answer to a query.
     ///
     /// It may be late: the transfers that asked may be gone, and others may have asked again.
-    mutating func take(_ found: HostResolver.LookupResult, to question: HostQuery) {
-        guard let wait = waits[question.name], wait.question == question else { return }
-        waits[question.name] = nil
+    mutating func take(_ found: HostResolver.LookupResult, to query: HostQuery) {
+        guard let wait = waits[query.name], wait.query == query else { return }
+        waits[query.name] = nil
         arrivals.append(contentsOf: wait.transfers.map { .found($0, found) })
     }
 
@@ -293,9 +293,9 @@ struct CurlAdmission {
             }
         }
         // It must not retain the loop, which may end first: a look-up can't be stopped.
-        let question = HostQuery(name) { [weak loop] question, found in loop?.submit(.found(question, found)) }
-        if case .fresh(let addresses) = names.addresses(of: name, for: question) { return addresses }
-        waits[name] = Wait(for: question)
+        let query = HostQuery(name) { [weak loop] query, found in loop?.submit(.found(query, found)) }
+        if case .fresh(let addresses) = names.addresses(of: name, for: query) { return addresses }
+        waits[name] = Wait(for: query)
         return nil
     }
 }

@@ -272,8 +272,8 @@ final class CurlLoop: @unchecked Sendable {
             stop(transfer, .peerEnded)
         case .update(let transfer):
             update(transfer)
-        case .found(let question, let found):
-            admission.take(found, to: question)
+        case .found(let query, let found):
+            admission.take(found, to: query)
         case .report(let receive):
             // Requests that came before are where they wait.
             admit()

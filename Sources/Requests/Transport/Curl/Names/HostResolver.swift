@@ -49,11 +49,11 @@ package final class HostResolver: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name, in lower case.
-    ///   - question: Receives the answer, if the addresses aren't known or have expired; `nil`, the default, accepts
+    ///   - query: Receives the answer, if the addresses aren't known or have expired; `nil`, the default, accepts
     ///     known ones only.
     /// - Returns: The presently known addresses.
-    func addresses(of name: String, for question: HostQuery? = nil) -> NameTable.Answer {
-        let (answer, startsWorker) = table.withLock { $0.ask(name, question, now: clock()) }
+    func addresses(of name: String, for query: HostQuery? = nil) -> NameTable.Answer {
+        let (answer, startsWorker) = table.withLock { $0.ask(name, query, now: clock()) }
         if startsWorker { startWorker() }
         return answer
     }
@@ -63,28 +63,28 @@ package final class HostResolver: Sendable {
         table.withLock { $0.forget(addresses, of: name) }
     }
 
-    /// Withdraws a question, which isn't answered unless that is already happening.
+    /// Withdraws a query, which isn't answered unless that is already happening.
     ///
     /// If it was the last, and its look-up hasn't begun, the name isn't looked up.
-    func leave(_ question: HostQuery) {
-        if table.withLock({ $0.leave(question) }) { startWorker() }
+    func leave(_ query: HostQuery) {
+        if table.withLock({ $0.leave(query) }) { startWorker() }
     }
 
     private func startWorker() {
         let isStarted = WorkerThread.start("Requests.HostResolver") { [self] in
             while let name = table.withLock({ $0.next() }) {
                 let found = lookUp(name)
-                let questions = table.withLock { $0.finish(name, found, now: clock()) }
-                for question in questions { question.answer(found) }
+                let queries = table.withLock { $0.finish(name, found, now: clock()) }
+                for query in queries { query.answer(found) }
             }
         }
         guard !isStarted else { return }
-        let questions = table.withLock { $0.fail() }
-        for question in questions { question.answer(.failure(Failure(reason: "No thread can be started"))) }
+        let queries = table.withLock { $0.fail() }
+        for query in queries { query.answer(.failure(Failure(reason: "No thread can be started"))) }
     }
 }
 
-/// A question for the addresses of a name, with an identity: an answer may come after it has been withdrawn.
+/// A query for the addresses of a name, with an identity: an answer may come after it has been withdrawn.
 final class HostQuery: Sendable, Equatable {
     let name: String
     private let receive: @Sendable (HostQuery, HostResolver.LookupResult) -> Void

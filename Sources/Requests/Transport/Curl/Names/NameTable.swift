@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-/// The names to look up, the waiting questions, and the results; without the look-ups themselves.
+/// The names to look up, the waiting queries, and the results; without the look-ups themselves.
 struct NameTable: Sendable {
     /// The known addresses of a name.
     enum Answer: Hashable, Sendable {
@@ -15,14 +15,14 @@ struct NameTable: Sendable {
     }
 
     private struct LookUp {
-        var questions: [HostQuery] = []
+        var queries: [HostQuery] = []
         /// Whether known addresses are to be renewed, even if no request waits.
         var isRenewal = false
 
-        var isNeeded: Bool { isRenewal || !questions.isEmpty }
+        var isNeeded: Bool { isRenewal || !queries.isEmpty }
 
-        mutating func add(_ question: HostQuery?) {
-            if let question { questions.append(question) } else { isRenewal = true }
+        mutating func add(_ query: HostQuery?) {
+            if let query { queries.append(query) } else { isRenewal = true }
         }
     }
 
@@ -62,27 +62,27 @@ struct NameTable: Sendable {
     /// Returns the known addresses of a name, and begins a look-up if necessary.
     ///
     /// - Returns: The known addresses, and whether another worker is needed.
-    mutating func ask(_ name: String, _ question: HostQuery?, now: UInt64) -> (Answer, startsWorker: Bool) {
+    mutating func ask(_ name: String, _ query: HostQuery?, now: UInt64) -> (Answer, startsWorker: Bool) {
         let entry = known[name]
         if let entry, now &- entry.time < Self.lifetime { return (.fresh(entry.addresses), false) }
         let answer = entry.map { Answer.outdated($0.addresses) } ?? .nothing
         if underWay[name] != nil {
-            underWay[name]?.add(question)
+            underWay[name]?.add(query)
             return (answer, false)
         }
         if waiting[name] == nil { line.append(name) }
-        waiting[name, default: LookUp()].add(question)
+        waiting[name, default: LookUp()].add(query)
         return (answer, hire())
     }
 
-    /// Withdraws a question; returns whether another worker is needed.
-    mutating func leave(_ question: HostQuery) -> Bool {
-        let name = question.name
+    /// Withdraws a query; returns whether another worker is needed.
+    mutating func leave(_ query: HostQuery) -> Bool {
+        let name = query.name
         if underWay[name] != nil {
-            underWay[name]?.questions.removeAll { $0 == question }
+            underWay[name]?.queries.removeAll { $0 == query }
             return hire()
         }
-        waiting[name]?.questions.removeAll { $0 == question }
+        waiting[name]?.queries.removeAll { $0 == query }
         if waiting[name]?.isNeeded == false { waiting[name] = nil }
         return false
     }
@@ -99,13 +99,13 @@ struct NameTable: Sendable {
         return nil
     }
 
-    /// Records the result of a look-up; returns the questions that it answers.
+    /// Records the result of a look-up; returns the queries that it answers.
     mutating func finish(_ name: String, _ found: HostResolver.LookupResult, now: UInt64) -> [HostQuery] {
         if case .success(let addresses) = found {
             known[name] = Entry(addresses: addresses, time: now)
             if known.count > Self.mostNames { forgetOldest(now: now) }
         }
-        return underWay.removeValue(forKey: name)?.questions ?? []
+        return underWay.removeValue(forKey: name)?.queries ?? []
     }
 
     /// Forgets a name, unless it has other addresses by now.
@@ -113,16 +113,16 @@ struct NameTable: Sendable {
         if known[name]?.addresses == addresses { known[name] = nil }
     }
 
-    /// Removes a worker that couldn't be started; returns the questions that are left without one.
+    /// Removes a worker that couldn't be started; returns the queries that are left without one.
     mutating func fail() -> [HostQuery] {
         workers -= 1
         guard workers == 0 else { return [] }
         defer { (waiting, line) = ([:], FIFO()) }
-        return waiting.values.flatMap(\.questions)
+        return waiting.values.flatMap(\.queries)
     }
 
     /// The number of running look-ups without waiting requests, because they were abandoned, or renew known addresses.
-    private var abandoned: Int { underWay.values.count { $0.questions.isEmpty } }
+    private var abandoned: Int { underWay.values.count { $0.queries.isEmpty } }
 
     /// Adds a worker if one is needed and allowed; returns whether it did.
     private mutating func hire() -> Bool {
