@@ -22,8 +22,8 @@ extension OverLoopback {
                 self.addresses = addresses
             }
 
-            func names(mostWorkers: Int = 16) -> HostResolver {
-                HostResolver(mostWorkers: mostWorkers) { name in
+            func names(maximumWorkers: Int = 16) -> HostResolver {
+                HostResolver(maximumWorkers: maximumWorkers) { name in
                     self.state.withLock { state in
                         state.names.append(name)
                         state.now += 1
@@ -68,7 +68,7 @@ extension OverLoopback {
         @Test func noMoreNamesAreLookedUpAtATimeThanThereMayBe() async throws {
             let server = try MockServer { _ in .text("hi") }
             let lookUps = LookUps()
-            let transport = CurlTransport.configured { $0.names = lookUps.names(mostWorkers: 2) }
+            let transport = CurlTransport.configured { $0.names = lookUps.names(maximumWorkers: 2) }
             let transcripts = (0..<20).map { _ in Transcript() }
 
             for (index, transcript) in transcripts.enumerated() {
@@ -157,7 +157,7 @@ extension OverLoopback {
             let server = try MockServer { _ in .text("hi") }
             let silence = Gate()
             defer { silence.open() }
-            let names = HostResolver(mostAwaited: 2) { name in
+            let names = HostResolver(maximumAwaited: 2) { name in
                 if name.hasPrefix("silent") { try? silence.wait() }
                 return .success(["127.0.0.1"])
             }

@@ -134,7 +134,7 @@ extension OverLoopback {
 
         @Test func namesThatAreFoundWhileTheirRequestsComeAndGoLeaveOneEnd() async throws {
             let server = try MockServer { _ in .text("fast") }
-            let names = HostResolver(mostAwaited: 2, mostWorkers: 4) { name in
+            let names = HostResolver(maximumAwaited: 2, maximumWorkers: 4) { name in
                 name.hasPrefix("no-such") ? .failure(.init(reason: "Name not known")) : .success(["127.0.0.1"])
             }
             var transport = CurlTransport.configured { $0.names = names }

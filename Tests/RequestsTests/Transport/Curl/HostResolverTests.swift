@@ -20,7 +20,7 @@ import Testing
 @Suite(.bounded) struct HostResolverRaceTests {
     /// Questions are asked and withdrawn at any moment, while look-ups succeed and fail.
     @Test func everyQuestionIsAnsweredOnceOrWithdrawn() async throws {
-        let names = HostResolver(mostAwaited: 2, mostWorkers: 4) { name in
+        let names = HostResolver(maximumAwaited: 2, maximumWorkers: 4) { name in
             name.hasSuffix("0") ? .failure(.init(reason: "unknown")) : .success([name])
         }
         for round in 0..<Scale.races {

@@ -13,8 +13,8 @@ import Testing
         private var table: NameTable
         private(set) var workers = 0
 
-        init(mostAwaited: Int = 16, mostWorkers: Int) {
-            table = NameTable(mostAwaited: mostAwaited, mostWorkers: mostWorkers)
+        init(maximumAwaited: Int = 16, maximumWorkers: Int) {
+            table = NameTable(maximumAwaited: maximumAwaited, maximumWorkers: maximumWorkers)
         }
 
         /// Asks at a time in seconds.
@@ -63,7 +63,7 @@ import Testing
     private func query(_ name: String) -> HostQuery { HostQuery(name) { _, _ in } }
 
     @Test func addressesThatFailAreForgottenUnlessTheyAreNew() {
-        let table = Table(mostWorkers: 1)
+        let table = Table(maximumWorkers: 1)
         let query = HostQuery("a") { _, _ in }
         _ = table.ask(query)
         _ = table.next()
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func nameIsLookedUpOnceForAllQuestions() {
-        let table = Table(mostWorkers: 4)
+        let table = Table(maximumWorkers: 4)
 
         #expect(table.ask(query("a")) == .nothing)
         #expect(table.ask(query("a")) == .nothing)
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test func addressesAreKeptForAMinute() {
-        let table = Table(mostWorkers: 4)
+        let table = Table(maximumWorkers: 4)
         _ = table.ask(query("a"))
         _ = table.next()
         table.finish("a", ["::1"])
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test func nameThatNoRequestWaitsForIsNotLookedUp() {
-        let table = Table(mostWorkers: 1)
+        let table = Table(maximumWorkers: 1)
         let queries = ["a", "b", "c"].map(query)
         for query in queries { _ = table.ask(query) }
         table.leave(queries[1])
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test func nameThatIsAskedForAgainIsLookedUpOnce() {
-        let table = Table(mostWorkers: 1)
+        let table = Table(maximumWorkers: 1)
         let first = query("a")
         _ = table.ask(first)
         table.leave(first)
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test func questionsWithoutAWorkerAreGivenBack() {
-        let table = Table(mostWorkers: 2)
+        let table = Table(maximumWorkers: 2)
         _ = table.ask(query("a"))
         _ = table.ask(query("b"))
         #expect(table.workers == 2)
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test func failureIsNotRemembered() {
-        let table = Table(mostWorkers: 1)
+        let table = Table(maximumWorkers: 1)
         _ = table.ask(query("a"))
         _ = table.next()
         table.finish("a", nil)
@@ -152,7 +152,7 @@ import Testing
 
     /// A look-up can't be stopped, and takes long if no server responds.
     @Test func unansweredNamesDelayNoOtherAfterTheirRequests() {
-        let table = Table(mostAwaited: 2, mostWorkers: 5)
+        let table = Table(maximumAwaited: 2, maximumWorkers: 5)
         let silent = (1...3).map { query("silent-\($0)") }
         for query in silent { _ = table.ask(query) }
         #expect(table.workers == 2)
@@ -170,7 +170,7 @@ import Testing
     }
 
     @Test func threadsAreLimitedWhateverIsGivenUp() {
-        let table = Table(mostAwaited: 2, mostWorkers: 5)
+        let table = Table(maximumAwaited: 2, maximumWorkers: 5)
 
         for number in 0..<100 {
             let query = query("silent-\(number)")
@@ -183,7 +183,7 @@ import Testing
     }
 
     @Test func lookUpThatIsWaitedForAgainTakesItsPlaceBack() {
-        let table = Table(mostAwaited: 1, mostWorkers: 5)
+        let table = Table(maximumAwaited: 1, maximumWorkers: 5)
         let first = query("a")
         _ = table.ask(first)
         _ = table.next()

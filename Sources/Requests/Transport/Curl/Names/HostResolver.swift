@@ -30,17 +30,17 @@ package final class HostResolver: Sendable {
     private let clock: @Sendable () -> UInt64
 
     /// - Parameters:
-    ///   - mostAwaited: The maximum number of concurrent look-ups with waiting requests.
-    ///   - mostWorkers: The maximum number of concurrent look-ups.
+    ///   - maximumAwaited: The maximum number of concurrent look-ups with waiting requests.
+    ///   - maximumWorkers: The maximum number of concurrent look-ups.
     ///   - clock: Returns the current time, in nanoseconds.
     ///   - lookUp: Returns the addresses of a name; may block.
     package init(
-        mostAwaited: Int = NameTable.mostAwaited,
-        mostWorkers: Int = NameTable.mostWorkers,
+        maximumAwaited: Int = NameTable.maximumAwaited,
+        maximumWorkers: Int = NameTable.maximumWorkers,
         clock: @escaping @Sendable () -> UInt64 = { DispatchTime.now().uptimeNanoseconds },
         lookUp: @escaping @Sendable (String) -> LookupResult
     ) {
-        table = Locked(NameTable(mostAwaited: mostAwaited, mostWorkers: mostWorkers))
+        table = Locked(NameTable(maximumAwaited: maximumAwaited, maximumWorkers: maximumWorkers))
         self.clock = clock
         self.lookUp = lookUp
     }

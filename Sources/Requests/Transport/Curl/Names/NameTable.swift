@@ -38,10 +38,10 @@ struct NameTable: Sendable {
     /// The maximum number of stored names.
     private static let mostNames = 1_024
     /// The maximum number of concurrent look-ups with waiting requests, and of all.
-    static let (mostAwaited, mostWorkers) = (16, 64)
+    static let (maximumAwaited, maximumWorkers) = (16, 64)
 
-    private let mostAwaited: Int
-    private let mostWorkers: Int
+    private let maximumAwaited: Int
+    private let maximumWorkers: Int
     private var workers = 0
     private var known: [String: Entry] = [:]
     /// The look-ups of workers.
@@ -52,11 +52,11 @@ struct NameTable: Sendable {
     private var line = FIFO<String>()
 
     /// - Parameters:
-    ///   - mostAwaited: The maximum number of concurrent look-ups with waiting requests.
-    ///   - mostWorkers: The maximum number of concurrent look-ups.
-    init(mostAwaited: Int, mostWorkers: Int) {
-        self.mostAwaited = mostAwaited
-        self.mostWorkers = mostWorkers
+    ///   - maximumAwaited: The maximum number of concurrent look-ups with waiting requests.
+    ///   - maximumWorkers: The maximum number of concurrent look-ups.
+    init(maximumAwaited: Int, maximumWorkers: Int) {
+        self.maximumAwaited = maximumAwaited
+        self.maximumWorkers = maximumWorkers
     }
 
     /// Returns the known addresses of a name, and begins a look-up if necessary.
@@ -90,7 +90,7 @@ struct NameTable: Sendable {
     /// Returns the name to look up next; `nil` if the worker isn't needed any more, and was removed.
     mutating func next() -> String? {
         // Abandoned look-ups may have waiting requests again, and exceed the limit.
-        while workers - abandoned <= mostAwaited, let name = line.popFirst() {
+        while workers - abandoned <= maximumAwaited, let name = line.popFirst() {
             guard let lookUp = waiting.removeValue(forKey: name) else { continue }
             underWay[name] = lookUp
             return name
@@ -127,7 +127,7 @@ struct NameTable: Sendable {
     /// Adds a worker if one is needed and allowed; returns whether it did.
     private mutating func hire() -> Bool {
         let starting = workers - underWay.count
-        guard waiting.count > starting, workers < mostWorkers, workers - abandoned < mostAwaited else { return false }
+        guard waiting.count > starting, workers < maximumWorkers, workers - abandoned < maximumAwaited else { return false }
         workers += 1
         return true
     }
