@@ -14,7 +14,7 @@ struct NameTable: Sendable {
         case nothing
     }
 
-    private struct LookUp {
+    private struct PendingLookup {
         var queries: [HostQuery] = []
         /// Whether known addresses are to be renewed, even if no request waits.
         var isRenewal = false
@@ -45,9 +45,9 @@ struct NameTable: Sendable {
     private var workers = 0
     private var known: [String: Entry] = [:]
     /// The look-ups of workers.
-    private var underWay: [String: LookUp] = [:]
+    private var underWay: [String: PendingLookup] = [:]
     /// The look-ups to begin.
-    private var waiting: [String: LookUp] = [:]
+    private var waiting: [String: PendingLookup] = [:]
     /// The names to look up, in their order; one that no longer waits is skipped.
     private var line = FIFO<String>()
 
@@ -71,7 +71,7 @@ struct NameTable: Sendable {
             return (answer, false)
         }
         if waiting[name] == nil { line.append(name) }
-        waiting[name, default: LookUp()].add(query)
+        waiting[name, default: PendingLookup()].add(query)
         return (answer, hire())
     }
 
