@@ -18,16 +18,16 @@ import Testing
         }
 
         /// Asks at a time in seconds.
-        func ask(_ query: HostQuery, at second: UInt64 = 0) -> NameTable.Answer {
+        func ask(_ query: HostQuery, at second: UInt64 = 0) -> NameTable.Lookup {
             ask(query.name, query, second)
         }
 
         /// Renews a known name at a time in seconds.
-        func renew(_ name: String, at second: UInt64) -> NameTable.Answer {
+        func renew(_ name: String, at second: UInt64) -> NameTable.Lookup {
             ask(name, nil, second)
         }
 
-        private func ask(_ name: String, _ query: HostQuery?, _ second: UInt64) -> NameTable.Answer {
+        private func ask(_ name: String, _ query: HostQuery?, _ second: UInt64) -> NameTable.Lookup {
             let (answer, startsWorker) = table.ask(name, query, now: second * 1_000_000_000)
             if startsWorker { workers += 1 }
             return answer

@@ -52,7 +52,7 @@ package final class HostResolver: Sendable {
     ///   - query: Receives the answer, if the addresses aren't known or have expired; `nil`, the default, accepts
     ///     known ones only.
     /// - Returns: The presently known addresses.
-    func addresses(of name: String, for query: HostQuery? = nil) -> NameTable.Answer {
+    func addresses(of name: String, for query: HostQuery? = nil) -> NameTable.Lookup {
         let (answer, startsWorker) = table.withLock { $0.ask(name, query, now: clock()) }
         if startsWorker { startWorker() }
         return answer

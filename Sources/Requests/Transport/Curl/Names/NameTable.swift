@@ -5,7 +5,7 @@
 /// The names to look up, the waiting queries, and the results; without the look-ups themselves.
 struct NameTable: Sendable {
     /// The known addresses of a name.
-    enum Answer: Hashable, Sendable {
+    enum Lookup: Hashable, Sendable {
         /// Addresses that may be used.
         case fresh([String])
         /// Addresses that have expired; they are looked up again.
@@ -62,10 +62,10 @@ struct NameTable: Sendable {
     /// Returns the known addresses of a name, and begins a look-up if necessary.
     ///
     /// - Returns: The known addresses, and whether another worker is needed.
-    mutating func ask(_ name: String, _ query: HostQuery?, now: UInt64) -> (Answer, startsWorker: Bool) {
+    mutating func ask(_ name: String, _ query: HostQuery?, now: UInt64) -> (Lookup, startsWorker: Bool) {
         let entry = known[name]
         if let entry, now &- entry.time < Self.lifetime { return (.fresh(entry.addresses), false) }
-        let answer = entry.map { Answer.outdated($0.addresses) } ?? .nothing
+        let answer = entry.map { Lookup.outdated($0.addresses) } ?? .nothing
         if underWay[name] != nil {
             underWay[name]?.add(query)
             return (answer, false)
