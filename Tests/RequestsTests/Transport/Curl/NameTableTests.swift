@@ -72,17 +72,17 @@ import Testing
         table.forget("a", ["2"])
         #expect(table.ask(query) == .fresh(["1"]), "a failure of former addresses says nothing of these")
         table.forget("a", ["1"])
-        #expect(table.ask(query) == .nothing)
+        #expect(table.ask(query) == .pending)
     }
 
     @Test func nameIsLookedUpOnceForAllQuestions() {
         let table = Table(maximumWorkers: 4)
 
-        #expect(table.ask(query("a")) == .nothing)
-        #expect(table.ask(query("a")) == .nothing)
+        #expect(table.ask(query("a")) == .pending)
+        #expect(table.ask(query("a")) == .pending)
         #expect(table.workers == 1)
         #expect(table.next() == "a")
-        #expect(table.ask(query("a")) == .nothing)
+        #expect(table.ask(query("a")) == .pending)
         #expect(table.finish("a", ["::1"]) == 3)
         #expect(table.next() == nil && table.workers == 0)
         #expect(table.ask(query("a")) == .fresh(["::1"]))
@@ -95,10 +95,10 @@ import Testing
         table.finish("a", ["::1"])
 
         #expect(table.renew("a", at: 59) == .fresh(["::1"]))
-        #expect(table.renew("a", at: 60) == .outdated(["::1"]))
+        #expect(table.renew("a", at: 60) == .stale(["::1"]))
         #expect(table.next() == "a", "it is looked up anew, though no request waits")
         #expect(table.finish("a", nil, at: 61) == 0)
-        #expect(table.renew("a", at: 62) == .outdated(["::1"]), "a failure takes nothing away")
+        #expect(table.renew("a", at: 62) == .stale(["::1"]), "a failure takes nothing away")
     }
 
     @Test func nameThatNoRequestWaitsForIsNotLookedUp() {
@@ -146,7 +146,7 @@ import Testing
         _ = table.next()
         table.finish("a", nil)
 
-        #expect(table.ask(query("a")) == .nothing)
+        #expect(table.ask(query("a")) == .pending)
         #expect(table.next() == "a")
     }
 

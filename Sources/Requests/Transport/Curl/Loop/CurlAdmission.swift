@@ -288,8 +288,8 @@ struct CurlAdmission {
         guard waits[name] == nil else { return nil }
         if mayBeOutdated {
             switch names.addresses(of: name) {
-            case .fresh(let addresses), .outdated(let addresses): return addresses
-            case .nothing: break
+            case .fresh(let addresses), .stale(let addresses): return addresses
+            case .pending: break
             }
         }
         // It must not retain the loop, which may end first: a look-up can't be stopped.

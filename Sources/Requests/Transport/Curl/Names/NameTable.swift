@@ -9,9 +9,9 @@ struct NameTable: Sendable {
         /// Addresses that may be used.
         case fresh([String])
         /// Addresses that have expired; they are looked up again.
-        case outdated([String])
+        case stale([String])
         /// No addresses: the name is being looked up.
-        case nothing
+        case pending
     }
 
     private struct PendingLookup {
@@ -65,7 +65,7 @@ struct NameTable: Sendable {
     mutating func ask(_ name: String, _ query: HostQuery?, now: UInt64) -> (Lookup, startsWorker: Bool) {
         let entry = known[name]
         if let entry, now &- entry.time < Self.lifetime { return (.fresh(entry.addresses), false) }
-        let answer = entry.map { Lookup.outdated($0.addresses) } ?? .nothing
+        let answer = entry.map { Lookup.outdated($0.addresses) } ?? .pending
         if underWay[name] != nil {
             underWay[name]?.add(query)
             return (answer, false)
