@@ -18,7 +18,7 @@ import Testing
         }
 
         /// Asks at a time in seconds.
-        func ask(_ query: HostQuery, at second: UInt64 = 0) -> NameTable.Lookup {
+        func lookUp(_ query: HostQuery, at second: UInt64 = 0) -> NameTable.Lookup {
             ask(query.name, query, second)
         }
 
@@ -27,20 +27,20 @@ import Testing
             ask(name, nil, second)
         }
 
-        private func ask(_ name: String, _ query: HostQuery?, _ second: UInt64) -> NameTable.Lookup {
-            let (answer, startsWorker) = table.ask(name, query, now: second * 1_000_000_000)
+        private func lookUp(_ name: String, _ query: HostQuery?, _ second: UInt64) -> NameTable.Lookup {
+            let (answer, startsWorker) = table.lookUp(name, query, now: second * 1_000_000_000)
             if startsWorker { workers += 1 }
             return answer
         }
 
-        func leave(_ query: HostQuery) {
-            if table.leave(query) { workers += 1 }
+        func cancel(_ query: HostQuery) {
+            if table.cancel(query) { workers += 1 }
         }
 
         /// Ends a worker that couldn't be started; returns the names of the queries that are left without one.
-        func fail() -> [String] {
+        func removeFailedWorker() -> [String] {
             workers -= 1
-            return table.fail().map(\.name)
+            return table.removeFailedWorker().map(\.name)
         }
 
         /// Returns the name that a worker looks up next; `nil` ends the worker.
@@ -65,32 +65,32 @@ import Testing
     @Test func addressesThatFailAreForgottenUnlessTheyAreNew() {
         let table = Table(maximumWorkers: 1)
         let query = HostQuery("a") { _, _ in }
-        _ = table.ask(query)
+        _ = table.lookUp(query)
         _ = table.next()
         table.finish("a", ["1"])
 
         table.forget("a", ["2"])
-        #expect(table.ask(query) == .fresh(["1"]), "a failure of former addresses says nothing of these")
+        #expect(table.lookUp(query) == .fresh(["1"]), "a failure of former addresses says nothing of these")
         table.forget("a", ["1"])
-        #expect(table.ask(query) == .pending)
+        #expect(table.lookUp(query) == .pending)
     }
 
     @Test func nameIsLookedUpOnceForAllQuestions() {
         let table = Table(maximumWorkers: 4)
 
-        #expect(table.ask(query("a")) == .pending)
-        #expect(table.ask(query("a")) == .pending)
+        #expect(table.lookUp(query("a")) == .pending)
+        #expect(table.lookUp(query("a")) == .pending)
         #expect(table.workers == 1)
         #expect(table.next() == "a")
-        #expect(table.ask(query("a")) == .pending)
+        #expect(table.lookUp(query("a")) == .pending)
         #expect(table.finish("a", ["::1"]) == 3)
         #expect(table.next() == nil && table.workers == 0)
-        #expect(table.ask(query("a")) == .fresh(["::1"]))
+        #expect(table.lookUp(query("a")) == .fresh(["::1"]))
     }
 
     @Test func addressesAreKeptForAMinute() {
         let table = Table(maximumWorkers: 4)
-        _ = table.ask(query("a"))
+        _ = table.lookUp(query("a"))
         _ = table.next()
         table.finish("a", ["::1"])
 
@@ -104,8 +104,8 @@ import Testing
     @Test func nameThatNoRequestWaitsForIsNotLookedUp() {
         let table = Table(maximumWorkers: 1)
         let queries = ["a", "b", "c"].map(query)
-        for query in queries { _ = table.ask(query) }
-        table.leave(queries[1])
+        for query in queries { _ = table.lookUp(query) }
+        table.cancel(queries[1])
 
         #expect(table.workers == 1)
         #expect(table.next() == "a")
@@ -113,16 +113,16 @@ import Testing
         #expect(table.next() == "c")
         table.finish("c", nil)
         #expect(table.next() == nil)
-        _ = table.ask(queries[1])
+        _ = table.lookUp(queries[1])
         #expect(table.workers == 1)
     }
 
     @Test func nameThatIsAskedForAgainIsLookedUpOnce() {
         let table = Table(maximumWorkers: 1)
         let first = query("a")
-        _ = table.ask(first)
-        table.leave(first)
-        _ = table.ask(query("a"))
+        _ = table.lookUp(first)
+        table.cancel(first)
+        _ = table.lookUp(query("a"))
 
         #expect(table.next() == "a")
         #expect(table.finish("a", nil) == 1)
@@ -131,22 +131,22 @@ import Testing
 
     @Test func questionsWithoutAWorkerAreGivenBack() {
         let table = Table(maximumWorkers: 2)
-        _ = table.ask(query("a"))
-        _ = table.ask(query("b"))
+        _ = table.lookUp(query("a"))
+        _ = table.lookUp(query("b"))
         #expect(table.workers == 2)
 
-        #expect(table.fail() == [], "the other one may answer")
-        #expect(table.fail().sorted() == ["a", "b"])
+        #expect(table.removeFailedWorker() == [], "the other one may answer")
+        #expect(table.removeFailedWorker().sorted() == ["a", "b"])
         #expect(table.workers == 0)
     }
 
     @Test func failureIsNotRemembered() {
         let table = Table(maximumWorkers: 1)
-        _ = table.ask(query("a"))
+        _ = table.lookUp(query("a"))
         _ = table.next()
         table.finish("a", nil)
 
-        #expect(table.ask(query("a")) == .pending)
+        #expect(table.lookUp(query("a")) == .pending)
         #expect(table.next() == "a")
     }
 
@@ -154,17 +154,17 @@ import Testing
     @Test func unansweredNamesDelayNoOtherAfterTheirRequests() {
         let table = Table(maximumAwaited: 2, maximumWorkers: 5)
         let silent = (1...3).map { query("silent-\($0)") }
-        for query in silent { _ = table.ask(query) }
+        for query in silent { _ = table.lookUp(query) }
         #expect(table.workers == 2)
         #expect(table.next() == "silent-1")
         #expect(table.next() == "silent-2")
-        _ = table.ask(query("good"))
+        _ = table.lookUp(query("good"))
         #expect(table.workers == 2, "there are as many as requests wait for")
 
-        table.leave(silent[0])
+        table.cancel(silent[0])
         #expect(table.workers == 3)
         #expect(table.next() == "silent-3")
-        table.leave(silent[2])
+        table.cancel(silent[2])
         #expect(table.workers == 4)
         #expect(table.next() == "good")
     }
@@ -174,9 +174,9 @@ import Testing
 
         for number in 0..<100 {
             let query = query("silent-\(number)")
-            _ = table.ask(query)
+            _ = table.lookUp(query)
             if table.workers <= 5, number < 5 { _ = table.next() }
-            table.leave(query)
+            table.cancel(query)
         }
 
         #expect(table.workers == 5)
@@ -185,13 +185,13 @@ import Testing
     @Test func lookUpThatIsWaitedForAgainTakesItsPlaceBack() {
         let table = Table(maximumAwaited: 1, maximumWorkers: 5)
         let first = query("a")
-        _ = table.ask(first)
+        _ = table.lookUp(first)
         _ = table.next()
-        table.leave(first)
-        _ = table.ask(query("b"))
+        table.cancel(first)
+        _ = table.lookUp(query("b"))
         _ = table.next()
-        _ = table.ask(query("a"))
-        _ = table.ask(query("c"))
+        _ = table.lookUp(query("a"))
+        _ = table.lookUp(query("c"))
         #expect(table.workers == 2)
 
         table.finish("b", nil)

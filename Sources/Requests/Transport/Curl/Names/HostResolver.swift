@@ -53,7 +53,7 @@ package final class HostResolver: Sendable {
     ///     known ones only.
     /// - Returns: The presently known addresses.
     func addresses(of name: String, for query: HostQuery? = nil) -> NameTable.Lookup {
-        let (answer, startsWorker) = table.withLock { $0.ask(name, query, now: clock()) }
+        let (answer, startsWorker) = table.withLock { $0.lookUp(name, query, now: clock()) }
         if startsWorker { startWorker() }
         return answer
     }
@@ -66,8 +66,8 @@ package final class HostResolver: Sendable {
     /// Withdraws a query, which isn't answered unless that is already happening.
     ///
     /// If it was the last, and its look-up hasn't begun, the name isn't looked up.
-    func leave(_ query: HostQuery) {
-        if table.withLock({ $0.leave(query) }) { startWorker() }
+    func cancel(_ query: HostQuery) {
+        if table.withLock({ $0.cancel(query) }) { startWorker() }
     }
 
     private func startWorker() {
@@ -79,7 +79,7 @@ package final class HostResolver: Sendable {
             }
         }
         guard !isStarted else { return }
-        let queries = table.withLock { $0.fail() }
+        let queries = table.withLock { $0.removeFailedWorker() }
         for query in queries { query.answer(.failure(Failure(reason: "No thread can be started"))) }
     }
 }

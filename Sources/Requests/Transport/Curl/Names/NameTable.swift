@@ -62,7 +62,7 @@ struct NameTable: Sendable {
     /// Returns the known addresses of a name, and begins a look-up if necessary.
     ///
     /// - Returns: The known addresses, and whether another worker is needed.
-    mutating func ask(_ name: String, _ query: HostQuery?, now: UInt64) -> (Lookup, startsWorker: Bool) {
+    mutating func lookUp(_ name: String, _ query: HostQuery?, now: UInt64) -> (Lookup, startsWorker: Bool) {
         let entry = known[name]
         if let entry, now &- entry.time < Self.lifetime { return (.fresh(entry.addresses), false) }
         let answer = entry.map { Lookup.outdated($0.addresses) } ?? .pending
@@ -76,7 +76,7 @@ struct NameTable: Sendable {
     }
 
     /// Withdraws a query; returns whether another worker is needed.
-    mutating func leave(_ query: HostQuery) -> Bool {
+    mutating func cancel(_ query: HostQuery) -> Bool {
         let name = query.name
         if underWay[name] != nil {
             underWay[name]?.queries.removeAll { $0 == query }
@@ -114,7 +114,7 @@ struct NameTable: Sendable {
     }
 
     /// Removes a worker that couldn't be started; returns the queries that are left without one.
-    mutating func fail() -> [HostQuery] {
+    mutating func removeFailedWorker() -> [HostQuery] {
         workers -= 1
         guard workers == 0 else { return [] }
         defer { (waiting, line) = ([:], FIFO()) }
