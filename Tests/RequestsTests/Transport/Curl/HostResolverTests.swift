@@ -44,7 +44,7 @@ import Testing
                 if case .fresh = names.addresses(of: name, for: query) {
                     if stays { unanswered.leave() }
                 } else if !stays {
-                    names.leave(query)
+                    names.cancel(query)
                 }
             }
             unanswered.notify(queue: .global()) { done.open() }

@@ -130,7 +130,7 @@ struct CurlAdmission {
             waits[name]?.remove(transfer)
             if waits[name]?.isEmpty == true {
                 waits[name] = nil
-                names.leave(wait.query)
+                names.cancel(wait.query)
             }
         }
         queued[id] = nil
