@@ -19,12 +19,12 @@ import Testing
 
         /// Asks at a time in seconds.
         func lookUp(_ query: HostQuery, at second: UInt64 = 0) -> NameTable.Lookup {
-            ask(query.name, query, second)
+            lookUp(query.name, query, second)
         }
 
         /// Renews a known name at a time in seconds.
         func renew(_ name: String, at second: UInt64) -> NameTable.Lookup {
-            ask(name, nil, second)
+            lookUp(name, nil, second)
         }
 
         private func lookUp(_ name: String, _ query: HostQuery?, _ second: UInt64) -> NameTable.Lookup {
