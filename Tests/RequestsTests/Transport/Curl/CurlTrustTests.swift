@@ -46,8 +46,8 @@ import Testing
         let request = try request(trust: .system.pinning([pin], forHosts: ["example.com"]))
 
         #expect(!features.exposesChains && !features.sharesCertificateStores)
-        #expect(try CurlTrustCache(features).trust(for: request)?.rulesOfChain == nil)
-        #expect(try CurlTrustCache(.loaded).trust(for: request)?.rulesOfChain != nil)
+        #expect(try CurlTrustCache(features).trust(for: request)?.chainRules == nil)
+        #expect(try CurlTrustCache(.loaded).trust(for: request)?.chainRules != nil)
     }
 
     /// From 8.12 on, libcurl doesn't tell sessions with a client certificate from those without one, if nothing is

@@ -65,7 +65,7 @@ final class CertificateStoreCache: Sendable {
             Unmanaged.passUnretained(self).toOpaque()
         )
         let easy: CurlEasy = handle.pointee.easy
-        let failure = ccurl_easy_set_text(easy, CCURL_CAINFO, nil) | Self.setMark(mark, of: easy)
+        let failure = ccurl_easy_set_text(easy, CCURL_CAINFO, nil) | Self.setPoolKey(mark, of: easy)
         guard CurlFeatures.loaded.restoresAuthorityPaths else { return failure }
         return Self.nobody.withUnsafeBytes {
             failure | ccurl_easy_set_blob(easy, CCURL_CAINFO_BLOB, $0.baseAddress, $0.count)
@@ -88,7 +88,7 @@ final class CertificateStoreCache: Sendable {
 
     /// Sets a mark: a folder that doesn't exist, whose path libcurl compares when it looks for a connection, or for a
     /// TLS session.
-    static func setMark(_ mark: String, of easy: CurlEasy) -> Int32 {
+    static func setPoolKey(_ mark: String, of easy: CurlEasy) -> Int32 {
         ccurl_easy_set_text(easy, CCURL_CAPATH, "/dev/null/\(mark)")
     }
 

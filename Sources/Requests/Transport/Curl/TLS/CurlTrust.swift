@@ -30,7 +30,7 @@ struct CurlTrust: Sendable {
     private let requiresStaple: Bool
     /// The rules for checking the chain of each connection before a request is sent over it; `nil` if libcurl's own
     /// checks are sufficient.
-    let rulesOfChain: HostTrust?
+    let chainRules: HostTrust?
 
     /// The requirements of requests without a policy.
     static let system = CurlTrust()
@@ -41,7 +41,7 @@ struct CurlTrust: Sendable {
         acceptsAnyCertificate = false
         includesSystem = true
         authorities = CurlFeatures.loaded.sharesCertificateStores ? CurlAuthorities(sharing: .system, mark: "") : nil
-        (pins, identity, rulesOfChain, requiresStaple) = (nil, nil, nil, false)
+        (pins, identity, chainRules, requiresStaple) = (nil, nil, nil, false)
     }
 
     /// - Throws: A ``RequestError`` if libcurl doesn't support the requirements.
@@ -67,7 +67,7 @@ struct CurlTrust: Sendable {
             let reason = "an evaluator needs libcurl 7.80 with OpenSSL, and certificates that are verified"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
         }
-        rulesOfChain = looksAtChains ? trust : nil
+        chainRules = looksAtChains ? trust : nil
         pins = looksAtChains ? nil : trust.pins.map(Self.text)
         requiresStaple = trust.requiresStaple
         identity = trust.identity.map(Identity.init)
@@ -77,7 +77,7 @@ struct CurlTrust: Sendable {
     ///
     /// A resumed session has no chain and no status: the server doesn't send its certificates again. And without
     /// verification, libcurl from 8.12 on resumes a session with a client certificate for a request without one.
-    var resumesSessions: Bool { rulesOfChain == nil && !requiresStaple && (!acceptsAnyCertificate || identity == nil) }
+    var resumesSessions: Bool { chainRules == nil && !requiresStaple && (!acceptsAnyCertificate || identity == nil) }
 
     /// Sets the options; returns 0 if this libcurl accepts them all.
     func apply(to handle: CurlHandle) -> Int32 {
@@ -98,7 +98,7 @@ struct CurlTrust: Sendable {
             // The system's folder of authorities is used beside any file, unless it is disabled, or replaced.
             if includesSystem { break }
             if CurlFeatures.loaded.restoresAuthorityPaths {
-                failure |= CertificateStoreCache.setMark("none", of: easy)
+                failure |= CertificateStoreCache.setPoolKey("none", of: easy)
             } else {
                 set(CCURL_CAPATH, nil)
             }
@@ -122,16 +122,16 @@ struct CurlTrust: Sendable {
     /// Whether connections can be separated by marks.
     ///
     /// A mark takes the place of a folder of authorities, which libcurl has to read unless they are in a store.
-    var takesMarks: Bool {
+    var supportsPoolKeys: Bool {
         if case .store = authorities { return true }
         return acceptsAnyCertificate
     }
 
     /// Separates the connections of a handle from those with another mark; `false` if they don't take any.
-    func setMark(_ mark: String, of easy: CurlEasy) -> Bool {
-        guard takesMarks else { return false }
-        guard case .store(_, let ownMark) = authorities else { return CertificateStoreCache.setMark(mark, of: easy) == 0 }
-        return CertificateStoreCache.setMark("\(ownMark)-\(mark)", of: easy) == 0
+    func setPoolKey(_ mark: String, of easy: CurlEasy) -> Bool {
+        guard supportsPoolKeys else { return false }
+        guard case .store(_, let ownMark) = authorities else { return CertificateStoreCache.setPoolKey(mark, of: easy) == 0 }
+        return CertificateStoreCache.setPoolKey("\(ownMark)-\(mark)", of: easy) == 0
     }
 
     /// Returns why the connection of a handle's transfer must not be used; `nil` if it may be.
@@ -139,7 +139,7 @@ struct CurlTrust: Sendable {
     /// Pins are checked once for each connection: all its requests have the same. An evaluator is called for each
     /// request.
     func refusal(of easy: CurlEasy) -> TrustFailure? {
-        guard let rulesOfChain, rulesOfChain.evaluator != nil || !ccurl_easy_is_checked(easy) else { return nil }
+        guard let chainRules, chainRules.evaluator != nil || !ccurl_easy_is_checked(easy) else { return nil }
         var chain: [Data] = []
         withUnsafeMutablePointer(to: &chain) { chain in
             ccurl_easy_chain(
@@ -151,7 +151,7 @@ struct CurlTrust: Sendable {
                 chain
             )
         }
-        let refusal = rulesOfChain.refusal(of: host, chain: chain)
+        let refusal = chainRules.refusal(of: host, chain: chain)
         if refusal == nil { ccurl_easy_set_checked(easy) }
         return refusal
     }

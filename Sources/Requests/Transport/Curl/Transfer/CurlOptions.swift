@@ -240,7 +240,7 @@ struct CurlOptions: ~Copyable {
             options.set(CCURL_PROXY, proxy.text)
             options.set(CCURL_NOPROXY, "")
         }
-        if let tunnelMark, !(trust ?? .system).setMark(tunnelMark, of: options.easy) {
+        if let tunnelMark, !(trust ?? .system).setPoolKey(tunnelMark, of: options.easy) {
             options.set(CCURL_FRESH_CONNECT, 1)
             options.set(CCURL_FORBID_REUSE, 1)
         }
@@ -295,7 +295,7 @@ struct CurlOptions: ~Copyable {
     /// Keeps the transfer from the connections of transfers with a lower number.
     func avoidConnections(before number: Int, _ handle: CurlHandle) {
         let marks = [tunnelMark, "\(number)"].compactMap(\.self)
-        _ = (trust ?? .system).setMark(marks.joined(separator: "-"), of: handle.pointee.easy)
+        _ = (trust ?? .system).setPoolKey(marks.joined(separator: "-"), of: handle.pointee.easy)
         handle.pointee.is_prepared = false
     }
 
@@ -306,7 +306,7 @@ struct CurlOptions: ~Copyable {
     }
 
     /// Whether the transfer can be kept from connections that libcurl would choose.
-    var canAvoidConnections: Bool { (trust ?? .system).takesMarks }
+    var canAvoidConnections: Bool { (trust ?? .system).supportsPoolKeys }
 
     /// Sets the maximum time for making a connection.
     func limitConnecting(to time: Duration, _ easy: CurlEasy) {
