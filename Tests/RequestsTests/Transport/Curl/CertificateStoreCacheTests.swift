@@ -83,7 +83,7 @@ import Testing
     @Test func listOfNobodyCanBeParsed() throws {
         let folder = TemporaryFolder()
         let file = folder.url.appending(path: "nobody.pem")
-        try CertificateStoreCache.nobody.write(to: file)
+        try CertificateStoreCache.emptyRevocationList.write(to: file)
         let paths = CertificateStoreCache.SystemPaths(file: file.path, folder: nil)
 
         #expect(CertificateStoreCache(HostTrust.Authorities(), system: paths).current() !== nil)

@@ -67,7 +67,7 @@ final class CertificateStoreCache: Sendable {
         let easy: CurlEasy = handle.pointee.easy
         let failure = ccurl_easy_set_text(easy, CCURL_CAINFO, nil) | Self.setPoolKey(mark, of: easy)
         guard CurlFeatures.loaded.restoresAuthorityPaths else { return failure }
-        return Self.nobody.withUnsafeBytes {
+        return Self.emptyRevocationList.withUnsafeBytes {
             failure | ccurl_easy_set_blob(easy, CCURL_CAINFO_BLOB, $0.baseAddress, $0.count)
         }
     }
@@ -75,7 +75,7 @@ final class CertificateStoreCache: Sendable {
     /// An empty list of revoked certificates, which libcurl accepts in place of the system's file of authorities.
     ///
     /// It must be given something that it can parse. This is no certificate, so nobody is trusted because of it.
-    static let nobody = Data(
+    static let emptyRevocationList = Data(
         """
         -----BEGIN X509 CRL-----
         MIGUMD0wCgYIKoZIzj0EAwIwETEPMA0GA1UEAwwGTm9ib2R5Fw0yNjExMjgxNjM1
