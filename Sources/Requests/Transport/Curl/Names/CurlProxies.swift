@@ -12,13 +12,13 @@ struct CurlProxies: Sendable {
     /// A proxy.
     struct Proxy: Sendable {
         /// Its address as libcurl takes it, perhaps with a user and a password.
-        let text: String
+        let url: String
         /// The place to connect to.
         let destination: CurlDestination
         private let scheme: String
 
         init(_ text: String) {
-            self.text = text
+            self.url = text
             let mark = text.firstRange(of: "://")
             scheme = mark.map { text[..<$0.lowerBound].lowercased() } ?? "http"
             let rest = text[(mark?.upperBound ?? text.startIndex)...].split(separator: "@").last ?? ""

@@ -237,7 +237,7 @@ struct CurlOptions: ~Copyable {
         }
         if let proxy = transfer.proxy {
             try proxy.validate()
-            options.set(CCURL_PROXY, proxy.text)
+            options.set(CCURL_PROXY, proxy.url)
             options.set(CCURL_NOPROXY, "")
         }
         if let tunnelMark, !(trust ?? .system).setPoolKey(tunnelMark, of: options.easy) {
