@@ -247,7 +247,7 @@ struct CurlAdmission {
 
     private mutating func findHost(of transfer: CurlTransfer, _ loop: CurlLoop, _ isConnected: (String) -> Bool) -> Step
     {
-        guard transfer.proxy?.takesAddresses ?? true else { return .take(transfer) }
+        guard transfer.proxy?.requiresResolvedAddress ?? true else { return .take(transfer) }
         return find(transfer.destination, for: transfer, loop, isConnected) ?? .take(transfer)
     }
 

@@ -35,7 +35,7 @@ struct CurlProxies: Sendable {
         var forwardsRequests: Bool { scheme == "http" || scheme == "https" }
         var origin: Origin { Origin(scheme: scheme, host: destination.host, port: destination.port) }
         /// Whether libcurl gives it addresses of hosts, rather than their names.
-        var takesAddresses: Bool { scheme == "socks4" || scheme == "socks5" }
+        var requiresResolvedAddress: Bool { scheme == "socks4" || scheme == "socks5" }
 
         private static let schemes: Set = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
 
