@@ -23,7 +23,7 @@ struct CurlAddresses: Sendable, Hashable {
     }
 
     /// The line that libcurl takes: `host:port:address,address`, after a plus if they expire in a minute.
-    var line: String {
+    var resolveEntry: String {
         // The caller's never expire.
         let mark = name != nil && CurlFeatures.loaded.supportsExpiringAddresses ? "+" : ""
         let texts = addresses.map { $0.contains(":") ? "[\($0)]" : $0 }

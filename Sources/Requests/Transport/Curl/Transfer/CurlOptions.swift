@@ -285,7 +285,7 @@ struct CurlOptions: ~Copyable {
 
     /// Makes the transfer connect to the addresses of its host and of its proxy, without a look-up; called once.
     mutating func connect(to addresses: [CurlAddresses], _ handle: CurlHandle) {
-        let lines = addresses.map(\.line)
+        let lines = addresses.map(\.resolveEntry)
         self.addresses = ccurl_lines_new(lines.count, lines.reduce(0) { $0 + $1.utf8.count })
         for line in lines { _ = ccurl_lines_add(self.addresses, line) }
         _ = ccurl_easy_set_addresses(handle.pointee.easy, self.addresses)
