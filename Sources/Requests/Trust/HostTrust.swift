@@ -50,10 +50,10 @@ extension TrustPolicy {
 
 /// The judgement about a server's certificate on platforms where the system checks chains, names and dates only.
 extension HostTrust {
-    /// The verdict about a certificate.
-    enum Verdict: Sendable, Hashable {
+    /// The decision about a certificate.
+    enum Decision: Sendable, Hashable {
         /// Let the system decide, whose checks include all that were required here.
-        case leave
+        case deferToSystem
         /// Accept it, although the system alone may refuse it.
         case accept
         /// End the connection.
@@ -72,8 +72,8 @@ extension HostTrust {
     ///   - chain: Returns its certificates, as DER, its own first; called after `problem`, which verifies them.
     ///   - problem: Returns the system's objection by the policy's authorities; `nil` if it has none. Not called if any
     ///     certificate is accepted.
-    /// - Returns: The verdict.
-    func verdict(on host: String, chain: () -> [Data], problem: () -> TrustFailure?) -> Verdict {
+    /// - Returns: The decision.
+    func decision(on host: String, chain: () -> [Data], problem: () -> TrustFailure?) -> Decision {
         if !acceptsAnyCertificate {
             guard authorities.includesSystem || !authorities.certificates.isEmpty else {
                 return .refuse(.noAuthorities)
@@ -81,7 +81,7 @@ extension HostTrust {
             if let problem = problem() { return .refuse(problem) }
         }
         if looksAtChains, let refusal = refusal(of: host, chain: chain()) { return .refuse(refusal) }
-        return usesSystemTrust ? .leave : .accept
+        return usesSystemTrust ? .deferToSystem : .accept
     }
 
     /// Whether there are requirements for certificates that the system trusts.

@@ -23,9 +23,9 @@ import Testing
                 bytes[index] = UInt8.random(in: 0...255, using: &fuzz)
             }
             if Bool.random(using: &fuzz) { bytes.removeLast(Int.random(in: 0..<bytes.count, using: &fuzz)) }
-            let verdict = rules.verdict(on: Data(bytes), problem: { nil })
+            let decision = rules.decision(on: Data(bytes), problem: { nil })
             // An accepted certificate contains the pinned key: all of its bytes, in one piece.
-            if verdict == .leave {
+            if decision == .deferToSystem {
                 let key = try TrustPolicy.Certificate(der: Data(bytes)).publicKeyInfo
                 #expect(try key == TrustPolicy.Certificate(pem: CertificateSample.ed25519.pem).publicKeyInfo)
             }

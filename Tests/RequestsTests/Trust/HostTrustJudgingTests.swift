@@ -9,8 +9,8 @@ import Testing
 
 extension HostTrust {
     /// Judges a host by its own certificate alone.
-    func verdict(on certificate: Data?, problem: () -> TrustFailure?) -> Verdict {
-        verdict(on: "api.example.com", chain: { certificate.map { [$0] } ?? [] }, problem: problem)
+    func decision(on certificate: Data?, problem: () -> TrustFailure?) -> Decision {
+        decision(on: "api.example.com", chain: { certificate.map { [$0] } ?? [] }, problem: problem)
     }
 }
 
@@ -32,30 +32,30 @@ extension HostTrust {
     @Test func rightKeyIsLeftToTheSystemWhichChecksTheRestAgain() throws {
         let rules = try rules(pinned(.rsa))
 
-        #expect(try rules.verdict(on: der(.rsa), problem: { nil }) == .leave)
+        #expect(try rules.decision(on: der(.rsa), problem: { nil }) == .deferToSystem)
         #expect(rules.usesSystemTrust)
     }
 
     @Test func wrongKeyIsRefused() throws {
         let rules = try rules(pinned(.rsa))
 
-        #expect(try rules.verdict(on: der(.ec), problem: { nil }) == .refuse(.wrongPin))
+        #expect(try rules.decision(on: der(.ec), problem: { nil }) == .refuse(.wrongPin))
     }
 
     @Test func anyOfThePinsWillDo() throws {
         let pins = try [CertificateSample.rsa, .ec].map { try TrustPolicy.PublicKeyPin($0.pin) }
         let rules = try rules(.system.pinning(pins, forHosts: ["*.example.com"]))
 
-        #expect(try rules.verdict(on: der(.ec), problem: { nil }) == .leave)
-        #expect(try rules.verdict(on: der(.ed25519), problem: { nil }) == .refuse(.wrongPin))
+        #expect(try rules.decision(on: der(.ec), problem: { nil }) == .deferToSystem)
+        #expect(try rules.decision(on: der(.ed25519), problem: { nil }) == .refuse(.wrongPin))
     }
 
     @Test func pinOfAnAuthorityIsMetByTheVerifiedChain() throws {
         let chain = try [CertificateSample.ec, .ed25519, .rsa].map(der)
         let rules = try rules(pinned(.rsa))
 
-        #expect(rules.verdict(on: host, chain: { chain }, problem: { nil }) == .leave)
-        #expect(rules.verdict(on: host, chain: { Array(chain.prefix(2)) }, problem: { nil }) == .refuse(.wrongPin))
+        #expect(rules.decision(on: host, chain: { chain }, problem: { nil }) == .deferToSystem)
+        #expect(rules.decision(on: host, chain: { Array(chain.prefix(2)) }, problem: { nil }) == .refuse(.wrongPin))
         #expect(rules.refusal(of: host, chain: []) == .badCertificate)
     }
 
@@ -63,13 +63,13 @@ extension HostTrust {
         let policy = try pinned(.rsa).insecurelyAcceptingAnyCertificate(forHosts: [host])
         let chain = try [CertificateSample.ec, .rsa].map(der)
 
-        #expect(try rules(policy).verdict(on: host, chain: { chain }, problem: { nil }) == .refuse(.wrongPin))
+        #expect(try rules(policy).decision(on: host, chain: { chain }, problem: { nil }) == .refuse(.wrongPin))
     }
 
     @Test func chainIsLookedAtAfterItWasVerified() throws {
         let steps = Recorder<String>()
 
-        _ = try rules(pinned(.rsa)).verdict(
+        _ = try rules(pinned(.rsa)).decision(
             on: host,
             chain: {
                 steps.record("chain")
@@ -93,9 +93,9 @@ extension HostTrust {
         let rules = try rules(.system.evaluating(with: evaluator, forHosts: ["*.example.com"]))
         let chain = try [CertificateSample.ec, .rsa].map(der)
 
-        #expect(rules.verdict(on: host, chain: { chain }, problem: { nil }) == .leave)
-        #expect(rules.verdict(on: host, chain: { [chain[0]] }, problem: { nil }) == .refuse(.rejected))
-        #expect(rules.verdict(on: host, chain: { chain }, problem: { .expired }) == .refuse(.expired))
+        #expect(rules.decision(on: host, chain: { chain }, problem: { nil }) == .deferToSystem)
+        #expect(rules.decision(on: host, chain: { [chain[0]] }, problem: { nil }) == .refuse(.rejected))
+        #expect(rules.decision(on: host, chain: { chain }, problem: { .expired }) == .refuse(.expired))
         #expect(asked.elements == ["api.example.com 2", "api.example.com 1"])
     }
 
@@ -121,19 +121,19 @@ extension HostTrust {
         let pin = try TrustPolicy.PublicKeyPin(CertificateSample.rsa.pin)
         let policy = try TrustPolicy.system.pinning([pin], forHosts: ["example.com"])
 
-        #expect(try rules(policy).verdict(on: der(.ec), problem: { nil }) == .leave)
+        #expect(try rules(policy).decision(on: der(.ec), problem: { nil }) == .deferToSystem)
     }
 
     @Test func problemOfTheSystemComesBeforePins() throws {
         let rules = try rules(pinned(.rsa))
 
-        #expect(try rules.verdict(on: der(.rsa), problem: { .expired }) == .refuse(.expired))
-        #expect(try rules.verdict(on: der(.ec), problem: { .wrongHost }) == .refuse(.wrongHost))
+        #expect(try rules.decision(on: der(.rsa), problem: { .expired }) == .refuse(.expired))
+        #expect(try rules.decision(on: der(.ec), problem: { .wrongHost }) == .refuse(.wrongHost))
     }
 
     @Test(arguments: [nil, Data(), Data([0x30, 0x03, 0x02, 0x01, 0x01]), Data("certificate".utf8)])
     func keyThatCanNotBeReadIsRefused(certificate: Data?) throws {
-        #expect(try rules(pinned(.rsa)).verdict(on: certificate, problem: { nil }) == .refuse(.badCertificate))
+        #expect(try rules(pinned(.rsa)).decision(on: certificate, problem: { nil }) == .refuse(.badCertificate))
     }
 
     @Test func otherAuthoritiesAreAcceptedInTheSystemsPlace() throws {
@@ -142,30 +142,30 @@ extension HostTrust {
         for policy in [TrustPolicy.system.adding([authority]), .only([authority])] {
             let rules = try rules(policy)
             #expect(!rules.usesSystemTrust)
-            #expect(try rules.verdict(on: der(.ec), problem: { nil }) == .accept)
-            #expect(try rules.verdict(on: der(.ec), problem: { .unknownAuthority }) == .refuse(.unknownAuthority))
+            #expect(try rules.decision(on: der(.ec), problem: { nil }) == .accept)
+            #expect(try rules.decision(on: der(.ec), problem: { .unknownAuthority }) == .refuse(.unknownAuthority))
         }
     }
 
     @Test func emptyListOfAuthoritiesTrustsNoServer() throws {
-        #expect(try rules(.only([])).verdict(on: der(.rsa), problem: { nil }) == .refuse(.noAuthorities))
+        #expect(try rules(.only([])).decision(on: der(.rsa), problem: { nil }) == .refuse(.noAuthorities))
     }
 
     @Test func anyCertificateOfADevelopersHostIsAcceptedUnasked() throws {
         let rules = try rules(.system.insecurelyAcceptingAnyCertificate(forHosts: [host]))
-        let verdict = rules.verdict(on: nil) {
+        let decision = rules.decision(on: nil) {
             Issue.record("the system was asked")
             return .selfSigned
         }
 
-        #expect(verdict == .accept)
+        #expect(decision == .accept)
     }
 
     @Test func pinsHoldEvenThere() throws {
         let rules = try rules(pinned(.rsa).insecurelyAcceptingAnyCertificate(forHosts: [host]))
 
-        #expect(try rules.verdict(on: der(.rsa), problem: { .selfSigned }) == .accept)
-        #expect(try rules.verdict(on: der(.ec), problem: { .selfSigned }) == .refuse(.wrongPin))
-        #expect(rules.verdict(on: nil, problem: { nil }) == .refuse(.badCertificate))
+        #expect(try rules.decision(on: der(.rsa), problem: { .selfSigned }) == .accept)
+        #expect(try rules.decision(on: der(.ec), problem: { .selfSigned }) == .refuse(.wrongPin))
+        #expect(rules.decision(on: nil, problem: { nil }) == .refuse(.badCertificate))
     }
 }

@@ -49,10 +49,10 @@ final class SessionTrust: Sendable {
     }
 
     private func answer(to trust: SecTrust, of host: String) -> Answer {
-        let verdict = trust.verdict(of: rules, for: host)
-        if case .refuse(let trustFailure) = verdict { return .refuse(trustFailure) }
+        let decision = trust.decision(of: rules, for: host)
+        if case .refuse(let trustFailure) = decision { return .refuse(trustFailure) }
         hasApproved.withLock { $0 = true }
-        return verdict == .accept ? .use(URLCredential(trust: trust)) : .system
+        return decision == .accept ? .use(URLCredential(trust: trust)) : .system
     }
 }
 
@@ -60,8 +60,8 @@ final class SessionTrust: Sendable {
 
 extension SecTrust {
     /// Judges the certificates of a server.
-    func verdict(of rules: HostTrust, for host: String) -> HostTrust.Verdict {
-        rules.verdict(on: host, chain: { chain }, problem: { problem(for: host, by: rules) })
+    func decision(of rules: HostTrust, for host: String) -> HostTrust.Decision {
+        rules.decision(on: host, chain: { chain }, problem: { problem(for: host, by: rules) })
     }
 
     /// The certificates as DER, the server's own first; after an evaluation, the verified ones.
