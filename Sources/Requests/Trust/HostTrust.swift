@@ -80,12 +80,12 @@ extension HostTrust {
             }
             if let problem = problem() { return .refuse(problem) }
         }
-        if looksAtChains, let refusal = refusal(of: host, chain: chain()) { return .refuse(refusal) }
+        if checksChains, let refusal = refusal(of: host, chain: chain()) { return .refuse(refusal) }
         return usesSystemTrust ? .deferToSystem : .accept
     }
 
     /// Whether there are requirements for certificates that the system trusts.
-    var looksAtChains: Bool { pins != nil || evaluator != nil }
+    var checksChains: Bool { pins != nil || evaluator != nil }
 
     /// Returns why a host with verified certificates isn't trusted; `nil` if it is.
     func refusal(of host: String, chain: [Data]) -> TrustFailure? {

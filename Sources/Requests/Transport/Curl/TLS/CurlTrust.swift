@@ -62,13 +62,13 @@ struct CurlTrust: Sendable {
         self.authorities = authorities
         // libcurl compares pins with the server's own key only. They are therefore left to it if only that key counts,
         // and if nothing else can be checked.
-        let looksAtChains = trust.isChecked(by: features)
-        guard looksAtChains || trust.evaluator == nil else {
+        let checksChains = trust.isChecked(by: features)
+        guard checksChains || trust.evaluator == nil else {
             let reason = "an evaluator needs libcurl 7.80 with OpenSSL, and certificates that are verified"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
         }
-        chainRules = looksAtChains ? trust : nil
-        pins = looksAtChains ? nil : trust.pins.map(Self.text)
+        chainRules = checksChains ? trust : nil
+        pins = checksChains ? nil : trust.pins.map(Self.text)
         requiresStaple = trust.requiresStaple
         identity = trust.identity.map(Identity.init)
     }
@@ -173,7 +173,7 @@ struct CurlTrust: Sendable {
 extension HostTrust {
     /// Whether the library, not libcurl, checks the chains of a host before requests are sent.
     fileprivate func isChecked(by features: CurlFeatures) -> Bool {
-        features.exposesChains && looksAtChains && !acceptsAnyCertificate
+        features.exposesChains && checksChains && !acceptsAnyCertificate
     }
 
     /// A text that differs for different rules of chains.
