@@ -24,10 +24,10 @@ struct TrustFailure: Sendable, Hashable {
     static let selfSigned = Self("the server's certificate is self-signed")
     static let badCertificate = Self("the server's certificate is invalid")
     static let unchecked = Self("the server's certificate wasn't checked")
-    static let oldProtocol = Self("the two sides have no version of TLS in common", .secureConnectionFailed)
+    static let noCommonTLSVersion = Self("the two sides have no version of TLS in common", .secureConnectionFailed)
     static let noTLS = Self("the server doesn't speak TLS", .secureConnectionFailed)
-    static let ownCertificateRejected = Self("the server rejects the client certificate", .clientCertificateRejected)
-    static let ownCertificateRequired = Self("the server requires a client certificate", .clientCertificateRequired)
+    static let clientCertificateRejected = Self("the server rejects the client certificate", .clientCertificateRejected)
+    static let clientCertificateRequired = Self("the server requires a client certificate", .clientCertificateRequired)
     static let unknownAuthority = Self(
         "the server's certificate is of an unknown authority",
         .serverCertificateHasUnknownRoot
@@ -36,11 +36,11 @@ struct TrustFailure: Sendable, Hashable {
         "there are no authorities to check the server's certificate by",
         .serverCertificateHasUnknownRoot
     )
-    static let ownCertificateUnusable = Self(
+    static let clientCertificateUnusable = Self(
         "the client certificate or its key can't be used",
         .clientCertificateRejected
     )
-    static let noAgreement = Self(
+    static let handshakeFailed = Self(
         "the TLS handshake failed; the server may require a client certificate",
         .secureConnectionFailed
     )

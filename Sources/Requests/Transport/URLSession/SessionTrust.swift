@@ -42,7 +42,7 @@ final class SessionTrust: Sendable {
             return space.serverTrust.map { answer(to: $0, of: space.host) } ?? .refuse(.badCertificate)
         case NSURLAuthenticationMethodClientCertificate:
             guard let credential else { return .system }
-            return challenge.previousFailureCount == 0 ? .use(credential) : .refuse(.ownCertificateRejected)
+            return challenge.previousFailureCount == 0 ? .use(credential) : .refuse(.clientCertificateRejected)
         default:
             return .system
         }
@@ -131,7 +131,7 @@ extension TrustPolicy.ClientIdentity {
             let items = imported as? [[String: Any]],
             let item = items.first(where: { $0[kSecImportItemIdentity as String] != nil }),
             let identity = Self.identity(item[kSecImportItemIdentity as String])
-        else { throw RequestError(.ownCertificateUnusable, phase: .sending) }
+        else { throw RequestError(.clientCertificateUnusable, phase: .sending) }
         let chain = item[kSecImportItemCertChain as String] as? [SecCertificate] ?? []
         return URLCredential(identity: identity, certificates: Array(chain.dropFirst()), persistence: .forSession)
     }

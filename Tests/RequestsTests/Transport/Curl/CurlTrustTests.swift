@@ -138,13 +138,13 @@ import Testing
             (60, "something else", 0, .badCertificate),
             (90, "SSL: public key does not match pinned public key", 0, .wrongPin),
             (77, "error setting certificate file: /nowhere", 0, .noAuthorities),
-            (58, "unable to set private key file", 0, .ownCertificateUnusable),
-            (35, "error:0A000102:SSL routines::unsupported protocol", 0, .oldProtocol),
+            (58, "unable to set private key file", 0, .clientCertificateUnusable),
+            (35, "error:0A000102:SSL routines::unsupported protocol", 0, .noCommonTLSVersion),
             (
                 56, "OpenSSL SSL_read: error:0A00045C:SSL routines::tlsv13 alert certificate required", 0,
-                .ownCertificateRequired
+                .clientCertificateRequired
             ),
-            (56, "OpenSSL SSL_read: error:0A000418:SSL routines::tlsv1 alert unknown ca", 0, .ownCertificateRejected),
+            (56, "OpenSSL SSL_read: error:0A000418:SSL routines::tlsv1 alert unknown ca", 0, .clientCertificateRejected),
         ] as [(Int32, String, Int, TrustFailure)]
     )
     func resultNamesTheReason(code: Int32, text: String, verification: Int, trustFailure: TrustFailure) {

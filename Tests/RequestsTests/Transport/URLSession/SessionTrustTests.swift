@@ -17,7 +17,7 @@ import Testing
         return error
     }
 
-    @Test(arguments: [TrustFailure.wrongPin, .expired, .unknownAuthority, .ownCertificateRequired, .noAgreement])
+    @Test(arguments: [TrustFailure.wrongPin, .expired, .unknownAuthority, .clientCertificateRequired, .handshakeFailed])
     func distrustedTransferEndsWithTheReason(trustFailure: TrustFailure) {
         var state = SessionTransferState()
 

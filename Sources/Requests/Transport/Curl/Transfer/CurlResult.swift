@@ -135,9 +135,9 @@ extension CurlResult {
         case 60, 83, 91: Self.verifications[verification] ?? find(Self.problems) ?? .badCertificate
         case 90: .wrongPin
         case 77: .noAuthorities
-        case 58: .ownCertificateUnusable
-        case 98: .ownCertificateRequired
-        case 35, 59: isLostHandshake || hasNoProtocol ? nil : find(Self.alerts) ?? .noAgreement
+        case 58: .clientCertificateUnusable
+        case 98: .clientCertificateRequired
+        case 35, 59: isLostHandshake || hasNoProtocol ? nil : find(Self.alerts) ?? .handshakeFailed
         // With TLS 1.3 the server checks the client's certificate after the client has completed the handshake.
         case 55, 56: find(Self.alerts.filter { $0.text.hasPrefix("alert ") })
         default: nil
@@ -180,13 +180,13 @@ extension CurlResult {
 
     /// The alerts of both sides (RFC 8446, 6.2), in OpenSSL's texts.
     private static let alerts: [(text: String, TrustFailure)] = [
-        ("alert certificate required", .ownCertificateRequired), ("alert unknown ca", .ownCertificateRejected),
-        ("alert bad certificate", .ownCertificateRejected), ("alert certificate expired", .ownCertificateRejected),
-        ("alert certificate revoked", .ownCertificateRejected),
-        ("alert certificate unknown", .ownCertificateRejected),
-        ("alert unsupported certificate", .ownCertificateRejected), ("alert access denied", .ownCertificateRejected),
-        ("alert protocol version", .oldProtocol), ("unsupported protocol", .oldProtocol),
-        ("version too low", .oldProtocol), ("wrong ssl version", .oldProtocol), ("wrong version number", .noTLS),
+        ("alert certificate required", .clientCertificateRequired), ("alert unknown ca", .clientCertificateRejected),
+        ("alert bad certificate", .clientCertificateRejected), ("alert certificate expired", .clientCertificateRejected),
+        ("alert certificate revoked", .clientCertificateRejected),
+        ("alert certificate unknown", .clientCertificateRejected),
+        ("alert unsupported certificate", .clientCertificateRejected), ("alert access denied", .clientCertificateRejected),
+        ("alert protocol version", .noCommonTLSVersion), ("unsupported protocol", .noCommonTLSVersion),
+        ("version too low", .noCommonTLSVersion), ("wrong ssl version", .noCommonTLSVersion), ("wrong version number", .noTLS),
     ]
 }
 #endif
