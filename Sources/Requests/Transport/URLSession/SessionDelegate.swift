@@ -110,7 +110,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
         transfer(of: task)?.didRejectChallenge()
         completionHandler(.cancelAuthenticationChallenge, nil)
         #else
-        switch trust?.answer(to: challenge) ?? .system {
+        switch trust?.disposition(to: challenge) ?? .system {
         case .system:
             completionHandler(.performDefaultHandling, nil)
         case .use(let credential):
@@ -126,7 +126,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
     /// which had other requirements.
     private func checkTrust(of transfer: SessionTransfer) {
         #if canImport(Security)
-        if trust?.isProven == false { transfer.stop(.untrusted(.unchecked)) }
+        if trust?.hasAcceptedServer == false { transfer.stop(.untrusted(.unchecked)) }
         #endif
     }
 

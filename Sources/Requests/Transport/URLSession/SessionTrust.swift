@@ -8,7 +8,7 @@ import Security
 /// The answers of a session's delegate to challenges about the server, or about the client.
 final class SessionTrust: Sendable {
     /// The answer to a challenge.
-    enum Answer: Sendable {
+    enum Disposition: Sendable {
         /// The default handling of the system.
         case system
         /// Continue with this credential.
@@ -32,14 +32,14 @@ final class SessionTrust: Sendable {
     }
 
     /// Whether a server was accepted in this session; a transfer over a connection that was never judged isn't proven.
-    var isProven: Bool { hasApproved.withLock { $0 } }
+    var hasAcceptedServer: Bool { hasApproved.withLock { $0 } }
 
-    func answer(to challenge: URLAuthenticationChallenge) -> Answer {
+    func disposition(to challenge: URLAuthenticationChallenge) -> Disposition {
         let space = challenge.protectionSpace
         guard !space.isProxy() else { return .system }
         switch space.authenticationMethod {
         case NSURLAuthenticationMethodServerTrust:
-            return space.serverTrust.map { answer(to: $0, of: space.host) } ?? .refuse(.badCertificate)
+            return space.serverTrust.map { disposition(to: $0, of: space.host) } ?? .refuse(.badCertificate)
         case NSURLAuthenticationMethodClientCertificate:
             guard let credential else { return .system }
             return challenge.previousFailureCount == 0 ? .use(credential) : .refuse(.clientCertificateRejected)
@@ -48,7 +48,7 @@ final class SessionTrust: Sendable {
         }
     }
 
-    private func answer(to trust: SecTrust, of host: String) -> Answer {
+    private func disposition(to trust: SecTrust, of host: String) -> Disposition {
         let decision = trust.decision(of: rules, for: host)
         if case .refuse(let trustFailure) = decision { return .refuse(trustFailure) }
         hasApproved.withLock { $0 = true }
