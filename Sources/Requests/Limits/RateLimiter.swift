@@ -33,7 +33,7 @@ public final class RateLimiter: Sendable {
         /// Admits waiters, and begins to sleep for those that remain.
         mutating func proceed(at time: Duration) -> Effect {
             guard !waiters.isAsking else { return Effect() }
-            if time - lastAnswered >= RateLimiter.trustDuration { waiters.recheck() }
+            if time - lastAnswered >= RateLimiter.trustDuration { waiters.requireRefresh() }
             var effect = Effect(step: waiters.next(bucket.available(at: time)))
             switch effect.step {
             case .none: break

@@ -66,14 +66,14 @@ struct WaitQueue: Sendable {
     }
 
     /// Requests that all waiters are asked before the next turn, however long the line is.
-    mutating func recheck() {
+    mutating func requireRefresh() {
         unaskedTurns = 0
     }
 
     /// Removes the waiter whose turn is next, and returns it.
     ///
     /// - Complexity: O(log n)
-    mutating func takeFirst() -> Int? {
+    mutating func popFirst() -> Int? {
         while let first = heap.popFirst() {
             guard priorities.removeValue(forKey: first.id) != nil else { continue }
             unaskedTurns = isEmpty ? 0 : unaskedTurns - 1
@@ -149,8 +149,8 @@ struct Waiters: Sendable {
     }
 
     /// Requests that all waiters are asked before the next turn.
-    mutating func recheck() {
-        line.recheck()
+    mutating func requireRefresh() {
+        line.requireRefresh()
     }
 
     /// Admits as many waiters as there is room for; asks them first if there is something to decide.
@@ -161,7 +161,7 @@ struct Waiters: Sendable {
             return .ask(waiters)
         }
         var granted: [Waiter] = []
-        while granted.count < room, let id = line.takeFirst() {
+        while granted.count < room, let id = line.popFirst() {
             if let waiter = waiters.removeValue(forKey: id) { granted.append(waiter) }
         }
         return .grant(granted)

@@ -10,7 +10,7 @@ import Testing
     private func turns(of line: WaitQueue) -> [Int] {
         var line = line
         var turns: [Int] = []
-        while let next = line.takeFirst() { turns.append(next) }
+        while let next = line.popFirst() { turns.append(next) }
         return turns
     }
 
@@ -58,7 +58,7 @@ import Testing
                 asked.append(line.count)
                 line.update([:])
             }
-            _ = line.takeFirst()
+            _ = line.popFirst()
         }
 
         #expect(asked.prefix(3) == [640, 630, 621])
@@ -75,7 +75,7 @@ import Testing
         line.update([:])
         #expect(!line.needsRefresh)
 
-        line.recheck()
+        line.requireRefresh()
 
         #expect(line.needsRefresh)
     }
@@ -103,7 +103,7 @@ import Testing
                     let best = model.indices.max {
                         (model[$0].priority, -model[$0].id) < (model[$1].priority, -model[$1].id)
                     }
-                    #expect(line.takeFirst() == best.map { model.remove(at: $0).id }, "seed \(Fuzz.seed)")
+                    #expect(line.popFirst() == best.map { model.remove(at: $0).id }, "seed \(Fuzz.seed)")
                 }
                 #expect(line.count == model.count && Set(line.ids) == Set(model.map(\.id)))
             }

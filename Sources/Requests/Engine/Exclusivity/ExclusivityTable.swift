@@ -69,7 +69,7 @@ struct ExclusivityTable: Sendable {
             guard queues[category]?.holder == nil, queues[category]?.waiting.first == id else { return false }
         }
         for category in wanted {
-            _ = queues[category]?.waiting.takeFirst()
+            _ = queues[category]?.waiting.popFirst()
             queues[category]?.holder = id
         }
         return true
