@@ -62,7 +62,7 @@ public final class HostLimiter: Sendable {
         }
         let step = change(origin) { $0.waiters.add(waiter, as: id, priority: initial) }.step
         if case .grant(let waiters) = step {
-            for waiter in waiters { waiter.granted() }
+            for waiter in waiters { waiter.onGrant() }
         } else {
             perform(step, at: origin)
         }
@@ -86,7 +86,7 @@ public final class HostLimiter: Sendable {
             let result = change(&host)
             let step = host.waiters.next(limit - host.occupied)
             if case .grant(let waiters) = step { host.occupied += waiters.count }
-            let isIdle = host.occupied == 0 && host.waiters.isEmpty && !host.waiters.isAsking
+            let isIdle = host.occupied == 0 && host.waiters.isEmpty && !host.waiters.isRefreshing
             if !isIdle { state.hosts[origin] = host }
             return (result, step)
         }
@@ -95,13 +95,13 @@ public final class HostLimiter: Sendable {
     private func perform(_ step: Waiters.Step, at origin: Origin) {
         switch step {
         case .none: break
-        case .ask(let waiters):
+        case .refresh(let waiters):
             let answers = waiters.mapValues { $0.priority() }
             perform(change(origin) { $0.waiters.update(answers) }.step, at: origin)
         case .grant(let waiters):
             // Called asynchronously: a transfer that ends before `granted` returns admits the next one, and a long
             // line of them would overflow the stack.
-            for waiter in waiters { DispatchQueue.global(qos: .utility).async(execute: waiter.granted) }
+            for waiter in waiters { DispatchQueue.global(qos: .utility).async(execute: waiter.onGrant) }
         }
     }
 }

@@ -32,12 +32,12 @@ public final class RateLimiter: Sendable {
 
         /// Admits waiters, and begins to sleep for those that remain.
         mutating func proceed(at time: Duration) -> Effect {
-            guard !waiters.isAsking else { return Effect() }
+            guard !waiters.isRefreshing else { return Effect() }
             if time - lastAnswered >= RateLimiter.trustDuration { waiters.requireRefresh() }
             var effect = Effect(step: waiters.next(bucket.available(at: time)))
             switch effect.step {
             case .none: break
-            case .ask: return effect
+            case .refresh: return effect
             case .grant(let granted): bucket.take(granted.count)
             }
             if waiters.isEmpty {
@@ -126,14 +126,14 @@ public final class RateLimiter: Sendable {
         effect.former?.cancel()
         switch effect.step {
         case .none: break
-        case .ask(let waiters):
+        case .refresh(let waiters):
             let answers = waiters.mapValues { $0.priority() }
             self.change { state, time in
                 state.waiters.update(answers)
                 state.lastAnswered = time
             }
         case .grant(let waiters):
-            for waiter in waiters { waiter.granted() }
+            for waiter in waiters { waiter.onGrant() }
         }
         if let (duration, number) = effect.sleep { sleep(duration, number: number) }
         return result

@@ -117,7 +117,7 @@ struct Waiters: Sendable {
         /// Nothing can be done now.
         case none
         /// Asks all waiters for their priorities; ``update(_:)`` takes the answers.
-        case ask([Int: Waiter])
+        case refresh([Int: Waiter])
         /// Resumes these requests, which have left the line.
         case grant([Waiter])
     }
@@ -125,7 +125,7 @@ struct Waiters: Sendable {
     private var line = WaitQueue()
     private var waiters: [Int: Waiter] = [:]
     /// Whether the priorities are being asked for; until they are known, no waiter is admitted.
-    private(set) var isAsking = false
+    private(set) var isRefreshing = false
 
     var isEmpty: Bool { waiters.isEmpty }
     var count: Int { waiters.count }
@@ -144,7 +144,7 @@ struct Waiters: Sendable {
 
     /// Records the answers of the waiters.
     mutating func update(_ answers: [Int: Int]) {
-        isAsking = false
+        isRefreshing = false
         line.update(answers)
     }
 
@@ -155,10 +155,10 @@ struct Waiters: Sendable {
 
     /// Admits as many waiters as there is room for; asks them first if there is something to decide.
     mutating func next(_ room: Int) -> Step {
-        guard !isAsking, room > 0 else { return .none }
+        guard !isRefreshing, room > 0 else { return .none }
         if line.needsRefresh, line.count > room {
-            isAsking = true
-            return .ask(waiters)
+            isRefreshing = true
+            return .refresh(waiters)
         }
         var granted: [Waiter] = []
         while granted.count < room, let id = line.popFirst() {

@@ -11,7 +11,7 @@ import Testing
     private let resumed = Recorder<Int>()
 
     private mutating func add(_ id: Int, priority: Int = 0) {
-        let waiter = Waiter(priority: { priority }, granted: { [resumed] in resumed.record(id) })
+        let waiter = Waiter(priority: { priority }, onGrant: { [resumed] in resumed.record(id) })
         waiters.add(waiter, as: id, priority: priority)
     }
 
@@ -20,9 +20,9 @@ import Testing
         let count = resumed.elements.count
         switch waiters.next(room) {
         case .none: return []
-        case .ask: return nil
+        case .refresh: return nil
         case .grant(let granted):
-            for waiter in granted { waiter.granted() }
+            for waiter in granted { waiter.onGrant() }
             return Array(resumed.elements.dropFirst(count))
         }
     }
@@ -70,6 +70,6 @@ import Testing
         for id in 1...2 { add(id) }
 
         #expect(next(0) == [])
-        #expect(!waiters.isAsking && waiters.count == 2)
+        #expect(!waiters.isRefreshing && waiters.count == 2)
     }
 }
