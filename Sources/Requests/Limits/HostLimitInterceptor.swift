@@ -15,11 +15,11 @@ struct HostLimitInterceptor: Interceptor {
         let origin = Origin(request.url)
         let run = context.run
         try await Suspension.wait { resume in
-            limiter.enter(origin, priority: { run.urgency }, granted: resume)
+            limiter.acquire(origin, priority: { run.urgency }, granted: resume)
         } late: { [limiter] in
-            limiter.leave(origin)
+            limiter.release(origin)
         }
-        defer { limiter.leave(origin) }
+        defer { limiter.release(origin) }
         return try await next(request)
     }
 }

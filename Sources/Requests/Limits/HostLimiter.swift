@@ -49,7 +49,7 @@ public final class HostLimiter: Sendable {
     ///   - granted: Called once, now or later, on any thread, when there is room. It must be followed by ``leave(_:)``.
     /// - Returns: A closure that withdraws the request. It doesn't free a place: if both happen at once, `granted` may
     ///   be called although the request seems withdrawn, and `leave` is due.
-    func enter(
+    func acquire(
         _ origin: Origin,
         priority: @escaping @Sendable () -> Int,
         granted: @escaping @Sendable () -> Void
@@ -73,7 +73,7 @@ public final class HostLimiter: Sendable {
     }
 
     /// Frees a place at an origin; to be called once for each granted request.
-    func leave(_ origin: Origin) {
+    func release(_ origin: Origin) {
         perform(change(origin) { $0.occupied = max(0, $0.occupied - 1) }.step, at: origin)
     }
 

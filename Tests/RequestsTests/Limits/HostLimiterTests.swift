@@ -16,12 +16,12 @@ private let equalPriorities: @Sendable () -> Int = { 0 }
     private let grants = Recorder<Int>()
 
     @discardableResult
-    private func enter(
+    private func acquire(
         _ id: Int,
         _ limiter: HostLimiter,
         priority: @escaping @Sendable () -> Int = { 0 }
     ) -> @Sendable () -> Void {
-        limiter.enter(origin, priority: priority) { [grants] in grants.record(id) }
+        limiter.acquire(origin, priority: priority) { [grants] in grants.record(id) }
     }
 
     @Test func nextWaiterEntersWhenASlotIsFreed() async {
@@ -29,10 +29,10 @@ private let equalPriorities: @Sendable () -> Int = { 0 }
 
         for id in 1...4 { enter(id, limiter) }
         #expect(grants.elements == [1, 2])
-        limiter.leave(origin)
+        limiter.release(origin)
 
         #expect(await grants.first(3) == [1, 2, 3])
-        limiter.leave(origin)
+        limiter.release(origin)
         #expect(await grants.first(4) == [1, 2, 3, 4])
     }
 
@@ -42,7 +42,7 @@ private let equalPriorities: @Sendable () -> Int = { 0 }
         for id in 1...3 { enter(id, limiter) { urgent.withLock { $0 == id } ? 8 : 0 } }
 
         urgent.withLock { $0 = 3 }
-        limiter.leave(origin)
+        limiter.release(origin)
 
         #expect(await grants.first(2) == [1, 3])
     }
@@ -54,7 +54,7 @@ private let equalPriorities: @Sendable () -> Int = { 0 }
         enter(3, limiter)
 
         takeBack()
-        limiter.leave(origin)
+        limiter.release(origin)
 
         #expect(await grants.first(2) == [1, 3])
     }
@@ -65,13 +65,13 @@ private let equalPriorities: @Sendable () -> Int = { 0 }
         let count = Scale.pick(3000, whole: 10_000)
         enter(-1, limiter)
         for id in 0..<count {
-            _ = limiter.enter(origin, priority: equalPriorities) {
+            _ = limiter.acquire(origin, priority: equalPriorities) {
                 grants.record(id)
-                limiter.leave(origin)
+                limiter.release(origin)
             }
         }
 
-        limiter.leave(origin)
+        limiter.release(origin)
 
         #expect(await grants.first(count + 1).dropFirst().elementsEqual(0..<count))
     }
@@ -88,14 +88,14 @@ private let equalPriorities: @Sendable () -> Int = { 0 }
 
         DispatchQueue.concurrentPerform(iterations: Scale.races) { id in
             let priority = { @Sendable in id % 3 }
-            _ = limiter.enter(origin, priority: priority) {
+            _ = limiter.acquire(origin, priority: priority) {
                 inside.withLock { inside in
                     inside.now += 1
                     inside.most = max(inside.most, inside.now)
                 }
                 DispatchQueue.global().async {
                     inside.withLock { $0.now -= 1 }
-                    limiter.leave(origin)
+                    limiter.release(origin)
                     ends.record(())
                 }
             }
@@ -110,18 +110,18 @@ private let equalPriorities: @Sendable () -> Int = { 0 }
         let origin = origin
         for _ in 0..<Scale.races {
             let isIn = Recorder<Void>()
-            _ = limiter.enter(origin, priority: equalPriorities) {}
-            let takeBack = limiter.enter(origin, priority: equalPriorities) { limiter.leave(origin) }
+            _ = limiter.acquire(origin, priority: equalPriorities) {}
+            let takeBack = limiter.acquire(origin, priority: equalPriorities) { limiter.release(origin) }
             simultaneously {
-                limiter.leave(origin)
+                limiter.release(origin)
             } and: {
                 takeBack()
             }
 
             // Whichever came first, there is a free slot again.
-            _ = limiter.enter(origin, priority: equalPriorities) { isIn.record(()) }
+            _ = limiter.acquire(origin, priority: equalPriorities) { isIn.record(()) }
             await isIn.first(1)
-            limiter.leave(origin)
+            limiter.release(origin)
         }
     }
 }
