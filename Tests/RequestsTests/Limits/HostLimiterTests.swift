@@ -27,7 +27,7 @@ private let equalPriorities: @Sendable () -> Int = { 0 }
     @Test func nextWaiterEntersWhenASlotIsFreed() async {
         let limiter = HostLimiter(limit: 2)
 
-        for id in 1...4 { enter(id, limiter) }
+        for id in 1...4 { acquire(id, limiter) }
         #expect(grants.elements == [1, 2])
         limiter.release(origin)
 
@@ -39,7 +39,7 @@ private let equalPriorities: @Sendable () -> Int = { 0 }
     @Test func aPriorityMayChangeWhileItsOwnerWaits() async {
         let limiter = HostLimiter(limit: 1)
         let urgent = Locked(2)
-        for id in 1...3 { enter(id, limiter) { urgent.withLock { $0 == id } ? 8 : 0 } }
+        for id in 1...3 { acquire(id, limiter) { urgent.withLock { $0 == id } ? 8 : 0 } }
 
         urgent.withLock { $0 = 3 }
         limiter.release(origin)
@@ -49,9 +49,9 @@ private let equalPriorities: @Sendable () -> Int = { 0 }
 
     @Test func withdrawnWishTakesNoSlot() async {
         let limiter = HostLimiter(limit: 1)
-        enter(1, limiter)
-        let takeBack = enter(2, limiter)
-        enter(3, limiter)
+        acquire(1, limiter)
+        let takeBack = acquire(2, limiter)
+        acquire(3, limiter)
 
         takeBack()
         limiter.release(origin)
@@ -63,7 +63,7 @@ private let equalPriorities: @Sendable () -> Int = { 0 }
         let limiter = HostLimiter(limit: 1)
         let (origin, grants) = (origin, grants)
         let count = Scale.pick(3000, whole: 10_000)
-        enter(-1, limiter)
+        acquire(-1, limiter)
         for id in 0..<count {
             _ = limiter.acquire(origin, priority: equalPriorities) {
                 grants.record(id)
