@@ -213,7 +213,7 @@ struct CurlAdmission {
             case .found(let transfer, .success(let addresses)):
                 guard let destination = transfer.awaited.take() else { continue }
                 transfer.connect(to: CurlAddresses(addresses, of: destination))
-                let isProxy = destination.address == transfer.proxy?.destination.address
+                let isProxy = destination.url == transfer.proxy?.destination.url
                 return isProxy ? findHost(of: transfer, loop, isConnected) : .take(transfer)
             case .found(let transfer, .failure(let failure)):
                 return .refuse(transfer, failure)

@@ -56,7 +56,7 @@ struct CurlOptions: ~Copyable {
         (self.fields, self.content) = (fields, content)
         let credentials = destination.isSecure ? request.headers[.proxyAuthorization] : nil
         tunnelMark = credentials.map { SHA256.digest(of: Authorization($0).identity.utf8).hexadecimal }
-        headSize = fields.size + destination.address.utf8.count + 128
+        headSize = fields.size + destination.url.utf8.count + 128
         let needsHTTP11 = !request.usesHTTP2 || request.upgrade != nil || headSize > Self.largestHeadOfHTTP2
         avoidsHTTP2 = destination.isSecure && needsHTTP11
     }
@@ -196,7 +196,7 @@ struct CurlOptions: ~Copyable {
             && request.method == .get && !hasContent && !avoidsHTTP2 && !needsOwnBuffer
 
         var options = Setter(handle.pointee.easy)
-        options.set(CCURL_URL, destination.address)
+        options.set(CCURL_URL, destination.url)
         limitConnecting(to: connectTimeout, options.easy)
         options.check(ccurl_easy_set_headers(options.easy, fields.lines), "the header fields")
         if needsOwnBuffer { options.set(CCURL_BUFFERSIZE, Self.largeBuffer) }
