@@ -117,7 +117,7 @@ final class CurlConnections {
     /// Limits unused connections.
     ///
     /// libcurl's limit is for all connections; if those in use exceed it, it keeps none for the next request.
-    func limitIdle(beside transfers: Int) {
+    func limitIdle(transferCount: Int) {
         // In steps, so that it needn't be set for each transfer.
         let step = max(1, Self.mostIdle / 4)
         let limit = transfers / step * step + Self.mostIdle
