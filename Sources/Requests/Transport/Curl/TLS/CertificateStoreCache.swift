@@ -47,9 +47,9 @@ final class CertificateStoreCache: Sendable {
     ///
     /// - Parameters:
     ///   - handle: The handle, before the end of which the store must not be deallocated.
-    ///   - mark: A text that differs for connections that must not be shared.
+    ///   - poolKey: A text that differs for connections that must not be shared.
     /// - Returns: 0 if this libcurl accepts the options.
-    func apply(to handle: CurlHandle, mark: String) -> Int32 {
+    func apply(to handle: CurlHandle, poolKey: String) -> Int32 {
         // The first time, they are parsed on the thread of the caller, so that the loop needn't stop for it.
         if parsed.withLock({ $0 == nil }) { _ = current() }
         ccurl_handle_set_store(
@@ -65,7 +65,7 @@ final class CertificateStoreCache: Sendable {
             Unmanaged.passUnretained(self).toOpaque()
         )
         let easy: CurlEasy = handle.pointee.easy
-        let failure = ccurl_easy_set_text(easy, CCURL_CAINFO, nil) | Self.setPoolKey(mark, of: easy)
+        let failure = ccurl_easy_set_text(easy, CCURL_CAINFO, nil) | Self.setPoolKey(poolKey, of: easy)
         guard CurlFeatures.loaded.restoresAuthorityPaths else { return failure }
         return Self.emptyRevocationList.withUnsafeBytes {
             failure | ccurl_easy_set_blob(easy, CCURL_CAINFO_BLOB, $0.baseAddress, $0.count)
@@ -86,10 +86,10 @@ final class CertificateStoreCache: Sendable {
         """.utf8
     )
 
-    /// Sets a mark: a folder that doesn't exist, whose path libcurl compares when it looks for a connection, or for a
+    /// Sets a poolKey: a folder that doesn't exist, whose path libcurl compares when it looks for a connection, or for a
     /// TLS session.
-    static func setPoolKey(_ mark: String, of easy: CurlEasy) -> Int32 {
-        ccurl_easy_set_text(easy, CCURL_CAPATH, "/dev/null/\(mark)")
+    static func setPoolKey(_ poolKey: String, of easy: CurlEasy) -> Int32 {
+        ccurl_easy_set_text(easy, CCURL_CAPATH, "/dev/null/\(poolKey)")
     }
 
     /// The certificates; `nil` if there are none, in which case no connection can be trusted.

@@ -9,7 +9,7 @@ import Foundation
 ///
 /// libcurl reuses a connection, and resumes a TLS session, for every handle with the same options: it compares
 /// versions, verification, the paths of authorities, the bytes of the client's certificate, and pins. It ignores the
-/// case of pins, and doesn't compare the client's key and password. The compared options therefore contain a mark of
+/// case of pins, and doesn't compare the client's key and password. The compared options therefore contain a poolKey of
 /// the others, and a connection never serves a request with other requirements.
 struct CurlTrust: Sendable {
     /// A client's certificate and key.
@@ -40,7 +40,7 @@ struct CurlTrust: Sendable {
         minimumVersion = .tls12
         acceptsAnyCertificate = false
         includesSystem = true
-        authorities = CurlFeatures.loaded.sharesCertificateStores ? CurlAuthorities(sharing: .system, mark: "") : nil
+        authorities = CurlFeatures.loaded.sharesCertificateStores ? CurlAuthorities(sharing: .system, poolKey: "") : nil
         (pins, identity, chainRules, requiresStaple) = (nil, nil, nil, false)
     }
 
@@ -92,7 +92,7 @@ struct CurlTrust: Sendable {
             failure |= ccurl_easy_set_long(easy, CCURL_SSL_VERIFYHOST, 0)
         }
         switch authorities {
-        case .store(let store, let mark): failure |= store.apply(to: handle, mark: mark)
+        case .store(let store, let poolKey): failure |= store.apply(to: handle, poolKey: poolKey)
         case .file(let path):
             set(CCURL_CAINFO, path)
             // The system's folder of authorities is used beside any file, unless it is disabled, or replaced.
@@ -121,17 +121,17 @@ struct CurlTrust: Sendable {
 
     /// Whether connections can be separated by marks.
     ///
-    /// A mark takes the place of a folder of authorities, which libcurl has to read unless they are in a store.
+    /// A poolKey takes the place of a folder of authorities, which libcurl has to read unless they are in a store.
     var supportsPoolKeys: Bool {
         if case .store = authorities { return true }
         return acceptsAnyCertificate
     }
 
-    /// Separates the connections of a handle from those with another mark; `false` if they don't take any.
-    func setPoolKey(_ mark: String, of easy: CurlEasy) -> Bool {
+    /// Separates the connections of a handle from those with another poolKey; `false` if they don't take any.
+    func setPoolKey(_ poolKey: String, of easy: CurlEasy) -> Bool {
         guard supportsPoolKeys else { return false }
-        guard case .store(_, let ownMark) = authorities else { return CertificateStoreCache.setPoolKey(mark, of: easy) == 0 }
-        return CertificateStoreCache.setPoolKey("\(ownMark)-\(mark)", of: easy) == 0
+        guard case .store(_, let ownPoolKey) = authorities else { return CertificateStoreCache.setPoolKey(poolKey, of: easy) == 0 }
+        return CertificateStoreCache.setPoolKey("\(ownPoolKey)-\(poolKey)", of: easy) == 0
     }
 
     /// Returns why the connection of a handle's transfer must not be used; `nil` if it may be.
@@ -165,8 +165,8 @@ struct CurlTrust: Sendable {
     /// that doesn't depend on case.
     private static func text(of pins: Set<TrustPolicy.PublicKeyPin>) -> String {
         let texts = pins.map { "sha256//\($0.sha256.base64EncodedString())" }.sorted()
-        let mark = SHA256.digest(of: texts.joined().utf8).hexadecimal
-        return (texts + ["sha256//\(mark)"]).joined(separator: ";")
+        let poolKey = SHA256.digest(of: texts.joined().utf8).hexadecimal
+        return (texts + ["sha256//\(poolKey)"]).joined(separator: ";")
     }
 }
 
@@ -177,7 +177,7 @@ extension HostTrust {
     }
 
     /// A text that differs for different rules of chains.
-    fileprivate var mark: String {
+    fileprivate var poolKey: String {
         let pins = (pins ?? []).map(\.description).sorted().joined(separator: " ")
         let evaluator = evaluator.map { "\(ObjectIdentifier($0).hashValue)" } ?? ""
         return SHA256.digest(of: "\(pins) \(evaluator)".utf8).hexadecimal
@@ -185,8 +185,8 @@ extension HostTrust {
 }
 
 extension HostTrust.Authorities {
-    /// A text that differs for different authorities, or another mark, and is a name in a path.
-    fileprivate func mark(with other: String) -> String {
+    /// A text that differs for different authorities, or another poolKey, and is a name in a path.
+    fileprivate func poolKey(with other: String) -> String {
         let digests = certificates.map { SHA256.digest(of: $0.der).hexadecimal }
         return SHA256.digest(of: ([includesSystem ? "system" : "", other] + digests).joined(separator: " ").utf8)
             .hexadecimal
@@ -202,8 +202,8 @@ extension CurlTrust.Identity {
             type = "PEM"
             self.key = Data(key.utf8)
             // Text before the first certificate is ignored.
-            let mark = SHA256.digest(of: "\(password.utf8.count) \(password) \(key)".utf8).hexadecimal
-            certificate = Data("\(mark)\n\(certificates)".utf8)
+            let poolKey = SHA256.digest(of: "\(password.utf8.count) \(password) \(key)".utf8).hexadecimal
+            certificate = Data("\(poolKey)\n\(certificates)".utf8)
         case .pkcs12(let bytes):
             type = "P12"
             key = nil
@@ -215,27 +215,27 @@ extension CurlTrust.Identity {
 
 /// The certificates of authorities, in a form that libcurl takes.
 enum CurlAuthorities: Sendable {
-    /// Certificates that connections share, with a mark of the requirements that must be equal for two requests to
+    /// Certificates that connections share, with a poolKey of the requirements that must be equal for two requests to
     /// share a connection.
-    case store(CertificateStoreCache, mark: String)
-    /// A file of PEM text, with such a mark, which libcurl reads for each connection.
+    case store(CertificateStoreCache, poolKey: String)
+    /// A file of PEM text, with such a poolKey, which libcurl reads for each connection.
     case file(String)
 
     /// Certificates that connections share.
     ///
     /// - Parameters:
     ///   - store: The certificates.
-    ///   - mark: A mark of other requirements.
-    init(sharing store: CertificateStoreCache, mark: String) {
-        self = .store(store, mark: store.authorities.mark(with: mark))
+    ///   - poolKey: A poolKey of other requirements.
+    init(sharing store: CertificateStoreCache, poolKey: String) {
+        self = .store(store, poolKey: store.authorities.poolKey(with: poolKey))
     }
 
     /// A file of the given certificates of authorities, and of the system's if they are included.
     ///
     /// - Throws: A ``RequestError`` if the system's aren't found.
-    init(_ authorities: HostTrust.Authorities, mark: String = "") throws(RequestError) {
+    init(_ authorities: HostTrust.Authorities, poolKey: String = "") throws(RequestError) {
         // Never empty: without a single certificate no server is trusted, which isn't the same as no option at all.
-        var text = Data("The authorities of a trust policy \(mark)\n".utf8)
+        var text = Data("The authorities of a trust policy \(poolKey)\n".utf8)
         if authorities.includesSystem {
             guard let system = Self.system else {
                 let reason = "the certificates of the system's authorities aren't found, to add others to them"
@@ -324,13 +324,13 @@ final class CurlTrustCache: Sendable {
         guard !trust.acceptsAnyCertificate else { return nil }
         // libcurl doesn't know the rules for chains, and would reuse a connection of other requests, whose session may
         // have been resumed: such a session has no chain.
-        let mark = trust.isChecked(by: features) ? trust.mark : ""
+        let poolKey = trust.isChecked(by: features) ? trust.poolKey : ""
         guard !features.sharesCertificateStores else {
-            return CurlAuthorities(sharing: store(of: trust.authorities), mark: mark)
+            return CurlAuthorities(sharing: store(of: trust.authorities), poolKey: poolKey)
         }
         // If only the system's count, libcurl knows them.
-        guard trust.authorities != HostTrust.Authorities() || !mark.isEmpty else { return nil }
-        return try CurlAuthorities(trust.authorities, mark: mark)
+        guard trust.authorities != HostTrust.Authorities() || !poolKey.isEmpty else { return nil }
+        return try CurlAuthorities(trust.authorities, poolKey: poolKey)
     }
 
     private func store(of authorities: HostTrust.Authorities) -> CertificateStoreCache {
