@@ -71,7 +71,7 @@ struct CurlProxies: Sendable {
     }
 
     /// Whether a connection to a proxy may use TLS.
-    var mayBeSecure: Bool { plain?.isSecure == true || secure?.isSecure == true }
+    var mayUseTLS: Bool { plain?.isSecure == true || secure?.isSecure == true }
 
     /// The proxy for a host; `nil` if it is connected to directly.
     func proxy(for destination: CurlDestination) -> Proxy? {

@@ -143,19 +143,19 @@ struct CurlOptions: ~Copyable {
             options.set(CCURL_SSLVERSION, CurlTrust.number(of: trust.minimumVersion))
             options.check(trust.apply(to: handle), "the trust policy")
         }
-        if CurlFeatures.loaded.usesOpenSSL, destination.isSecure || loop.proxies.mayBeSecure {
+        if CurlFeatures.loaded.usesOpenSSL, destination.isSecure || loop.proxies.mayUseTLS {
             options.check(
                 ccurl_handle_prepare_openssl(
                     handle,
                     configuration.acceptsMissingCloseNotify,
-                    !loop.proxies.mayBeSecure
+                    !loop.proxies.mayUseTLS
                 ),
                 "the options of new connections"
             )
         }
         // libcurl copies the paths of authorities for each transfer, also if no connection of it can need them.
         let paths = destination.isSecure ? [] : [CCURL_CAINFO, CCURL_CAPATH]
-        let pathsOfProxies = loop.proxies.mayBeSecure ? [] : [CCURL_PROXY_CAINFO, CCURL_PROXY_CAPATH]
+        let pathsOfProxies = loop.proxies.mayUseTLS ? [] : [CCURL_PROXY_CAINFO, CCURL_PROXY_CAPATH]
         for option in paths + pathsOfProxies { _ = ccurl_easy_set_text(options.easy, option, nil) }
         // Otherwise libcurl would read the environment variables. A libcurl that was built without proxies doesn't know
         // the option.
