@@ -157,7 +157,7 @@ struct CurlTrust: Sendable {
     }
 
     /// The number of a version, as the minimum.
-    static func number(of version: TrustPolicy.TLSVersion) -> Int {
+    static func optionValue(of version: TrustPolicy.TLSVersion) -> Int {
         version == .tls13 ? 7 : 6
     }
 

@@ -140,7 +140,7 @@ struct CurlOptions: ~Copyable {
             // Any transfer of a connection may receive news about all of them.
             options.check(ccurl_handle_read_news(handle), "the debug function")
             let trust = trust ?? .system
-            options.set(CCURL_SSLVERSION, CurlTrust.number(of: trust.minimumVersion))
+            options.set(CCURL_SSLVERSION, CurlTrust.optionValue(of: trust.minimumVersion))
             options.check(trust.apply(to: handle), "the trust policy")
         }
         if CurlFeatures.loaded.usesOpenSSL, destination.isSecure || loop.proxies.mayUseTLS {
