@@ -11,7 +11,7 @@ import Testing
 
 @Suite(.bounded) struct HostResolverTests {
     @Test func systemKnowsThisMachine() throws {
-        let addresses = try HostResolver.system("localhost").get()
+        let addresses = try HostResolver.systemLookup("localhost").get()
 
         #expect(Set(addresses).isSubset(of: ["127.0.0.1", "::1"]) && !addresses.isEmpty)
     }

@@ -23,7 +23,7 @@ package final class HostResolver: Sendable {
 
     package typealias LookupResult = Result<[String], Failure>
 
-    static let shared = HostResolver(lookUp: HostResolver.system)
+    static let shared = HostResolver(lookUp: HostResolver.systemLookup)
 
     private let table: Locked<NameTable>
     private let lookUp: @Sendable (String) -> LookupResult
