@@ -104,7 +104,7 @@ final class HostQuery: Sendable, Equatable {
 
 extension HostResolver {
     /// Asks the system, with its hosts file, its name servers, and its other sources.
-    @Sendable static func system(_ name: String) -> LookupResult {
+    @Sendable static func systemLookup(_ name: String) -> LookupResult {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         hints.ai_family = hasIPv6 ? AF_UNSPEC : AF_INET
