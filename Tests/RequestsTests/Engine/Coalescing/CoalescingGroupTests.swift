@@ -83,7 +83,7 @@ import Testing
             kept.withLock { $0 += 1 - dropped }
         }
 
-        #expect(kept.withLock { $0 } == CoalescingGroup<Transfer>.mostAnswers)
+        #expect(kept.withLock { $0 } == CoalescingGroup<Transfer>.maximumEndedTransfers)
         #expect(!group.leave(id(0)).isEmpty && group.isEmpty)
     }
 }

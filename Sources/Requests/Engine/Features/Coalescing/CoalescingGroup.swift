@@ -14,7 +14,7 @@ import Foundation
 struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     /// The maximum number of answers kept for participants that haven't started: requests of one identifier may differ on the
     /// wire, and each answer has its content.
-    static var mostAnswers: Int { 16 }
+    static var maximumEndedTransfers: Int { 16 }
 
     /// The identity of a participant.
     typealias ParticipantID = ObjectIdentifier
@@ -147,7 +147,7 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     /// Drops the transfers that no participant waits for or may still join.
     private mutating func sweep() -> [Dropped] {
         let ended = entries.filter { $0.value.end != nil }.keys.sorted()
-        let oldest = ended.count > Self.mostAnswers ? ended[ended.count - Self.mostAnswers] : 0
+        let oldest = ended.count > Self.maximumEndedTransfers ? ended[ended.count - Self.maximumEndedTransfers] : 0
         let dropped = entries.filter { number, entry in
             guard entry.members.isEmpty else { return false }
             if entry.end != nil, number < oldest { return true }
