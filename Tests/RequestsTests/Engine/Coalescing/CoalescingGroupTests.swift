@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-/// The transfers that a request may join, and those that are dropped.
+/// The transfers that a request may join, and those that are unneeded.
 @Suite(.bounded) struct CoalescingGroupTests {
     private final class Transfer: Sendable {}
 
@@ -25,23 +25,23 @@ import Testing
     @Test func aTransferUnderWayThatIsReplacedIsDroppedWithItsLastMember() throws {
         var group = CoalescingGroup<Transfer>()
         let (narrow, wide) = (Transfer(), Transfer())
-        group.take(id(0), limits)
+        group.register(id(0), limits)
         _ = group.join(try identity(), id(0), or: narrow, group.limits)
-        group.take(id(1), ResponseLimits(head: 9, content: 9))
+        group.register(id(1), ResponseLimits(head: 9, content: 9))
 
         let second = group.join(try identity(), id(1), or: wide, group.limits)
 
-        #expect(second?.transfer === wide && second?.dropped.isEmpty == true)
+        #expect(second?.transfer === wide && second?.unneeded.isEmpty == true)
         #expect(group.leave(narrow, id(0)).map { $0.transfer === narrow } == [true])
     }
 
     @Test func seatJoinsATransferThatEndedAfterItWasTakenOnce() throws {
         var group = CoalescingGroup<Transfer>()
         let transfer = Transfer()
-        for seat in 0..<2 { group.take(id(seat), limits) }
+        for seat in 0..<2 { group.register(id(seat), limits) }
         _ = group.join(try identity(), id(0), or: transfer, limits)
         group.end(transfer)
-        group.take(id(2), limits)
+        group.register(id(2), limits)
 
         #expect(group.join(try identity(), id(1)) === transfer)
         #expect(group.join(try identity(), id(1)) == nil)
@@ -50,10 +50,10 @@ import Testing
 
     @Test func aRenewedSeatJoinsNothingThatBeganBefore() throws {
         var group = CoalescingGroup<Transfer>()
-        for seat in 0..<2 { group.take(id(seat), limits) }
+        for seat in 0..<2 { group.register(id(seat), limits) }
         _ = group.join(try identity(), id(0), or: Transfer(), limits)
 
-        group.renew(id(1))
+        group.excludeExistingTransfers(id(1))
 
         #expect(group.join(try identity(), id(1)) == nil)
     }
@@ -61,7 +61,7 @@ import Testing
     @Test func aTransferIsDroppedWithTheSeatThatWaitsForIt() throws {
         var group = CoalescingGroup<Transfer>()
         let transfer = Transfer()
-        for seat in 0..<2 { group.take(id(seat), limits) }
+        for seat in 0..<2 { group.register(id(seat), limits) }
         _ = group.join(try identity(), id(0), or: transfer, limits)
         _ = group.join(try identity(), id(1))
 
@@ -73,14 +73,14 @@ import Testing
     @Test func answersThatNoSeatHasTakenAreBounded() throws {
         var group = CoalescingGroup<Transfer>()
         let kept = Locked(0)
-        group.take(id(0), limits)
+        group.register(id(0), limits)
         for number in 0..<100 {
             let transfer = Transfer()
-            group.take(id(1), limits)
+            group.register(id(1), limits)
             _ = group.join(try identity(number), id(1), or: transfer, limits)
             group.end(transfer)
-            let dropped = group.leave(transfer, id(1)).count + group.leave(id(1)).count
-            kept.withLock { $0 += 1 - dropped }
+            let unneeded = group.leave(transfer, id(1)).count + group.leave(id(1)).count
+            kept.withLock { $0 += 1 - unneeded }
         }
 
         #expect(kept.withLock { $0 } == CoalescingGroup<Transfer>.maximumEndedTransfers)

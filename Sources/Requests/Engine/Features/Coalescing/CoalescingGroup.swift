@@ -10,7 +10,7 @@ import Foundation
 /// transfer once: its next attempt needs another response, from a transfer that another participant's next attempt has begun,
 /// or from a new one.
 ///
-/// The machine has no effects: its owner cancels the dropped transfers after unlocking.
+/// The machine has no effects: its owner cancels the unneeded transfers after unlocking.
 struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     /// The maximum number of answers kept for participants that haven't started: requests of one identifier may differ on the
     /// wire, and each answer has its content.
@@ -20,7 +20,7 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     typealias ParticipantID = ObjectIdentifier
 
     /// A transfer that no participant can need any more, with the references to release.
-    struct Dropped: Sendable {
+    struct UnneededTransfer: Sendable {
         let transfer: Transfer
         fileprivate let identity: RequestFingerprint
     }
@@ -63,7 +63,7 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     var isEmpty: Bool { participants.isEmpty && entries.isEmpty }
 
     /// Takes a participant.
-    mutating func take(_ participant: ParticipantID, _ limits: ResponseLimits) {
+    mutating func register(_ participant: ParticipantID, _ limits: ResponseLimits) {
         participants[participant] = Participant(birth: ends, limits: limits)
         births[ends, default: 0] += 1
         undecided += 1
@@ -71,7 +71,7 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     }
 
     /// Restricts a participant to transfers that begin from now on.
-    mutating func renew(_ participant: ParticipantID) {
+    mutating func excludeExistingTransfers(_ participant: ParticipantID) {
         participants[participant]?.oldest = lastNumber
     }
 
@@ -100,7 +100,7 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
         _ participant: ParticipantID,
         or new: Transfer,
         _ limits: ResponseLimits
-    ) -> (transfer: Transfer, dropped: [Dropped])? {
+    ) -> (transfer: Transfer, unneeded: [UnneededTransfer])? {
         guard participants[participant] != nil else { return nil }
         if let transfer = join(identity, participant) { return (transfer, []) }
         lastNumber += 1
@@ -127,14 +127,14 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     }
 
     /// Records that a participant doesn't wait for a transfer any more, and returns transfers that no participant can need now.
-    mutating func leave(_ transfer: Transfer, _ participant: ParticipantID) -> [Dropped] {
+    mutating func leave(_ transfer: Transfer, _ participant: ParticipantID) -> [UnneededTransfer] {
         guard let number = number(of: transfer) else { return [] }
         entries[number]?.members.remove(participant)
         return sweep()
     }
 
     /// Gives a participant back, and returns transfers that no participant can need now.
-    mutating func leave(_ participant: ParticipantID) -> [Dropped] {
+    mutating func leave(_ participant: ParticipantID) -> [UnneededTransfer] {
         guard let former = participants.removeValue(forKey: participant) else { return [] }
         if former.joined.isEmpty { undecided -= 1 }
         // A call that has its result waits for nothing, also if its task has yet to notice.
@@ -145,20 +145,20 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     }
 
     /// Drops the transfers that no participant waits for or may still join.
-    private mutating func sweep() -> [Dropped] {
+    private mutating func sweep() -> [UnneededTransfer] {
         let ended = entries.filter { $0.value.end != nil }.keys.sorted()
         let oldest = ended.count > Self.maximumEndedTransfers ? ended[ended.count - Self.maximumEndedTransfers] : 0
-        let dropped = entries.filter { number, entry in
+        let unneeded = entries.filter { number, entry in
             guard entry.members.isEmpty else { return false }
             if entry.end != nil, number < oldest { return true }
             guard latest[entry.identity] == number else { return true }
             guard let end = entry.end else { return undecided == 0 }
             return !births.keys.contains { $0 < end }
         }
-        for (number, entry) in dropped {
+        for (number, entry) in unneeded {
             entries[number] = nil
             if latest[entry.identity] == number { latest[entry.identity] = nil }
         }
-        return dropped.values.map { Dropped(transfer: $0.transfer, identity: $0.identity) }
+        return unneeded.values.map { UnneededTransfer(transfer: $0.transfer, identity: $0.identity) }
     }
 }

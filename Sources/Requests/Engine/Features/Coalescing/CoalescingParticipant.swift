@@ -30,7 +30,7 @@ final class CoalescingParticipant: OperationObserver {
     private let isAsked: Bool
     private let place = Locked<Place?>(nil)
 
-    /// Makes a participant, which is taken with ``take(for:)``, or when the operation starts.
+    /// Makes a participant, which is taken with ``register(for:)``, or when the operation starts.
     ///
     /// - Parameters:
     ///   - queue: The identity of the queue.
@@ -46,8 +46,8 @@ final class CoalescingParticipant: OperationObserver {
 
     func observe(_ step: OperationStep) {
         switch step {
-        case .runBegan(let operation): take(for: operation)
-        case .prepared: renew()
+        case .runBegan(let operation): register(for: operation)
+        case .prepared: excludeExistingTransfers()
         default: break
         }
     }
@@ -64,7 +64,7 @@ final class CoalescingParticipant: OperationObserver {
     ///
     /// A request on behalf of another shares nothing, nor does one with interceptors, cookies or caches of an unknown
     /// owner.
-    func take(for operation: AnyRequestOperation) {
+    func register(for operation: AnyRequestOperation) {
         let configuration = operation.configuration
         let environment = configuration.environment
         guard !isTaken, isAsked || configuration.options.coalesce, operation.kind.content == .inMemory,
@@ -82,7 +82,7 @@ final class CoalescingParticipant: OperationObserver {
         let id = ObjectIdentifier(self)
         // In this order: whoever ends the operation from now on gives the participant back before that end returns.
         place.withLock { $0 = Place(key: key, owners: [queue.queue, transport]) }
-        Self.groups.withLock { $0[key, default: Group()].take(id, configuration.limits) }
+        Self.groups.withLock { $0[key, default: Group()].register(id, configuration.limits) }
         // If a result came in between, it has found no participant to leave.
         if operation.core.withLock({ $0.result != nil }) { leave() }
     }
@@ -102,14 +102,14 @@ final class CoalescingParticipant: OperationObserver {
         if let known { return (known, false) }
         let new = make(limits)
         guard let joined = change({ $0.join(identity, id, or: new, limits) }) ?? nil else { return nil }
-        cancel(joined.dropped)
+        cancel(joined.unneeded)
         return (joined.transfer, joined.transfer === new)
     }
 
     /// Restricts the operation to transfers that begin from now on: its next attempt was prepared.
-    func renew() {
+    func excludeExistingTransfers() {
         let id = ObjectIdentifier(self)
-        change { $0.renew(id) }
+        change { $0.excludeExistingTransfers(id) }
     }
 
     /// Records that a transfer has ended.
@@ -126,17 +126,17 @@ final class CoalescingParticipant: OperationObserver {
     /// Gives the participant back; a transfer that no other operation waits for is cancelled.
     private func leave() {
         let id = ObjectIdentifier(self)
-        let dropped = change { $0.leave(id) } ?? []
+        let unneeded = change { $0.leave(id) } ?? []
         // They may be released now, but not under a lock.
         let owners = place.withLock { place in
             defer { place?.owners = [] }
             return place?.owners
         }
-        withExtendedLifetime(owners) { cancel(dropped) }
+        withExtendedLifetime(owners) { cancel(unneeded) }
     }
 
-    private func cancel(_ dropped: [Group.Dropped]) {
-        for unwanted in dropped { unwanted.transfer.cancel() }
+    private func cancel(_ unneeded: [Group.UnneededTransfer]) {
+        for unneeded in unneeded { unneeded.transfer.cancel() }
     }
 
     /// Changes the group of the participant; `nil` if no participant is taken.
@@ -161,7 +161,7 @@ extension AnyRequestOperation {
     final func share(on queue: QueueIdentity, atStart: Bool, isAsked: Bool = true) {
         let participant = CoalescingParticipant(on: queue, isAsked: isAsked)
         add(participant)
-        if !atStart { participant.take(for: self) }
+        if !atStart { participant.register(for: self) }
     }
 }
 
