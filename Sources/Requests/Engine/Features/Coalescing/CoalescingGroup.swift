@@ -27,10 +27,10 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
 
     private struct Participant: Sendable {
         /// The number of transfers that had ended when the participant was taken.
-        let birth: Int
+        let endedTransfersAtRegistration: Int
         let limits: ResponseLimits
         /// The last transfer that is too old for it, whether it has ended or not.
-        var oldest = 0
+        var lastExcluded = 0
         /// The transfers that it has joined.
         var joined: Set<Int> = []
     }
@@ -40,7 +40,7 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
         let transfer: Transfer
         let limits: ResponseLimits
         /// The participants that wait for it.
-        var members: Set<ParticipantID> = []
+        var waiting: Set<ParticipantID> = []
         /// The number of ended transfers, including this one; `nil` while it is running.
         var end: Int?
     }
@@ -50,11 +50,11 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     private var entries: [Int: Entry] = [:]
     /// The number of the last transfer of each identity; only that one may be joined.
     private var latest: [RequestFingerprint: Int] = [:]
-    /// The number of participants of each birth.
-    private var births: [Int: Int] = [:]
+    /// The number of participants of each endedTransfersAtRegistration.
+    private var participantsByRegistration: [Int: Int] = [:]
     /// The number of participants that haven't joined any transfer.
-    private var undecided = 0
-    private var ends = 0
+    private var unjoinedCount = 0
+    private var endedCount = 0
     private var lastNumber = 0
     /// The largest limits of all participants: those of new transfers.
     private(set) var limits = ResponseLimits(head: 0, content: 0)
@@ -64,22 +64,22 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
 
     /// Takes a participant.
     mutating func register(_ participant: ParticipantID, _ limits: ResponseLimits) {
-        participants[participant] = Participant(birth: ends, limits: limits)
-        births[ends, default: 0] += 1
-        undecided += 1
+        participants[participant] = Participant(endedTransfersAtRegistration: endedCount, limits: limits)
+        participantsByRegistration[endedCount, default: 0] += 1
+        unjoinedCount += 1
         self.limits = self.limits.union(limits)
     }
 
     /// Restricts a participant to transfers that begin from now on.
     mutating func excludeExistingTransfers(_ participant: ParticipantID) {
-        participants[participant]?.oldest = lastNumber
+        participants[participant]?.lastExcluded = lastNumber
     }
 
     /// Returns the transfer that a participant may join, and adds the participant; `nil` if it needs a new one.
     mutating func join(_ identity: RequestFingerprint, _ participant: ParticipantID) -> Transfer? {
-        guard let known = participants[participant], let number = latest[identity], let entry = entries[number],
-            entry.end.map({ $0 > known.birth }) ?? true, number > known.oldest, entry.limits.include(known.limits),
-            !known.joined.contains(number)
+        guard let registered = participants[participant], let number = latest[identity], let entry = entries[number],
+            entry.end.map({ $0 > registered.endedTransfersAtRegistration }) ?? true, number > registered.lastExcluded, entry.limits.include(registered.limits),
+            !registered.joined.contains(number)
         else { return nil }
         count(participant, in: number)
         return entry.transfer
@@ -111,8 +111,8 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     }
 
     private mutating func count(_ participant: ParticipantID, in number: Int) {
-        entries[number]?.members.insert(participant)
-        if participants[participant]?.joined.isEmpty == true { undecided -= 1 }
+        entries[number]?.waiting.insert(participant)
+        if participants[participant]?.joined.isEmpty == true { unjoinedCount -= 1 }
         participants[participant]?.joined.insert(number)
     }
 
@@ -122,38 +122,38 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
 
     /// Records that a transfer has ended: a participant that is taken later doesn't join it.
     mutating func end(_ transfer: Transfer) {
-        ends += 1
-        if let number = number(of: transfer) { entries[number]?.end = ends }
+        endedCount += 1
+        if let number = number(of: transfer) { entries[number]?.end = endedCount }
     }
 
     /// Records that a participant doesn't wait for a transfer any more, and returns transfers that no participant can need now.
     mutating func leave(_ transfer: Transfer, _ participant: ParticipantID) -> [UnneededTransfer] {
         guard let number = number(of: transfer) else { return [] }
-        entries[number]?.members.remove(participant)
+        entries[number]?.waiting.remove(participant)
         return sweep()
     }
 
     /// Gives a participant back, and returns transfers that no participant can need now.
     mutating func leave(_ participant: ParticipantID) -> [UnneededTransfer] {
-        guard let former = participants.removeValue(forKey: participant) else { return [] }
-        if former.joined.isEmpty { undecided -= 1 }
+        guard let removed = participants.removeValue(forKey: participant) else { return [] }
+        if removed.joined.isEmpty { unjoinedCount -= 1 }
         // A call that has its result waits for nothing, also if its task has yet to notice.
-        for number in former.joined { entries[number]?.members.remove(participant) }
-        let others = (births[former.birth] ?? 1) - 1
-        births[former.birth] = others == 0 ? nil : others
+        for number in removed.joined { entries[number]?.waiting.remove(participant) }
+        let others = (participantsByRegistration[removed.endedTransfersAtRegistration] ?? 1) - 1
+        participantsByRegistration[removed.endedTransfersAtRegistration] = others == 0 ? nil : others
         return sweep()
     }
 
     /// Drops the transfers that no participant waits for or may still join.
     private mutating func sweep() -> [UnneededTransfer] {
         let ended = entries.filter { $0.value.end != nil }.keys.sorted()
-        let oldest = ended.count > Self.maximumEndedTransfers ? ended[ended.count - Self.maximumEndedTransfers] : 0
+        let lastExcluded = ended.count > Self.maximumEndedTransfers ? ended[ended.count - Self.maximumEndedTransfers] : 0
         let unneeded = entries.filter { number, entry in
-            guard entry.members.isEmpty else { return false }
-            if entry.end != nil, number < oldest { return true }
+            guard entry.waiting.isEmpty else { return false }
+            if entry.end != nil, number < lastExcluded { return true }
             guard latest[entry.identity] == number else { return true }
-            guard let end = entry.end else { return undecided == 0 }
-            return !births.keys.contains { $0 < end }
+            guard let end = entry.end else { return unjoinedCount == 0 }
+            return !participantsByRegistration.keys.contains { $0 < end }
         }
         for (number, entry) in unneeded {
             entries[number] = nil
