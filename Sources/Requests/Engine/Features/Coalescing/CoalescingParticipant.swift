@@ -27,17 +27,17 @@ final class CoalescingParticipant: OperationObserver {
     private static let groups = Locked<[Key: Group]>([:])
 
     private let queue: QueueIdentity
-    private let isAsked: Bool
+    private let isForced: Bool
     private let place = Locked<Place?>(nil)
 
     /// Makes a participant, which is taken with ``register(for:)``, or when the operation starts.
     ///
     /// - Parameters:
     ///   - queue: The identity of the queue.
-    ///   - isAsked: Whether the operation shares also if its request doesn't ask for it.
-    init(on queue: QueueIdentity, isAsked: Bool) {
+    ///   - isForced: Whether the operation shares also if its request doesn't ask for it.
+    init(on queue: QueueIdentity, isForced: Bool) {
         self.queue = queue
-        self.isAsked = isAsked
+        self.isForced = isForced
     }
 
     deinit {
@@ -67,7 +67,7 @@ final class CoalescingParticipant: OperationObserver {
     func register(for operation: AnyRequestOperation) {
         let configuration = operation.configuration
         let environment = configuration.environment
-        guard !isTaken, isAsked || configuration.options.coalesce, operation.kind.content == .inMemory,
+        guard !isTaken, isForced || configuration.options.coalesce, operation.kind.content == .inMemory,
             operation.scope == nil, let transport = operation.ownTransport,
             queue.isClient
                 || configuration.interceptors.isEmpty && environment.cookies == nil && environment.cache == nil,
@@ -157,9 +157,9 @@ extension AnyRequestOperation {
     ///   - queue: The identity of the queue, which separates its requests from all others.
     ///   - atStart: Whether it shares only transfers that haven't ended when it starts: a response from before its
     ///     dependencies finished is too old.
-    ///   - isAsked: Whether it shares also if the request doesn't ask for it.
-    final func share(on queue: QueueIdentity, atStart: Bool, isAsked: Bool = true) {
-        let participant = CoalescingParticipant(on: queue, isAsked: isAsked)
+    ///   - isForced: Whether it shares also if the request doesn't ask for it.
+    final func share(on queue: QueueIdentity, atStart: Bool, isForced: Bool = true) {
+        let participant = CoalescingParticipant(on: queue, isForced: isForced)
         add(participant)
         if !atStart { participant.register(for: self) }
     }
