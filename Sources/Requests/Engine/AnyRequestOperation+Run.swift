@@ -68,7 +68,7 @@ extension AnyRequestOperation {
 
     /// Returns whether the request may share the transfer of an equal one.
     private func isShared(_ observers: [any OperationObserver]) -> Bool {
-        !observers.isEmpty && observer(CoalescingParticipant.self)?.isTaken == true
+        !observers.isEmpty && observer(CoalescingParticipant.self)?.isRegistered == true
     }
 
     /// Whether there is no result yet.

@@ -12,7 +12,7 @@ struct CoalescingInterceptor: Interceptor {
         next: InterceptorChain
     ) async throws -> RawResponse {
         let attempt = try Attempt(of: context)
-        guard let participant = attempt.operation.observer(CoalescingParticipant.self), participant.isTaken,
+        guard let participant = attempt.operation.observer(CoalescingParticipant.self), participant.isRegistered,
             let identity = RequestFingerprint(request, attempt.configuration)
         else { return try await next(request) }
         let joined = participant.join(identity) { limits in

@@ -58,7 +58,7 @@ final class CoalescingParticipant: OperationObserver {
     }
 
     /// Whether the participant was taken.
-    var isTaken: Bool { place.withLock { $0 != nil } }
+    var isRegistered: Bool { place.withLock { $0 != nil } }
 
     /// Takes the participant, unless it is taken or the operation can't share.
     ///
@@ -67,7 +67,7 @@ final class CoalescingParticipant: OperationObserver {
     func register(for operation: AnyRequestOperation) {
         let configuration = operation.configuration
         let environment = configuration.environment
-        guard !isTaken, isForced || configuration.options.coalesce, operation.kind.content == .inMemory,
+        guard !isRegistered, isForced || configuration.options.coalesce, operation.kind.content == .inMemory,
             operation.scope == nil, let transport = operation.ownTransport,
             queue.isClient
                 || configuration.interceptors.isEmpty && environment.cookies == nil && environment.cache == nil,
