@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// The place of one operation among equal ones that share transfers: a feature of the operation.
+/// The registration of one operation among equal ones that share transfers: a feature of the operation.
 ///
 /// All groups of the process are under one lock, since an `OperationQueue` can't have one of its own. So taking a participant,
 /// joining, leaving and ending are atomic, and no operation joins a transfer that the last one has just left.
@@ -16,10 +16,10 @@ final class CoalescingParticipant: OperationObserver {
         let revision: UUID?
     }
 
-    private struct Place: Sendable {
+    private struct Registration: Sendable {
         let key: Key
         // Retained, so that no other object gets one of their addresses while the participant is taken.
-        var owners: [any AnyObject & Sendable]
+        var retainedObjects: [any AnyObject & Sendable]
     }
 
     private typealias Group = CoalescingGroup<SharedTransfer>
@@ -28,7 +28,7 @@ final class CoalescingParticipant: OperationObserver {
 
     private let queue: QueueIdentity
     private let isForced: Bool
-    private let place = Locked<Place?>(nil)
+    private let registration = Locked<Registration?>(nil)
 
     /// Makes a participant, which is taken with ``register(for:)``, or when the operation starts.
     ///
@@ -58,7 +58,7 @@ final class CoalescingParticipant: OperationObserver {
     }
 
     /// Whether the participant was taken.
-    var isRegistered: Bool { place.withLock { $0 != nil } }
+    var isRegistered: Bool { registration.withLock { $0 != nil } }
 
     /// Takes the participant, unless it is taken or the operation can't share.
     ///
@@ -81,7 +81,7 @@ final class CoalescingParticipant: OperationObserver {
         )
         let id = ObjectIdentifier(self)
         // In this order: whoever ends the operation from now on gives the participant back before that end returns.
-        place.withLock { $0 = Place(key: key, owners: [queue.queue, transport]) }
+        registration.withLock { $0 = Registration(key: key, retainedObjects: [queue.queue, transport]) }
         Self.groups.withLock { $0[key, default: Group()].register(id, configuration.limits) }
         // If a result came in between, it has found no participant to leave.
         if operation.core.withLock({ $0.result != nil }) { leave() }
@@ -128,11 +128,11 @@ final class CoalescingParticipant: OperationObserver {
         let id = ObjectIdentifier(self)
         let unneeded = change { $0.leave(id) } ?? []
         // They may be released now, but not under a lock.
-        let owners = place.withLock { place in
-            defer { place?.owners = [] }
-            return place?.owners
+        let retainedObjects = registration.withLock { registration in
+            defer { registration?.retainedObjects = [] }
+            return registration?.retainedObjects
         }
-        withExtendedLifetime(owners) { cancel(unneeded) }
+        withExtendedLifetime(retainedObjects) { cancel(unneeded) }
     }
 
     private func cancel(_ unneeded: [Group.UnneededTransfer]) {
@@ -142,7 +142,7 @@ final class CoalescingParticipant: OperationObserver {
     /// Changes the group of the participant; `nil` if no participant is taken.
     @discardableResult
     private func change<Value: Sendable>(_ change: @Sendable (inout Group) -> Value) -> Value? {
-        guard let key = place.withLock({ $0?.key }) else { return nil }
+        guard let key = registration.withLock({ $0?.key }) else { return nil }
         return Self.groups.withLock { groups in
             defer { if groups[key]?.isEmpty == true { groups[key] = nil } }
             return change(&groups[key, default: Group()])
