@@ -16,13 +16,13 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     /// wire, and each answer has its content.
     static var maximumEndedTransfers: Int { 16 }
 
-    /// The identity of a participant.
+    /// The fingerprint of a participant.
     typealias ParticipantID = ObjectIdentifier
 
     /// A transfer that no participant can need any more, with the references to release.
     struct UnneededTransfer: Sendable {
         let transfer: Transfer
-        fileprivate let identity: RequestFingerprint
+        fileprivate let fingerprint: RequestFingerprint
     }
 
     private struct Participant: Sendable {
@@ -36,7 +36,7 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     }
 
     private struct Entry: Sendable {
-        let identity: RequestFingerprint
+        let fingerprint: RequestFingerprint
         let transfer: Transfer
         let limits: ResponseLimits
         /// The participants that wait for it.
@@ -48,7 +48,7 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     private var participants: [ParticipantID: Participant] = [:]
     /// The transfers by their numbers, while a participant waits or may join.
     private var entries: [Int: Entry] = [:]
-    /// The number of the last transfer of each identity; only that one may be joined.
+    /// The number of the last transfer of each fingerprint; only that one may be joined.
     private var latest: [RequestFingerprint: Int] = [:]
     /// The number of participants of each endedTransfersAtRegistration.
     private var participantsByRegistration: [Int: Int] = [:]
@@ -76,8 +76,8 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     }
 
     /// Returns the transfer that a participant may join, and adds the participant; `nil` if it needs a new one.
-    mutating func join(_ identity: RequestFingerprint, _ participant: ParticipantID) -> Transfer? {
-        guard let registered = participants[participant], let number = latest[identity], let entry = entries[number],
+    mutating func join(_ fingerprint: RequestFingerprint, _ participant: ParticipantID) -> Transfer? {
+        guard let registered = participants[participant], let number = latest[fingerprint], let entry = entries[number],
             entry.end.map({ $0 > registered.endedTransfersAtRegistration }) ?? true, number > registered.lastExcluded, entry.limits.include(registered.limits),
             !registered.joined.contains(number)
         else { return nil }
@@ -90,22 +90,22 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     /// `nil` without a participant.
     ///
     /// - Parameters:
-    ///   - identity: The identity of the request on the wire.
+    ///   - fingerprint: The fingerprint of the request on the wire.
     ///   - participant: The participant.
     ///   - new: A transfer that hasn't begun.
     ///   - limits: The limits of the new one.
     /// - Returns: The transfer, and those that it makes superfluous.
     mutating func join(
-        _ identity: RequestFingerprint,
+        _ fingerprint: RequestFingerprint,
         _ participant: ParticipantID,
         or new: Transfer,
         _ limits: ResponseLimits
     ) -> (transfer: Transfer, unneeded: [UnneededTransfer])? {
         guard participants[participant] != nil else { return nil }
-        if let transfer = join(identity, participant) { return (transfer, []) }
+        if let transfer = join(fingerprint, participant) { return (transfer, []) }
         lastNumber += 1
-        entries[lastNumber] = Entry(identity: identity, transfer: new, limits: limits)
-        latest[identity] = lastNumber
+        entries[lastNumber] = Entry(fingerprint: fingerprint, transfer: new, limits: limits)
+        latest[fingerprint] = lastNumber
         count(participant, in: lastNumber)
         return (new, sweep())
     }
@@ -151,14 +151,14 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
         let unneeded = entries.filter { number, entry in
             guard entry.waiting.isEmpty else { return false }
             if entry.end != nil, number < lastExcluded { return true }
-            guard latest[entry.identity] == number else { return true }
+            guard latest[entry.fingerprint] == number else { return true }
             guard let end = entry.end else { return unjoinedCount == 0 }
             return !participantsByRegistration.keys.contains { $0 < end }
         }
         for (number, entry) in unneeded {
             entries[number] = nil
-            if latest[entry.identity] == number { latest[entry.identity] = nil }
+            if latest[entry.fingerprint] == number { latest[entry.fingerprint] = nil }
         }
-        return unneeded.values.map { UnneededTransfer(transfer: $0.transfer, identity: $0.identity) }
+        return unneeded.values.map { UnneededTransfer(transfer: $0.transfer, fingerprint: $0.fingerprint) }
     }
 }

@@ -13,9 +13,9 @@ struct CoalescingInterceptor: Interceptor {
     ) async throws -> RawResponse {
         let attempt = try Attempt(of: context)
         guard let participant = attempt.operation.observer(CoalescingParticipant.self), participant.isRegistered,
-            let identity = RequestFingerprint(request, attempt.configuration)
+            let fingerprint = RequestFingerprint(request, attempt.configuration)
         else { return try await next(request) }
-        let joined = participant.join(identity) { limits in
+        let joined = participant.join(fingerprint) { limits in
             SharedTransfer(request, behind: next, for: attempt, limits) { [participant] in participant.end($0) }
         }
         guard let (transfer, isNew) = joined else { throw CancellationError() }

@@ -33,7 +33,7 @@ final class CoalescingParticipant: OperationObserver {
     /// Makes a participant, which is taken with ``register(for:)``, or when the operation starts.
     ///
     /// - Parameters:
-    ///   - queue: The identity of the queue.
+    ///   - queue: The fingerprint of the queue.
     ///   - isForced: Whether the operation shares also if its request doesn't ask for it.
     init(on queue: QueueIdentity, isForced: Bool) {
         self.queue = queue
@@ -90,18 +90,18 @@ final class CoalescingParticipant: OperationObserver {
     /// Joins a transfer: one of an equal operation, or else a new one.
     ///
     /// - Parameters:
-    ///   - identity: The fingerprint of the request.
+    ///   - fingerprint: The fingerprint of the request.
     ///   - make: Makes a transfer with the given limits; called outside of the lock.
     /// - Returns: The transfer, and whether it is new; `nil` if the participant has been given back.
     func join(
-        _ identity: RequestFingerprint,
+        _ fingerprint: RequestFingerprint,
         _ make: (ResponseLimits) -> SharedTransfer
     ) -> (transfer: SharedTransfer, isNew: Bool)? {
         let id = ObjectIdentifier(self)
-        guard let (known, limits) = change({ ($0.join(identity, id), $0.limits) }) else { return nil }
+        guard let (known, limits) = change({ ($0.join(fingerprint, id), $0.limits) }) else { return nil }
         if let known { return (known, false) }
         let new = make(limits)
-        guard let joined = change({ $0.join(identity, id, or: new, limits) }) ?? nil else { return nil }
+        guard let joined = change({ $0.join(fingerprint, id, or: new, limits) }) ?? nil else { return nil }
         cancel(joined.unneeded)
         return (joined.transfer, joined.transfer === new)
     }
@@ -154,7 +154,7 @@ extension AnyRequestOperation {
     /// Lets the operation share the transfers of equal requests that were added to a queue.
     ///
     /// - Parameters:
-    ///   - queue: The identity of the queue, which separates its requests from all others.
+    ///   - queue: The fingerprint of the queue, which separates its requests from all others.
     ///   - atStart: Whether it shares only transfers that haven't ended when it starts: a response from before its
     ///     dependencies finished is too old.
     ///   - isForced: Whether it shares also if the request doesn't ask for it.
@@ -165,7 +165,7 @@ extension AnyRequestOperation {
     }
 }
 
-/// The identity that separates the requests of one queue from all others.
+/// The fingerprint that separates the requests of one queue from all others.
 struct QueueIdentity: Sendable {
     let queue: any AnyObject & Sendable
     /// Whether it is that of a client, all of whose environments are known.
