@@ -153,7 +153,7 @@ extension RequestQueue {
     func add(_ reference: inout (some AnyRequestOperation)?, _ completion: OperationCore.Completion) {
         guard let operation = reference.take() else { return }
         guard !Task.isCancelled else {
-            operation.whenThereIsAResult(completion)
+            operation.addResultHandler(completion)
             return operation.cancel()
         }
         operation.prepareTask(completion)

@@ -78,7 +78,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
 
     /// Waits for the result, without throwing it.
     final func awaitOutcome() async -> Outcome {
-        Self.unboxed(await withUnsafeContinuation { whenThereIsAResult(.resume($0)) })
+        Self.unboxed(await withUnsafeContinuation { addResultHandler(.resume($0)) })
     }
 
     /// Adds a closure that is called once with the result, on a queue; also if there is already a result.
@@ -89,7 +89,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
     @_disfavoredOverload
     public final func addCompletion(on queue: DispatchQueue, _ body: @escaping @Sendable (Outcome) -> Void) {
         let body = NestingContext.carried(by: body)
-        whenThereIsAResult(.call { result in queue.async { body(Self.unboxed(result)) } })
+        addResultHandler(.call { result in queue.async { body(Self.unboxed(result)) } })
     }
 
     /// Adds a closure on the main actor that is called once with the result; also if there is already a result.

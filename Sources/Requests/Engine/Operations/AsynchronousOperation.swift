@@ -111,7 +111,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     /// Passes the result to a completion: at once if there is one, otherwise when there is.
     // The completion retains the result, and not the operation: one that is never run has to be deallocated before its
     // completions are called.
-    final func whenThereIsAResult(_ completion: OperationCore.Completion) {
+    final func addResultHandler(_ completion: OperationCore.Completion) {
         if let result = core.withLock({ $0.add(completion) }) { completion(result) }
     }
 

@@ -64,7 +64,7 @@ final class SubrequestOperation: AnyRequestOperation, @unchecked Sendable {
     func outcome() async -> Outcome {
         await withTaskCancellationHandler {
             start()
-            return Self.unboxed(await withUnsafeContinuation { whenThereIsAResult(.resume($0)) })
+            return Self.unboxed(await withUnsafeContinuation { addResultHandler(.resume($0)) })
         } onCancel: {
             cancel()
         }

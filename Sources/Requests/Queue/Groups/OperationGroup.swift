@@ -158,7 +158,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         // when it is deallocated.
         if let member = operation as? AnyRequestOperation {
             let type = type(of: member)
-            member.whenThereIsAResult(.call { [weak self] in self?.memberCompleted(id, type.failure(in: $0)) })
+            member.addResultHandler(.call { [weak self] in self?.memberCompleted(id, type.failure(in: $0)) })
         } else {
             let end = BlockOperation { [weak self] in
                 self?.memberCompleted(id, nil)

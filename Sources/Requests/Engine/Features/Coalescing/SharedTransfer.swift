@@ -114,7 +114,7 @@ final class SharedTransfer: HTTPTransport {
         // The operation and the state retain each other until it ends. A transfer that never begins has no end.
         let operation = make { [state] in state.withLock { Array($0.waiting.values) }.map(\.urgency).max() ?? 0 }
         operation.add(self)
-        operation.whenThereIsAResult(
+        operation.addResultHandler(
             .call { [self, unowned operation] in end(operation, with: SubrequestOperation.unboxed($0)) }
         )
         // On a thread of its own: its task must inherit nothing from the operation that needs it first.
