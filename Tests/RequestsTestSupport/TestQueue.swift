@@ -39,7 +39,7 @@ extension Operation {
             let watcher = BlockOperation { continuation.resume() }
             watcher.addDependency(self)
             Self.watchers.addOperation(watcher)
-            watcher.remindQueue()
+            watcher.notifyQueueIfReady()
         }
     }
 }

@@ -272,7 +272,7 @@ extension RequestQueue {
     func admit(_ operation: Operation, exclusive categories: Set<RequestOptions.ExclusiveCategory> = []) {
         enqueue(operation, in: categories)
         pass(operation)
-        operation.remindQueue()
+        operation.notifyQueueIfReady()
     }
 
     /// Passes an operation on to the queue that runs it.
@@ -408,7 +408,7 @@ extension RequestQueue {
         // An operation that is cancelled before it starts does nothing at its start, and in a suspended queue it never
         // starts.
         for operation in operations where operation.isExecuting { end.addDependency(operation) }
-        end.runAside()
+        end.runOnSeparateQueue()
     }
 }
 

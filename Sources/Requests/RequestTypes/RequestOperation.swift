@@ -41,9 +41,9 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
     // An operation that was neither run nor cancelled, for example because it never got a queue, must still call its
     // completions.
     deinit {
-        let (isOwing, hasLinks) = core.withLock { ($0.isOwing, $0.links.hasDependencies) }
-        if isOwing { abandon() }
-        if hasLinks { dropLinks() }
+        let (needsCompletion, hasLinks) = core.withLock { ($0.needsCompletion, $0.links.hasDependencies) }
+        if needsCompletion { abandon() }
+        if hasLinks { removeDependencies() }
     }
 
     @inline(never)

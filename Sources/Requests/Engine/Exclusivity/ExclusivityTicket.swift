@@ -45,7 +45,7 @@ final class ExclusivityTicket: OperationObserver {
     deinit {
         giveBack()
         // On Linux, an operation that it was delayed behind too late would follow a pointer to it.
-        if let approach = approach.withLock({ $0 }), approach.isFinished { approach.dropLinks() }
+        if let approach = approach.withLock({ $0 }), approach.isFinished { approach.removeDependencies() }
     }
 
     /// Enqueues the operation as soon as all its dependencies are finished; if they already are, at once, in the order
@@ -59,7 +59,7 @@ final class ExclusivityTicket: OperationObserver {
         }
         for cause in causes { approach.addDependency(cause) }
         self.approach.withLock { $0 = approach }
-        approach.runAside()
+        approach.runOnSeparateQueue()
     }
 
     /// Waits until another operation is finished, too; an operation that is enqueued keeps its position.

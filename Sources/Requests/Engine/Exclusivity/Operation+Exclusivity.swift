@@ -31,10 +31,10 @@ extension Operation {
             // The operation leaves its queues here; until then this retains the ticket.
             let end = BlockOperation { [self] in
                 ticket.leave()
-                dropLinks()
+                removeDependencies()
             }
             end.addDependency(self)
-            end.runAside()
+            end.runOnSeparateQueue()
             DeadlockDetector.shared.watch(self)
         }
         ticket.enqueue(self)

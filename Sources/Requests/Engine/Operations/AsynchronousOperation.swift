@@ -31,7 +31,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     // is deallocated without having run has to remove its own.
     deinit {
         // The `deinit` of `RequestOperation` has already done this.
-        if !(self is AnyRequestOperation), core.withLock({ $0.links.hasDependencies }) { dropLinks() }
+        if !(self is AnyRequestOperation), core.withLock({ $0.links.hasDependencies }) { removeDependencies() }
     }
 
     // MARK: The state, for Operation
@@ -265,7 +265,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         #endif
         didChangeValue(forKey: Self.isFinishedKey)
         for observer in rest.observers { observer.observe(.finished) }
-        if rest.hasLinks { dropLinks() }
+        if rest.hasLinks { removeDependencies() }
     }
 
     // Strings rather than key paths, which swift-corelibs-foundation first compares slowly, and then converts to
@@ -293,12 +293,12 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     /// The error for an operation that would wait for itself if it depended on another; `nil` if it may depend on it.
     final func cycle(
         through operation: Operation,
-        sparing isVerified: (Operation) -> Bool = { _ in false }
+        skipping isVerified: (Operation) -> Bool = { _ in false }
     ) -> RequestError? {
         let walk = DependencyWalk(
             from: [operation],
             throughAsynchronous: core.withLock { $0.links.isDependedUpon },
-            sparing: isVerified
+            skipping: isVerified
         ) { $0 === self }
         guard walk.path.isEmpty else { return .dependencyCycle(of: self, through: walk.path) }
         guard !isFinished else { return nil }
@@ -347,7 +347,7 @@ extension Operation {
     /// finished, because this operation was cancelled, keeps a pointer to it, and follows it later. It has to come
     /// after the end is announced: before it, every removal would make the queue look for work, and removing an
     /// unfinished dependency strands the operation.
-    final func dropLinks() {
+    final func removeDependencies() {
         for dependency in dependencies.reversed() { removeDependency(dependency) }
     }
 
@@ -355,7 +355,7 @@ extension Operation {
     ///
     /// On Linux, a queue doesn't notice that the last dependency finishes while it adds an operation. It would leave
     /// the operation until something else happens: for ever, if it is the last one.
-    package final func remindQueue() {
+    package final func notifyQueueIfReady() {
         #if !canImport(Darwin)
         if !dependencies.isEmpty, isReady, !isExecuting, !isFinished { didChangeValue(forKey: "isReady") }
         #endif

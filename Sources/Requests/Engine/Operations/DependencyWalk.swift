@@ -25,7 +25,7 @@ struct DependencyWalk {
     init(
         from first: [Operation],
         throughAsynchronous: Bool,
-        sparing isVerified: (Operation) -> Bool = { _ in false },
+        skipping isVerified: (Operation) -> Bool = { _ in false },
         to isTarget: (Operation) -> Bool
     ) {
         if !throughAsynchronous, first.count == 1, let first = first[0] as? AsynchronousOperation, !isTarget(first) {
@@ -80,9 +80,9 @@ extension Operation {
     final func end(refusedWith error: RequestError) {
         if let operation = self as? AsynchronousOperation { return operation.refuse(error) }
         cancel()
-        let end = BlockOperation { [self] in dropLinks() }
+        let end = BlockOperation { [self] in removeDependencies() }
         end.addDependency(self)
-        end.runAside()
+        end.runOnSeparateQueue()
     }
 }
 
@@ -123,10 +123,10 @@ extension Operation {
     ///
     /// It gets a queue of its own: on Linux, a queue looks at all operations that wait in it whenever one is added or
     /// has ended.
-    final func runAside() {
+    final func runOnSeparateQueue() {
         let queue = OperationQueue()
         queue.underlyingQueue = .global()
         queue.addOperation(self)
-        remindQueue()
+        notifyQueueIfReady()
     }
 }

@@ -119,7 +119,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         let isVerified = { known in
             known !== operation && (members.contains(ObjectIdentifier(known)) || gates.contains { $0 === known })
         }
-        if let error = cycle(through: operation, sparing: isVerified) {
+        if let error = cycle(through: operation, skipping: isVerified) {
             operation.end(refusedWith: error)
         } else if needsHeldCategory(operation) {
             operation.end(refusedWith: cycle(of: operation))
@@ -162,16 +162,16 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         } else {
             let end = BlockOperation { [weak self] in
                 self?.memberCompleted(id, nil)
-                operation.dropLinks()
+                operation.removeDependencies()
             }
             end.addDependency(operation)
-            end.runAside()
+            end.runOnSeparateQueue()
         }
     }
 
     private func refuseLate(_ operation: Operation) {
         operation.end(refusedWith: RequestError(.cancelled, phase: .waiting, reason: "its group is over"))
-        operation.runAside()
+        operation.runOnSeparateQueue()
     }
 
     // MARK: Progress
@@ -218,7 +218,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         }
         for cause in causes { approach.addDependency(cause) }
         for gate in contents.gates { approach.addDependency(gate) }
-        approach.runAside()
+        approach.runOnSeparateQueue()
     }
 
     /// Records that the group's own members have been added.
@@ -292,7 +292,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         // As always, it finishes behind its members; but it waits for nothing else any more.
         let end = BlockOperation { [weak self] in self?.release() }
         for member in operations { end.addDependency(member) }
-        end.runAside()
+        end.runOnSeparateQueue()
     }
 
     override var shownType: String { request?.typeName ?? super.shownType }
