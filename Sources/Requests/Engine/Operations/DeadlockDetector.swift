@@ -130,7 +130,7 @@ struct CycleSearch {
         let candidates = cycle.indices.filter { ranks[ObjectIdentifier(cycle[$0])] != nil }
         guard let index = candidates.max(by: { order(cycle[$0]) < order(cycle[$1]) }) else { return false }
         let way = cycle[(index + 1)...] + cycle[...index]
-        cycle[index].end(refusedWith: .dependencyCycle(of: cycle[index], through: Array(way)))
+        cycle[index].failOrCancel(with: .dependencyCycle(of: cycle[index], through: Array(way)))
         // Those behind it may be in other cycles.
         for (operation, _) in path[(start + index)...] { marks[ObjectIdentifier(operation)] = nil }
         marks[ObjectIdentifier(cycle[index])] = .done

@@ -77,7 +77,7 @@ extension Operation {
     }
 
     /// Fails an operation that can't be run, if its kind has failures, and cancels it otherwise.
-    final func end(refusedWith error: RequestError) {
+    final func failOrCancel(with error: RequestError) {
         if let operation = self as? AsynchronousOperation { return operation.refuse(error) }
         cancel()
         let end = BlockOperation { [self] in removeDependencies() }

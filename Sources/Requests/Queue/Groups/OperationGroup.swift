@@ -110,7 +110,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     final func accept(_ operation: Operation) {
         guard isNew(operation) else { return }
         // A group that contains this one is on its queue already.
-        guard !isWithin(operation) else { return operation.end(refusedWith: cycle(of: operation)) }
+        guard !isWithin(operation) else { return operation.failOrCancel(with: cycle(of: operation)) }
         guard let parent = state.withLock({ $0.admit(operation) }) else { return refuseLate(operation) }
         let (members, gates) = (contents.ids, contents.gates)
         // First, while nothing depends on the operation: then there is nothing to walk.
@@ -120,9 +120,9 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
             known !== operation && (members.contains(ObjectIdentifier(known)) || gates.contains { $0 === known })
         }
         if let error = cycle(through: operation, skipping: isVerified) {
-            operation.end(refusedWith: error)
+            operation.failOrCancel(with: error)
         } else if needsHeldCategory(operation) {
-            operation.end(refusedWith: cycle(of: operation))
+            operation.failOrCancel(with: cycle(of: operation))
         } else {
             addVerifiedDependency(operation)
         }
@@ -170,7 +170,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     }
 
     private func refuseLate(_ operation: Operation) {
-        operation.end(refusedWith: RequestError(.cancelled, phase: .waiting, reason: "its group is over"))
+        operation.failOrCancel(with: RequestError(.cancelled, phase: .waiting, reason: "its group is over"))
         operation.runOnSeparateQueue()
     }
 
@@ -287,7 +287,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         // It is over before its members are refused, which may be groups that were to contain it.
         let rest = state.withLock { $0.end() }
         rest.task?.cancel()
-        for member in rest.members { member.end(refusedWith: error) }
+        for member in rest.members { member.failOrCancel(with: error) }
         finish(throwing: error)
         // As always, it finishes behind its members; but it waits for nothing else any more.
         let end = BlockOperation { [weak self] in self?.release() }
