@@ -172,12 +172,12 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
         release()
     }
 
-    override var shownType: String { R.shownTypeName }
+    override var displayType: String { R.shownTypeName }
 
-    override var shownRequest: String {
-        guard let request else { return shownType }
+    override var displayRequest: String {
+        guard let request else { return displayType }
         if let tag = configuration.options.tag { return tag.shortened() }
-        return "\(shownType) \(Redaction.address(request.identifier.withoutDigest).shortened())"
+        return "\(displayType) \(Redaction.address(request.identifier.withoutDigest).shortened())"
     }
 }
 

@@ -147,7 +147,7 @@ extension AnyRequestOperation {
     /// explains which ones are past. Safe from any thread.
     public final func addMonitor(_ monitor: any EventMonitor) {
         let emitter = EventEmitter.attach(to: self) {
-            var info = OperationEvent.Info(requestType: shownType)
+            var info = OperationEvent.Info(requestType: displayType)
             if kind.sendsRequest, let makeIdentifier { info.identify(by: makeIdentifier, configuration.options) }
             return info
         }

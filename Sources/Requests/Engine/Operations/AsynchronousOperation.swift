@@ -330,10 +330,10 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     }
 
     /// The name of the type, for graphs and errors.
-    var shownType: String { String(describing: type(of: self)) }
+    var displayType: String { String(describing: type(of: self)) }
 
     /// The request for errors: its tag, or its type and identifier.
-    var shownRequest: String { shownType }
+    var displayRequest: String { displayType }
 
     /// Whether it is a group.
     var hasMembers: Bool { false }

@@ -73,7 +73,7 @@ extension RequestError {
 extension Operation {
     /// The name of the operation for display.
     final var shownName: String {
-        name ?? (self as? AsynchronousOperation)?.shownRequest ?? String(describing: type(of: self))
+        name ?? (self as? AsynchronousOperation)?.displayRequest ?? String(describing: type(of: self))
     }
 
     /// Fails an operation that can't be run, if its kind has failures, and cancels it otherwise.

@@ -265,7 +265,7 @@ extension Operation {
 extension QueueGraph.Node {
     fileprivate init(_ operation: Operation) {
         let request = operation as? AnyRequestOperation
-        type = (operation as? AsynchronousOperation)?.shownType ?? String(describing: Swift.type(of: operation))
+        type = (operation as? AsynchronousOperation)?.displayType ?? String(describing: Swift.type(of: operation))
         (name, identifier, tag) = (operation.name, request?.identifier, request?.tag)
         state = request?.stateOfResult ?? operation.state
     }

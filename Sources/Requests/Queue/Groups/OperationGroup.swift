@@ -295,8 +295,8 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         end.runOnSeparateQueue()
     }
 
-    override var shownType: String { request?.typeName ?? super.shownType }
-    override var shownRequest: String { shownType }
+    override var displayType: String { request?.typeName ?? super.displayType }
+    override var displayRequest: String { displayType }
     override var hasMembers: Bool { true }
 
     private static var isCancelledKey: String { "isCancelled" }
