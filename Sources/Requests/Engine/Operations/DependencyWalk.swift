@@ -62,17 +62,17 @@ struct DependencyWalk {
 extension RequestError {
     /// The failure of an operation that would wait for itself, with the path in words.
     static func dependencyCycle(of operation: Operation, through path: [Operation]) -> RequestError {
-        var names = path.filter { !($0 is OperationGate) }.map(\.shownName)
-        if names.last != operation.shownName { names.append(operation.shownName) }
+        var names = path.filter { !($0 is OperationGate) }.map(\.displayName)
+        if names.last != operation.displayName { names.append(operation.displayName) }
         if names.count > 8 { names.replaceSubrange(4..<(names.count - 3), with: ["…"]) }
-        let way = names.count > 1 ? ": " + ([operation.shownName] + names).joined(separator: " → ") : ""
+        let way = names.count > 1 ? ": " + ([operation.displayName] + names).joined(separator: " → ") : ""
         return RequestError(.dependencyCycle, phase: .waiting, reason: "the operation would wait for itself\(way)")
     }
 }
 
 extension Operation {
     /// The name of the operation for display.
-    final var shownName: String {
+    final var displayName: String {
         name ?? (self as? AsynchronousOperation)?.displayRequest ?? String(describing: type(of: self))
     }
 
