@@ -169,7 +169,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
 
     override func refuse(_ error: RequestError) {
         finish(throwing: error)
-        release()
+        ignoreDependencies()
     }
 
     override var displayType: String { R.shownTypeName }

@@ -325,7 +325,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     }
 
     /// Lets the queue start an operation that has its result, whatever it depends on.
-    final func release() {
+    final func ignoreDependencies() {
         super.cancel()
     }
 

@@ -290,7 +290,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         for member in rest.members { member.failOrCancel(with: error) }
         finish(throwing: error)
         // As always, it finishes behind its members; but it waits for nothing else any more.
-        let end = BlockOperation { [weak self] in self?.release() }
+        let end = BlockOperation { [weak self] in self?.ignoreDependencies() }
         for member in operations { end.addDependency(member) }
         end.runOnSeparateQueue()
     }
