@@ -50,7 +50,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
     private func abandon() {
         let reason = "the operation was deallocated before it started"
         let result = Box(Outcome.failure(mapError(RequestError(.cancelled, phase: .waiting, reason: reason))))
-        abandon(core.withLock { $0.complete(with: result) })
+        performEffectsInDeinit(core.withLock { $0.complete(with: result) })
     }
 
     /// The request; `nil` until it has been made from the result of another operation.
