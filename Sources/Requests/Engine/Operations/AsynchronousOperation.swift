@@ -131,7 +131,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
             core.lifecycle.handle(.complete) == .deliver ? core.complete(with: result) : nil
         }
         guard let effects else { return false }
-        carryOut(effects)
+        performEffects(effects)
         return true
     }
 
@@ -208,11 +208,11 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
 
     /// Stores the result, and does everything that follows from it.
     final func deliver(_ result: OperationCore.AnyResult?) {
-        carryOut(core.withLock { $0.complete(with: result) })
+        performEffects(core.withLock { $0.complete(with: result) })
     }
 
     /// Calls the completions, ends the run, and finishes unless something else has to come first.
-    private func carryOut(_ effects: OperationCore.CompletionEffects) {
+    private func performEffects(_ effects: OperationCore.CompletionEffects) {
         let (result, observers) = (effects.result, effects.observers)
         willDeliver(result)
         // Before any monitor or completion gets the result: from then on, the run sends nothing.
@@ -243,7 +243,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     }
 
     /// Performs the effects of completing an operation that is being deallocated, without retaining it.
-    final func abandon(_ effects: OperationCore.CompletionEffects) {
+    final func performEffectsInDeinit(_ effects: OperationCore.CompletionEffects) {
         effects.run.stopTransfers()
         for observer in effects.observers { observer.observe(.operationEnded(.cancelled)) }
         if let result = effects.result { effects.completions.call(with: result) }
