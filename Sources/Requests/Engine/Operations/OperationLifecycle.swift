@@ -28,9 +28,9 @@ struct OperationLifecycle: Sendable, Hashable {
         /// The work is running, with a number of transfers.
         case running(transfers: Int)
         /// The result is being stored and its completions enqueued.
-        case delivering(then: Remainder?)
-        /// The result is delivered; the remainder must come before the operation may finish.
-        case completed(Remainder)
+        case delivering(then: PendingStep?)
+        /// The result is delivered; the pendingStep must come before the operation may finish.
+        case completed(PendingStep)
         /// The end is being announced.
         case finishing
         /// Over.
@@ -38,7 +38,7 @@ struct OperationLifecycle: Sendable, Hashable {
     }
 
     /// The step that a complete operation awaits before it may finish.
-    enum Remainder: Sendable, Hashable {
+    enum PendingStep: Sendable, Hashable {
         /// The queue has to start it.
         case start
         /// `start` has to end its announcement.
@@ -100,13 +100,13 @@ struct OperationLifecycle: Sendable, Hashable {
         case (.running(let count), .complete):
             return move(to: .delivering(then: count == 0 ? nil : .transfers(count)), .deliver)
 
-        // The delivering thread also finishes, if the remainder has come before it was done.
+        // The delivering thread also finishes, if the pendingStep has come before it was done.
         case (.delivering(then: .start), .start), (.delivering(then: .announcement), .announced):
             return move(to: .delivering(then: nil), .none)
         case (.delivering(then: .transfers(let count)), .transferEnded):
             return move(to: .delivering(then: count == 1 ? nil : .transfers(count - 1)), .none)
-        case (.delivering(then: let remainder?), .delivered):
-            return move(to: .completed(remainder), .none)
+        case (.delivering(then: let pendingStep?), .delivered):
+            return move(to: .completed(pendingStep), .none)
         case (.completed(.transfers(let count)), .transferEnded) where count > 1:
             return move(to: .completed(.transfers(count - 1)), .none)
         case (.delivering(then: nil), .delivered), (.completed(.start), .start), (.completed(.announcement), .announced),
