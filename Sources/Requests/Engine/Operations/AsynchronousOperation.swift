@@ -258,7 +258,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     }
 
     /// Announces that the operation is finished, and releases its dependencies.
-    private func announce(_ rest: OperationCore.Rest) {
+    private func announce(_ rest: OperationCore.FinishEffects) {
         #if canImport(Darwin)
         // On other platforms, Foundation would only read the property, and do nothing.
         didChangeValue(forKey: Self.isExecutingKey)
