@@ -70,11 +70,11 @@ struct OperationCore: Sendable {
         /// All effects have been performed; the operation may still have to be started.
         case over(OperationLifecycle.Action, awaitsStart: Bool)
         /// As before, and the operation is finished.
-        case finished(Rest)
+        case finished(FinishEffects)
     }
 
     /// What is left to do for a finished operation: to remove its links, and to notify its observers.
-    struct Rest: Sendable {
+    struct FinishEffects: Sendable {
         let hasLinks: Bool
         let observers: [any OperationObserver]
     }
@@ -109,10 +109,10 @@ struct OperationCore: Sendable {
     }
 
     /// Finishes the operation, which depends on nothing any more.
-    mutating func finish() -> Rest {
+    mutating func finish() -> FinishEffects {
         _ = lifecycle.handle(.finished)
         defer { links.hasDependencies = false }
-        return Rest(hasLinks: links.hasDependencies, observers: observers)
+        return FinishEffects(hasLinks: links.hasDependencies, observers: observers)
     }
 
     /// Whether an operation that is deallocated has to be completed: something waits for its result.
