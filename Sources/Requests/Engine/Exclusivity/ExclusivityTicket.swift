@@ -28,7 +28,7 @@ final class ExclusivityTicket: OperationObserver {
     init(in categories: Set<RequestOptions.ExclusiveCategory>, behind causes: [Operation], untilEnd: Bool) {
         lastsUntilEnd = untilEnd
         let position = Locked(Position.none)
-        let gate = OperationGate(behind: causes) {
+        let gate = OperationGate(after: causes) {
             if case .number(let number) = position.withLock({ $0 }) { number } else { nil }
         }
         (self.gate, self.position, self.categories) = (gate, position, categories)

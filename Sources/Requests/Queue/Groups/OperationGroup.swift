@@ -57,7 +57,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         name: String = "OperationGroup<\(Success.self)>"
     ) {
         self.failsFast = failsFast
-        gate = OperationGate(behind: causes)
+        gate = OperationGate(after: causes)
         contents = GroupContents(on: parent)
         underlyingQueue = parent.underlyingQueue.asOptional
         super.init(
