@@ -99,7 +99,7 @@ final class OperationGate: AsynchronousOperation, @unchecked Sendable {
     /// - Parameters:
     ///   - causes: The operations that must finish before it can open, for graphs and for the search for cycles.
     ///   - ticket: The number in ``ExclusivitySnapshot``, if the operations in front must finish, too.
-    init(behind causes: [Operation] = [], ticket: @escaping @Sendable () -> Int? = { nil }) {
+    init(after causes: [Operation] = [], ticket: @escaping @Sendable () -> Int? = { nil }) {
         self.ticket = ticket
         super.init()
         for cause in causes { addDependency(cause) }
