@@ -12,7 +12,7 @@ final class ExclusivityTicket: OperationObserver {
     /// Opens when the operation is admitted.
     let gate: OperationGate
     /// Enqueues the operation when all its dependencies are finished; `nil` if they already are.
-    private let approach = Locked<Operation?>(nil)
+    private let deferredEnqueue = Locked<Operation?>(nil)
     private let position: Locked<Position>
     private let categories: Set<RequestOptions.ExclusiveCategory>
     /// Whether an operation that has its result before its start keeps its categories until it is finished.
@@ -21,11 +21,11 @@ final class ExclusivityTicket: OperationObserver {
     private enum Position: Sendable {
         case none
         case number(Int)
-        case returned
+        case left
     }
 
     /// Creates the ticket of an operation that isn't on a queue yet; ``enqueue(_:)`` uses it.
-    init(in categories: Set<RequestOptions.ExclusiveCategory>, behind causes: [Operation], untilEnd: Bool) {
+    init(in categories: Set<RequestOptions.ExclusiveCategory>, after causes: [Operation], untilEnd: Bool) {
         lastsUntilEnd = untilEnd
         let position = Locked(Position.none)
         let gate = OperationGate(after: causes) {
@@ -43,9 +43,9 @@ final class ExclusivityTicket: OperationObserver {
     // An operation that is deallocated without having run delays no other. Its gate stays closed: opening it would
     // notify the operation, which is already being deallocated.
     deinit {
-        giveBack()
-        // On Linux, an operation that it was delayed behind too late would follow a pointer to it.
-        if let approach = approach.withLock({ $0 }), approach.isFinished { approach.removeDependencies() }
+        leaveQueues()
+        // On Linux, an operation that it was delayed after too late would follow a pointer to it.
+        if let deferredEnqueue = deferredEnqueue.withLock({ $0 }), deferredEnqueue.isFinished { deferredEnqueue.removeDependencies() }
     }
 
     /// Enqueues the operation as soon as all its dependencies are finished; if they already are, at once, in the order
@@ -53,32 +53,32 @@ final class ExclusivityTicket: OperationObserver {
     func enqueue(_ operation: Operation) {
         let causes = gate.dependencies.filter { !$0.isFinished }
         guard !causes.isEmpty else { return Self.enqueue(operation, gate, categories, position) }
-        let approach = BlockOperation { [categories, position, weak operation, weak gate] in
+        let deferredEnqueue = BlockOperation { [categories, position, weak operation, weak gate] in
             guard let operation, let gate else { return }
             Self.enqueue(operation, gate, categories, position)
         }
-        for cause in causes { approach.addDependency(cause) }
-        self.approach.withLock { $0 = approach }
-        approach.runOnSeparateQueue()
+        for cause in causes { deferredEnqueue.addDependency(cause) }
+        self.deferredEnqueue.withLock { $0 = deferredEnqueue }
+        deferredEnqueue.runOnSeparateQueue()
     }
 
     /// Waits until another operation is finished, too; an operation that is enqueued keeps its position.
-    func delay(behind operation: Operation) {
+    func delay(until operation: Operation) {
         guard operation !== gate, !gate.isFinished else { return }
-        guard let approach = approach.withLock({ $0 }), !approach.isFinished else { return }
+        guard let deferredEnqueue = deferredEnqueue.withLock({ $0 }), !deferredEnqueue.isFinished else { return }
         gate.addDependency(operation)
-        approach.addDependency(operation)
+        deferredEnqueue.addDependency(operation)
     }
 
     /// Leaves the queues; a second call has no effect.
     func leave() {
         gate.open()
-        giveBack()
+        leaveQueues()
     }
 
-    private func giveBack() {
+    private func leaveQueues() {
         let previous = position.withLock { position in
-            defer { position = .returned }
+            defer { position = .left }
             return position
         }
         if case .number(let number) = previous { ExclusivityRegistry.shared.leave(number) }
@@ -87,7 +87,7 @@ final class ExclusivityTicket: OperationObserver {
     func observe(_ step: OperationStep) {
         switch step {
         // The operation is enqueued when all its dependencies are finished.
-        case .dependencyAdded(let operation): delay(behind: operation)
+        case .dependencyAdded(let operation): delay(until: operation)
         // An operation that has its result before its start has nothing left to do.
         case .completedUnstarted: if !lastsUntilEnd || !gate.isFinished { leave() }
         case .finished: leave()

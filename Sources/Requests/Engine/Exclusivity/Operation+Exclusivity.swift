@@ -22,7 +22,7 @@ extension Operation {
         let operation = self as? AsynchronousOperation
         // A caller's queue may pass its operations on to another one, which admits them again.
         guard operation?.observer(ExclusivityTicket.self) == nil else { return }
-        let ticket = ExclusivityTicket(in: categories, behind: causes ?? dependencies, untilEnd: untilEnd)
+        let ticket = ExclusivityTicket(in: categories, after: causes ?? dependencies, untilEnd: untilEnd)
         if let operation {
             guard operation.add(ticket) else { return }
             operation.addVerifiedDependency(ticket.gate)
