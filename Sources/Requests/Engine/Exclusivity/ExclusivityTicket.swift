@@ -25,10 +25,10 @@ final class ExclusivityTicket: OperationObserver {
     }
 
     /// Creates the ticket of an operation that isn't on a queue yet; ``enqueue(_:)`` uses it.
-    init(in categories: Set<RequestOptions.ExclusiveCategory>, after causes: [Operation], untilEnd: Bool) {
+    init(in categories: Set<RequestOptions.ExclusiveCategory>, after prerequisites: [Operation], untilEnd: Bool) {
         lastsUntilEnd = untilEnd
         let position = Locked(Position.none)
-        let gate = OperationGate(after: causes) {
+        let gate = OperationGate(after: prerequisites) {
             if case .number(let number) = position.withLock({ $0 }) { number } else { nil }
         }
         (self.gate, self.position, self.categories) = (gate, position, categories)
@@ -51,13 +51,13 @@ final class ExclusivityTicket: OperationObserver {
     /// Enqueues the operation as soon as all its dependencies are finished; if they already are, at once, in the order
     /// in which operations are added.
     func enqueue(_ operation: Operation) {
-        let causes = gate.dependencies.filter { !$0.isFinished }
-        guard !causes.isEmpty else { return Self.enqueue(operation, gate, categories, position) }
+        let prerequisites = gate.dependencies.filter { !$0.isFinished }
+        guard !prerequisites.isEmpty else { return Self.enqueue(operation, gate, categories, position) }
         let deferredEnqueue = BlockOperation { [categories, position, weak operation, weak gate] in
             guard let operation, let gate else { return }
             Self.enqueue(operation, gate, categories, position)
         }
-        for cause in causes { deferredEnqueue.addDependency(cause) }
+        for prerequisite in prerequisites { deferredEnqueue.addDependency(prerequisite) }
         self.deferredEnqueue.withLock { $0 = deferredEnqueue }
         deferredEnqueue.runOnSeparateQueue()
     }

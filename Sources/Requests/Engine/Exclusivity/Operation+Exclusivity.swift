@@ -11,18 +11,18 @@ extension Operation {
     ///
     /// - Parameters:
     ///   - categories: The categories in which it must be the only one; if empty, nothing is done.
-    ///   - causes: The operations that must finish before it is enqueued; `nil`, the default, is all its dependencies.
+    ///   - prerequisites: The operations that must finish before it is enqueued; `nil`, the default, is all its dependencies.
     ///   - untilEnd: Whether it keeps its categories until it is finished, even if it has its result before its start.
     final func enqueue(
         in categories: Set<RequestOptions.ExclusiveCategory>,
-        after causes: [Operation]? = nil,
+        after prerequisites: [Operation]? = nil,
         untilEnd: Bool = false
     ) {
         guard !categories.isEmpty, !NestingContext.isNested, !isFinished else { return }
         let operation = self as? AsynchronousOperation
         // A caller's queue may pass its operations on to another one, which admits them again.
         guard operation?.observer(ExclusivityTicket.self) == nil else { return }
-        let ticket = ExclusivityTicket(in: categories, after: causes ?? dependencies, untilEnd: untilEnd)
+        let ticket = ExclusivityTicket(in: categories, after: prerequisites ?? dependencies, untilEnd: untilEnd)
         if let operation {
             guard operation.add(ticket) else { return }
             operation.addVerifiedDependency(ticket.gate)

@@ -75,7 +75,7 @@ struct CycleSearch {
     private let ranks: [ObjectIdentifier: Int]
     private var marks: [ObjectIdentifier: Mark] = [:]
     /// The present path, with the rest of what each of its operations waits for.
-    private var path: [(operation: Operation, causes: [Operation])] = []
+    private var path: [(operation: Operation, prerequisites: [Operation])] = []
     private let lines = ExclusivitySnapshot()
 
     /// Refuses operations until the others are in no cycle.
@@ -101,13 +101,13 @@ struct CycleSearch {
         for operation in operations where marks[ObjectIdentifier(operation)] == nil {
             enter(operation)
             while let next = path.last?.operation {
-                guard let cause = path[path.count - 1].causes.popLast() else {
+                guard let prerequisite = path[path.count - 1].prerequisites.popLast() else {
                     marks[ObjectIdentifier(next)] = .done
                     path.removeLast()
                     continue
                 }
-                switch marks[ObjectIdentifier(cause)] {
-                case nil: enter(cause)
+                switch marks[ObjectIdentifier(prerequisite)] {
+                case nil: enter(prerequisite)
                 case .done: break
                 case .open(let index): if refuse(from: index) { hasRefused = true }
                 }
@@ -118,7 +118,7 @@ struct CycleSearch {
 
     private mutating func enter(_ operation: Operation) {
         marks[ObjectIdentifier(operation)] = .open(path.count)
-        path.append((operation, operation.causes(in: lines)))
+        path.append((operation, operation.prerequisites(in: lines)))
     }
 
     /// Refuses an operation of the cycle that begins at an index of the path; returns whether there is one.
@@ -150,14 +150,14 @@ struct CycleSearch {
     private func isPresent(_ cycle: [Operation]) -> Bool {
         cycle.indices.allSatisfy { index in
             let next = cycle[(index + 1) % cycle.count]
-            return cycle[index].causes(in: lines).contains { $0 === next }
+            return cycle[index].prerequisites(in: lines).contains { $0 === next }
         }
     }
 }
 
 extension Operation {
     /// The operations that this one waits for, at this moment.
-    fileprivate final func causes(in lines: ExclusivitySnapshot) -> [Operation] {
+    fileprivate final func prerequisites(in lines: ExclusivitySnapshot) -> [Operation] {
         guard !isFinished else { return [] }
         if let gate = self as? OperationGate { return gate.dependencies + lines.operations(before: gate) }
         return isReady || isExecuting ? [] : dependencies

@@ -97,12 +97,12 @@ final class OperationGate: AsynchronousOperation, @unchecked Sendable {
     /// Makes a gate that is closed.
     ///
     /// - Parameters:
-    ///   - causes: The operations that must finish before it can open, for graphs and for the search for cycles.
+    ///   - prerequisites: The operations that must finish before it can open, for graphs and for the search for cycles.
     ///   - ticket: The number in ``ExclusivitySnapshot``, if the operations in front must finish, too.
-    init(after causes: [Operation] = [], ticket: @escaping @Sendable () -> Int? = { nil }) {
+    init(after prerequisites: [Operation] = [], ticket: @escaping @Sendable () -> Int? = { nil }) {
         self.ticket = ticket
         super.init()
-        for cause in causes { addDependency(cause) }
+        for prerequisite in prerequisites { addDependency(prerequisite) }
         start()
     }
 
