@@ -147,7 +147,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         guard !tickets.isEmpty, let operation = operation as? AsynchronousOperation,
             let ticket = operation.observer(ExclusivityTicket.self)
         else { return false }
-        return tickets.contains(where: ticket.meets)
+        return tickets.contains(where: ticket.overlaps)
     }
 
     private func cycle(of member: Operation) -> RequestError { .dependencyCycle(of: member, through: [self]) }
