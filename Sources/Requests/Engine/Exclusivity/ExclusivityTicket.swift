@@ -38,7 +38,7 @@ final class ExclusivityTicket: OperationObserver {
     func covers(_ others: Set<RequestOptions.ExclusiveCategory>) -> Bool { others.isSubset(of: categories) }
 
     /// Whether both tickets are for a common category.
-    func meets(_ other: ExclusivityTicket) -> Bool { !categories.isDisjoint(with: other.categories) }
+    func overlaps(_ other: ExclusivityTicket) -> Bool { !categories.isDisjoint(with: other.categories) }
 
     // An operation that is deallocated without having run delays no other. Its gate stays closed: opening it would
     // notify the operation, which is already being deallocated.
