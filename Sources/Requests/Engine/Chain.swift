@@ -93,8 +93,8 @@ extension Attempt {
         let transfer = Transfer(request, because: next.cause, heads: next.heads, for: self)
         // Without interceptors, only the end of the run cancels the task, and it also cancels the transfer itself. So no
         // cancellation handler is needed.
-        let isShielded = configuration.interceptors.isEmpty
-        return try await transfer.answer(over: transport, for: self, isShielded: isShielded)
+        let ignoresTaskCancellation = configuration.interceptors.isEmpty
+        return try await transfer.answer(over: transport, for: self, ignoresTaskCancellation: ignoresTaskCancellation)
     }
 }
 

@@ -84,20 +84,20 @@ final class Transfer: Sendable {
     /// - Parameters:
     ///   - transport: The transport.
     ///   - owner: The attempt that it is a part of.
-    ///   - isShielded: Whether the cancellation of the task is left to the run, which cancels the transfer at its end.
+    ///   - ignoresTaskCancellation: Whether the cancellation of the task is left to the run, which cancels the transfer at its end.
     /// - Returns: The answer.
     /// - Throws: ``RequestError``.
     func answer(
         over transport: any HTTPTransport,
         for owner: Attempt,
-        isShielded: Bool = false
+        ignoresTaskCancellation: Bool = false
     ) async throws -> RawResponse {
-        guard isShielded else { return try await cancellableAnswer(over: transport, for: owner) }
+        guard ignoresTaskCancellation else { return try await cancellableResponse(over: transport, for: owner) }
         return try await withUnsafeThrowingContinuation { start($0, over: transport, for: owner) }
     }
 
     @inline(never)
-    private func cancellableAnswer(over transport: any HTTPTransport, for owner: Attempt) async throws -> RawResponse {
+    private func cancellableResponse(over transport: any HTTPTransport, for owner: Attempt) async throws -> RawResponse {
         try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { start($0, over: transport, for: owner) }
         } onCancel: {
@@ -252,12 +252,12 @@ final class Transfer: Sendable {
         let handling = owner.operation.handling
         let isAccepted = owner.configuration.acceptsStatus(of: head)
         guard handling.acceptsHead(head) else {
-            if !isAccepted { read(atMost: limits.content, within: Self.refusedTime) }
+            if !isAccepted { read(atMost: limits.content, within: Self.maximumErrorContentTime) }
             return
         }
         // A status that the request doesn't accept may concern the file, and has content of its own.
         guard !isAccepted || owner.headRefusal(of: head, to: request) == nil else {
-            return read(atMost: limits.content, within: Self.refusedTime)
+            return read(atMost: limits.content, within: Self.maximumErrorContentTime)
         }
         do {
             guard let receiver = try handling.makeReceiver(for: head, to: request, flow: flow) else { return }
@@ -286,7 +286,7 @@ final class Transfer: Sendable {
     private static let skippingTime = Duration.milliseconds(200)
     /// The maximum time for the content of an error, whatever the clock of the environment: a server may begin to explain
     /// a refusal, and then say nothing.
-    static let refusedTime = Duration.seconds(2)
+    static let maximumErrorContentTime = Duration.seconds(2)
 
     private enum Reception: Sendable {
         case kept(Int)

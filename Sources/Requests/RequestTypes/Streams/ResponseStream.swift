@@ -61,7 +61,7 @@ public final class ResponseStream: AsyncSequence, Sendable {
     func errorBody() async throws(RequestError) -> Data {
         let limit = core.context.maximumErrorBodySize
         var (body, iterator) = (Data(), makeAsyncIterator())
-        let timer = DelayedAction(after: Transfer.refusedTime, on: ContinuousClock()) { [core] in core.end(nil) }
+        let timer = DelayedAction(after: Transfer.maximumErrorContentTime, on: ContinuousClock()) { [core] in core.end(nil) }
         defer { timer.cancel() }
         do throws(RequestError) {
             while body.count < limit, let chunk = try await iterator.next() { body += chunk }
