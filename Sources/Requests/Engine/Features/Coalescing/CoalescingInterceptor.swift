@@ -26,6 +26,6 @@ struct CoalescingInterceptor: Interceptor {
             // Earlier attempts were made for this operation as well, which only came too late to observe them.
             attempt.operation.record { $0.spend(transfer.number) }
         }
-        return try await transfer.answer(to: request, for: attempt, at: next)
+        return try await transfer.response(to: request, for: attempt, at: next)
     }
 }

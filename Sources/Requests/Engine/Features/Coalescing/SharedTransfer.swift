@@ -162,8 +162,8 @@ final class SharedTransfer: HTTPTransport {
             withExtendedLifetime(former) {}
         }
         if let monitored { attempt.operation.report(.operationJoined(monitored)) }
-        let transfer = Transfer(request, because: next.cause, heads: next.heads, for: attempt, isShared: true)
-        var answer = try await transfer.answer(over: self, for: attempt)
+        let transfer = Transfer(request, because: next.cause, headObserver: next.heads, for: attempt, isShared: true)
+        var answer = try await transfer.response(over: self, for: attempt)
         // One of the operations stores the answer.
         answer.notes.isStoredElsewhere = state.withLock { state in
             defer { state.isStored = true }
