@@ -87,7 +87,7 @@ final class Transfer: Sendable {
     ///   - ignoresTaskCancellation: Whether the cancellation of the task is left to the run, which cancels the transfer at its end.
     /// - Returns: The answer.
     /// - Throws: ``RequestError``.
-    func answer(
+    func response(
         over transport: any HTTPTransport,
         for owner: Attempt,
         ignoresTaskCancellation: Bool = false

@@ -154,7 +154,7 @@ final class SharedTransfer: HTTPTransport {
     // MARK: Waiting operations
 
     /// Waits for the transfer, as a part of an attempt.
-    func answer(to request: HTTPRequest, for attempt: Attempt, at next: InterceptorChain) async throws -> RawResponse {
+    func response(to request: HTTPRequest, for attempt: Attempt, at next: InterceptorChain) async throws -> RawResponse {
         let id = ObjectIdentifier(attempt.operation)
         state.withLock { $0.waiting[id] = attempt.operation }
         defer {
