@@ -11,7 +11,7 @@ extension Transfer {
         /// It passes the content to a receiver.
         case delivering(any ContentReceiver)
         /// Reading the beginning of a redirect's or an error's content: at most so many bytes, until the timer fires.
-        case skimming(Int, DelayedAction?)
+        case readingPrefix(Int, DelayedAction?)
         /// It is over.
         case ended
     }
@@ -32,7 +32,7 @@ extension Transfer {
         // `nil` after the end of the transfer: a response, which retains this object, may be kept for long.
         /// The attempt that the transfer belongs to.
         var owner: Attempt?
-        var heads: HeadObserver?
+        var headObserver: HeadObserver?
         var audience = Audience()
         var head: HTTPResponseHead?
         var metrics = TransferRecord.Metrics()
@@ -46,13 +46,13 @@ extension Transfer {
         /// Whether the content was delivered to a receiver other than memory.
         var isDelivered = false
         /// Whether the run is known to have no other transfer.
-        var isOnly: Bool
+        var isOnlyTransfer: Bool
 
         /// Whether received content is wanted.
-        var isWanted: Bool {
+        var acceptsContent: Bool {
             switch phase {
             case .ended: false
-            case .receiving, .delivering, .skimming: stop == nil
+            case .receiving, .delivering, .readingPrefix: stop == nil
             }
         }
 
@@ -87,7 +87,7 @@ extension Transfer.State {
         case (.cancelled, _): failure = reported ?? RequestError(.cancelled, phase: .receiving)
         case (.failed(let error), _): failure = error
         case (.cut, _): isCut = true
-        case (nil, .skimming): isCut = reported != nil
+        case (nil, .readingPrefix): isCut = reported != nil
         case (nil, _): break
         }
         error = isCut ? nil : failure?.explained(byTimeout: request.timeout ?? owner.configuration.timeout)
@@ -95,7 +95,7 @@ extension Transfer.State {
         received = former.receiver == nil ? Int64(content.count) : delivered
         // The answer owns the content now, or else the error.
         if reported == nil { content = Data() }
-        (phase, self.owner, heads, audience) = (.ended, nil, nil, Transfer.Audience())
+        (phase, self.owner, headObserver, audience) = (.ended, nil, nil, Transfer.Audience())
         return (former, error, isCut)
     }
 

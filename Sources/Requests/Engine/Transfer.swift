@@ -9,7 +9,7 @@ import Foundation
 /// end is reported once: the answer may be returned before it, if the run doesn't wait for the rest, but the operation
 /// can't finish before it.
 final class Transfer: Sendable {
-    typealias Waiter = UnsafeContinuation<RawResponse, any Error>
+    typealias Continuation = UnsafeContinuation<RawResponse, any Error>
 
     /// The request.
     let request: HTTPRequest
@@ -30,14 +30,14 @@ final class Transfer: Sendable {
     /// - Parameters:
     ///   - request: The request to send.
     ///   - cause: The reason for the transfer.
-    ///   - heads: Called with the head of the response.
+    ///   - headObserver: Called with the head of the response.
     ///   - owner: The attempt that it is a part of.
     ///   - isShared: Whether it waits for the transfer of another operation.
     @inline(never)
     init(
         _ request: HTTPRequest,
         because cause: TransferRecord.Cause,
-        heads: HeadObserver?,
+        headObserver: HeadObserver?,
         for owner: Attempt,
         isShared: Bool = false
     ) {
@@ -52,8 +52,8 @@ final class Transfer: Sendable {
         )
         time = Stopwatch(owner.environment.clock)
         // An interceptor may send several requests at once.
-        let isOnly = owner.configuration.interceptors.isEmpty
-        state = Locked(State(owner: owner, heads: heads, isOnly: isOnly))
+        let isOnlyTransfer = owner.configuration.interceptors.isEmpty
+        state = Locked(State(owner: owner, headObserver: headObserver, isOnlyTransfer: isOnlyTransfer))
     }
 
     /// The head of the response, if it was received.
@@ -105,16 +105,16 @@ final class Transfer: Sendable {
         }
     }
 
-    private func start(_ waiter: Waiter, over transport: any HTTPTransport, for owner: Attempt) {
+    private func start(_ continuation: Continuation, over transport: any HTTPTransport, for owner: Attempt) {
         // Neither a transfer that was cancelled before, nor one after the result, is sent or recorded.
         guard !Task.isCancelled, let begun = owner.operation.begin(self) else {
-            return refuse(waiter, hasBegun: false)
+            return refuse(continuation, hasBegun: false)
         }
         if begun.isPaused { owner.operation.passPause(to: self) }
         if !begun.observers.isEmpty || !begun.isFirst {
             let audience = state.withLock { state in
                 state.audience.begin(with: begun.observers, as: isShared ? nil : begun.number)
-                if !begun.isFirst { state.isOnly = false }
+                if !begun.isFirst { state.isOnlyTransfer = false }
                 return state.audience
             }
             reportBeginning(to: audience.limited(to: begun.observers))
@@ -125,26 +125,26 @@ final class Transfer: Sendable {
         // The last check: since the transfer began, the end of its run or of its task may have cancelled it. A run that
         // ends stores its result before it cancels, and a monitor may already have seen that result.
         guard state.withLock({ $0.stop == nil }), begun.observers.isEmpty || owner.operation.hasNoResult else {
-            return refuse(waiter, hasBegun: true)
+            return refuse(continuation, hasBegun: true)
         }
-        let sink = EventSink(self, waiter, isConcurrent: isConcurrent)
+        let sink = EventSink(self, continuation, isConcurrent: isConcurrent)
         flow.attach(transport.send(outgoing) { sink.receive($0) })
     }
 
     /// Ends a transfer that wasn't sent; one that has begun is reported as ended.
-    private func refuse(_ waiter: Waiter, hasBegun: Bool) {
+    private func refuse(_ continuation: Continuation, hasBegun: Bool) {
         let error = RequestError(.cancelled, phase: .sending)
         let former = state.withLock { state in
             let former = state
             (state.phase, state.error) = (.ended, error)
-            (state.owner, state.heads, state.audience) = (nil, nil, Audience())
+            (state.owner, state.headObserver, state.audience) = (nil, nil, Audience())
             return former
         }
         if hasBegun {
             reportEnd(to: former.audience)
             former.owner?.operation.endTransfer(self)
         }
-        waiter.resume(throwing: error)
+        continuation.resume(throwing: error)
     }
 
     private func outgoing(for owner: Attempt) -> TransportRequest {
@@ -228,14 +228,14 @@ final class Transfer: Sendable {
         if keepsContent, let error = head.unrequestedPart(of: request) { return stop(.failed(error)) }
         let elapsed = time.elapsed
         let wanted = state.withLock {
-            state -> (owner: Attempt, heads: HeadObserver?, audience: Audience)? in
-            guard state.isWanted, let owner = state.owner else { return nil }
+            state -> (owner: Attempt, headObserver: HeadObserver?, audience: Audience)? in
+            guard state.acceptsContent, let owner = state.owner else { return nil }
             state.head = head
             state.metrics.responseStart = elapsed
-            return (owner, state.heads, state.audience)
+            return (owner, state.headObserver, state.audience)
         }
-        guard let (owner, heads, audience) = wanted else { return }
-        heads?.report(head)
+        guard let (owner, headObserver, audience) = wanted else { return }
+        headObserver?.report(head)
         report({ .responseStarted(head, $0) }, to: audience)
         if head.status.category == .redirection, owner.configuration.redirect.passesOver(contentOf: head) {
             skip(head, on: owner.environment.clock)
@@ -271,19 +271,19 @@ final class Transfer: Sendable {
     ///
     /// If there is more, or it takes longer, the transfer is cancelled: closing a connection costs less than the rest.
     private func skip(_ head: HTTPResponseHead, on clock: any Clock<Duration>) {
-        let isLarge = request.method != .head && head.headers.exactLength.map { $0 > Int64(Self.skippedBytes) } ?? false
-        read(atMost: Self.skippedBytes, within: isLarge ? nil : Self.skippingTime, on: clock)
+        let isLarge = request.method != .head && head.headers.exactLength.map { $0 > Int64(Self.maximumDrainedBytes) } ?? false
+        read(atMost: Self.maximumDrainedBytes, within: isLarge ? nil : Self.maximumDrainTime, on: clock)
         if isLarge { stop(.cut) }
     }
 
     /// Reads content whose beginning is enough: an error, or more time than the limit, cuts it.
     private func read(atMost limit: Int, within time: Duration?, on clock: any Clock<Duration> = ContinuousClock()) {
         let timer = time.map { DelayedAction(after: $0, on: clock) { [self] in stop(.cut) } }
-        state.withLock { $0.phase = .skimming(limit, timer) }
+        state.withLock { $0.phase = .readingPrefix(limit, timer) }
     }
 
-    private static let skippedBytes = 4 * 1024
-    private static let skippingTime = Duration.milliseconds(200)
+    private static let maximumDrainedBytes = 4 * 1024
+    private static let maximumDrainTime = Duration.milliseconds(200)
     /// The maximum time for the content of an error, whatever the clock of the environment: a server may begin to explain
     /// a refusal, and then say nothing.
     static let maximumErrorContentTime = Duration.seconds(2)
@@ -296,17 +296,17 @@ final class Transfer: Sendable {
 
     private func receive(_ data: Data) {
         let (reception, audience) = state.withLock { state -> (Reception, Audience) in
-            guard state.isWanted else { return (.ignored, Audience()) }
+            guard state.acceptsContent else { return (.ignored, Audience()) }
             var limit = limits.content
-            var isSkimmed = false
+            var isPrefix = false
             if case .delivering(let receiver) = state.phase { return (.delivered(receiver), state.audience) }
-            if case .skimming(let most, _) = state.phase { (limit, isSkimmed) = (most, true) }
+            if case .readingPrefix(let most, _) = state.phase { (limit, isPrefix) = (most, true) }
             let room = limit - state.content.count
             guard data.count > room else {
                 if state.content.isEmpty { state.content = data } else { state.content.append(data) }
                 return (.kept(state.content.count), state.audience)
             }
-            guard !keepsContent || isSkimmed else { return (.tooLarge, state.audience) }
+            guard !keepsContent || isPrefix else { return (.tooLarge, state.audience) }
             state.content.append(data.prefix(max(0, room)))
             return (.cut, state.audience)
         }
@@ -335,9 +335,9 @@ final class Transfer: Sendable {
     ///
     /// - Parameters:
     ///   - error: The error that the transport has reported.
-    ///   - waiter: The run that waits for the answer.
+    ///   - continuation: The run that waits for the answer.
     ///   - isConcurrent: Whether the thread may continue with the run.
-    func end(_ error: RequestError?, for waiter: Waiter, isConcurrent: Bool) {
+    func end(_ error: RequestError?, for continuation: Continuation, isConcurrent: Bool) {
         // Asked outside of the lock, since a receiver has one of its own.
         let delivered = keepsContent ? nil : state.withLock({ $0.receiver })?.count
         let elapsed = time.elapsed
@@ -349,7 +349,7 @@ final class Transfer: Sendable {
         var receiver: (any ContentReceiver)?
         switch end.phase {
         case .delivering(let delivering): receiver = delivering
-        case .skimming(_, let timer): timer?.cancel()
+        case .readingPrefix(_, let timer): timer?.cancel()
         case .receiving, .ended: break
         }
         reportEnd(with: receiver == nil ? end.content : nil, to: end.audience)
@@ -361,7 +361,7 @@ final class Transfer: Sendable {
         } else if let head = end.head {
             let content = receiver.map { .delivered($0.count ?? 0) } ?? ResponseContent.data(end.content)
             // For a single transfer, the run needn't be asked for the history.
-            let history = end.isOnly ? TransferHistory(self) : owner.operation.record.history
+            let history = end.isOnlyTransfer ? TransferHistory(self) : owner.operation.record.history
             let notes = ResponseNotes(history: history, isCut: isCut)
             answer = .success(HTTPResponse(head: head, body: content, notes: notes))
         } else {
@@ -370,9 +370,9 @@ final class Transfer: Sendable {
         // A transport may end a transfer within its cancellation, which comes from within the task: the task must not
         // run here.
         if isConcurrent, !end.isCancelled {
-            RunExecutor.resuming { waiter.resume(with: answer) }
+            RunExecutor.resuming { continuation.resume(with: answer) }
         } else {
-            waiter.resume(with: answer)
+            continuation.resume(with: answer)
         }
     }
 }
@@ -390,12 +390,12 @@ extension Transfer: TransferRecorder {
 /// Otherwise a transport that forgets a transfer would leave an operation that never finishes.
 private final class EventSink: Sendable {
     private let transfer: Transfer
-    private let waiter: Transfer.Waiter
+    private let continuation: Transfer.Continuation
     private let isConcurrent: Bool
 
-    init(_ transfer: Transfer, _ waiter: Transfer.Waiter, isConcurrent: Bool) {
+    init(_ transfer: Transfer, _ continuation: Transfer.Continuation, isConcurrent: Bool) {
         self.transfer = transfer
-        self.waiter = waiter
+        self.continuation = continuation
         self.isConcurrent = isConcurrent
     }
 
@@ -404,12 +404,12 @@ private final class EventSink: Sendable {
         let reason = "the transport released the transfer without reporting its end"
         let error = RequestError(.connectionLost, phase: transfer.head == nil ? .sending : .receiving, reason: reason)
         // The code that released this may hold a lock: neither the run nor a caller's code may continue here.
-        DispatchQueue.global().async { [transfer, waiter] in transfer.end(error, for: waiter, isConcurrent: false) }
+        DispatchQueue.global().async { [transfer, continuation] in transfer.end(error, for: continuation, isConcurrent: false) }
     }
 
     func receive(_ event: TransferEvent) {
         guard case .end(let error) = event else { return transfer.receive(event) }
         // The end is handled once, whatever the transport does.
-        if transfer.flow.detach() { transfer.end(error, for: waiter, isConcurrent: isConcurrent) }
+        if transfer.flow.detach() { transfer.end(error, for: continuation, isConcurrent: isConcurrent) }
     }
 }
