@@ -238,7 +238,7 @@ final class Transfer: Sendable {
         headObserver?.report(head)
         report({ .responseStarted(head, $0) }, to: audience)
         if head.status.category == .redirection, owner.configuration.redirect.passesOver(contentOf: head) {
-            skip(head, on: owner.environment.clock)
+            drain(head, on: owner.environment.clock)
         } else if !keepsContent {
             deliver(head, to: owner)
         }
@@ -270,7 +270,7 @@ final class Transfer: Sendable {
     /// Reads a small part of a redirect's content, so that the connection can be reused.
     ///
     /// If there is more, or it takes longer, the transfer is cancelled: closing a connection costs less than the rest.
-    private func skip(_ head: HTTPResponseHead, on clock: any Clock<Duration>) {
+    private func drain(_ head: HTTPResponseHead, on clock: any Clock<Duration>) {
         let isLarge = request.method != .head && head.headers.exactLength.map { $0 > Int64(Self.maximumDrainedBytes) } ?? false
         read(atMost: Self.maximumDrainedBytes, within: isLarge ? nil : Self.maximumDrainTime, on: clock)
         if isLarge { stop(.cut) }
