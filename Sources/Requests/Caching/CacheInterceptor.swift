@@ -72,7 +72,7 @@ struct CacheInterceptor: Interceptor {
         } else if let stored, CacheRules.isFailure(answer.status), let stale = use.answer(insteadOfError: stored) {
             return answer.replaced(by: stale)
         }
-        if !answer.notes.isStoredElsewhere, !answer.notes.isCut { use.store(response, requestedAt: requestedAt) }
+        if !answer.notes.isStoredElsewhere, !answer.notes.isTruncated { use.store(response, requestedAt: requestedAt) }
         guard isValidation else { return answer }
         return answer.replaced(by: response)
     }

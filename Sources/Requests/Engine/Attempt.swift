@@ -214,7 +214,7 @@ struct Attempt: Sendable {
             let cut = RequestError(.rejected, phase: .validating, reason: "only the beginning of the content was read")
             let isAccepted = operation.handling.acceptsHead(response.head)
             let refused = isAccepted ? headRefusal(of: response.head, to: asked) : nil
-            if let refused = refused ?? (answer.notes.isCut ? cut : nil) {
+            if let refused = refused ?? (answer.notes.isTruncated ? cut : nil) {
                 throw refusal(refused, of: response, in: context)
             }
         }

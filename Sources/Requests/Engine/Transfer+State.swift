@@ -77,26 +77,26 @@ extension Transfer.State {
         of request: HTTPRequest,
         _ delivered: Int64?,
         at time: Duration
-    ) -> (former: Transfer.State, error: RequestError?, isCut: Bool)? {
+    ) -> (former: Transfer.State, error: RequestError?, isTruncated: Bool)? {
         guard let owner else { return nil }
         let former = self
-        var isCut = false
+        var isTruncated = false
         var failure = reported
         switch (stop, phase) {
         // Content after a cancellation was dropped: then the rest is no answer.
         case (.cancelled, _): failure = reported ?? RequestError(.cancelled, phase: .receiving)
         case (.failed(let error), _): failure = error
-        case (.cut, _): isCut = true
-        case (nil, .readingPrefix): isCut = reported != nil
+        case (.cut, _): isTruncated = true
+        case (nil, .readingPrefix): isTruncated = reported != nil
         case (nil, _): break
         }
-        error = isCut ? nil : failure?.explained(byTimeout: request.timeout ?? owner.configuration.timeout)
+        error = isTruncated ? nil : failure?.explained(byTimeout: request.timeout ?? owner.configuration.timeout)
         if metrics.end == nil { metrics.end = time }
         received = former.receiver == nil ? Int64(content.count) : delivered
         // The answer owns the content now, or else the error.
         if reported == nil { content = Data() }
         (phase, self.owner, headObserver, audience) = (.ended, nil, nil, Transfer.Audience())
-        return (former, error, isCut)
+        return (former, error, isTruncated)
     }
 
     /// The receiver of the content; `nil` for memory.

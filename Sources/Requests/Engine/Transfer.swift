@@ -341,7 +341,7 @@ final class Transfer: Sendable {
         // Asked outside of the lock, since a receiver has one of its own.
         let delivered = keepsContent ? nil : state.withLock({ $0.receiver })?.count
         let elapsed = time.elapsed
-        guard let (end, error, isCut) = state.withLock({ $0.end(error, of: request, delivered, at: elapsed) }),
+        guard let (end, error, isTruncated) = state.withLock({ $0.end(error, of: request, delivered, at: elapsed) }),
             let owner = end.owner
         else {
             return
@@ -362,7 +362,7 @@ final class Transfer: Sendable {
             let content = receiver.map { .delivered($0.count ?? 0) } ?? ResponseContent.data(end.content)
             // For a single transfer, the run needn't be asked for the history.
             let history = end.isOnlyTransfer ? TransferHistory(self) : owner.operation.record.history
-            let notes = ResponseNotes(history: history, isCut: isCut)
+            let notes = ResponseNotes(history: history, isTruncated: isTruncated)
             answer = .success(HTTPResponse(head: head, body: content, notes: notes))
         } else {
             answer = .failure(RequestError(.badResponse, phase: .receiving, reason: "the response has no head"))

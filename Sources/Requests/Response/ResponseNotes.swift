@@ -16,5 +16,5 @@ struct ResponseNotes: Sendable {
     /// Whether another request that shares the response has it stored by the cache.
     var isStoredElsewhere = false
     /// Whether only the beginning of the content was read.
-    var isCut = false
+    var isTruncated = false
 }
