@@ -19,7 +19,7 @@ extension Transfer {
     /// The reason why no more content is wanted.
     enum Stop: Sendable {
         /// The content belongs to an error or to a redirect, and its beginning is enough.
-        case cut
+        case truncated
         /// The content can't be used.
         case failed(RequestError)
         /// Nothing is wanted any more.
@@ -86,7 +86,7 @@ extension Transfer.State {
         // Content after a cancellation was dropped: then the rest is no answer.
         case (.cancelled, _): failure = reported ?? RequestError(.cancelled, phase: .receiving)
         case (.failed(let error), _): failure = error
-        case (.cut, _): isTruncated = true
+        case (.truncated, _): isTruncated = true
         case (nil, .readingPrefix): isTruncated = reported != nil
         case (nil, _): break
         }

@@ -178,7 +178,7 @@ final class Transfer: Sendable {
         // The former error may be an object of a caller, so it is released outside of the lock, like the content.
         let replaced = state.withLock { state -> (stop: Stop?, content: Data)? in
             switch (state.stop, reason) {
-            case (.cancelled, _), (.failed, .failed), (.failed, .cut), (.cut, .cut): return nil
+            case (.cancelled, _), (.failed, .failed), (.failed, .truncated), (.truncated, .truncated): return nil
             default: break
             }
             let former = state.stop
@@ -273,12 +273,12 @@ final class Transfer: Sendable {
     private func drain(_ head: HTTPResponseHead, on clock: any Clock<Duration>) {
         let isLarge = request.method != .head && head.headers.exactLength.map { $0 > Int64(Self.maximumDrainedBytes) } ?? false
         read(atMost: Self.maximumDrainedBytes, within: isLarge ? nil : Self.maximumDrainTime, on: clock)
-        if isLarge { stop(.cut) }
+        if isLarge { stop(.truncated) }
     }
 
     /// Reads content whose beginning is enough: an error, or more time than the limit, cuts it.
     private func read(atMost limit: Int, within time: Duration?, on clock: any Clock<Duration> = ContinuousClock()) {
-        let timer = time.map { DelayedAction(after: $0, on: clock) { [self] in stop(.cut) } }
+        let timer = time.map { DelayedAction(after: $0, on: clock) { [self] in stop(.truncated) } }
         state.withLock { $0.phase = .readingPrefix(limit, timer) }
     }
 
@@ -291,7 +291,7 @@ final class Transfer: Sendable {
     private enum Reception: Sendable {
         case kept(Int)
         case delivered(any ContentReceiver)
-        case ignored, cut, tooLarge
+        case ignored, truncated, tooLarge
     }
 
     private func receive(_ data: Data) {
@@ -308,7 +308,7 @@ final class Transfer: Sendable {
             }
             guard !keepsContent || isPrefix else { return (.tooLarge, state.audience) }
             state.content.append(data.prefix(max(0, room)))
-            return (.cut, state.audience)
+            return (.truncated, state.audience)
         }
         switch reception {
         case .ignored: break
@@ -322,7 +322,7 @@ final class Transfer: Sendable {
             } catch {
                 stop(.failed(RequestError(error)))
             }
-        case .cut: stop(.cut)
+        case .truncated: stop(.truncated)
         case .tooLarge:
             let reason = "more than \(limits.content) bytes"
             stop(.failed(RequestError(.bodyTooLarge, phase: .receiving, reason: reason)))
