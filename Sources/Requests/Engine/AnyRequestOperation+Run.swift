@@ -81,13 +81,13 @@ extension AnyRequestOperation {
     final func begin(
         _ transfer: Transfer
     ) -> (isPaused: Bool, observers: [any OperationObserver], number: Int, isFirst: Bool)? {
-        let (isBegun, facts, former) = core.withLock { core in
+        let (isBegun, facts, previous) = core.withLock { core in
             let isBegun = core.lifecycle.handle(.transferBegins) == .send
-            let former = isBegun ? core.run.record.add(transfer) : nil
+            let previous = isBegun ? core.run.record.add(transfer) : nil
             let record = core.run.record
-            return (isBegun, (core.run.isPaused, core.observers, record.ownCount, record.count == 1), former)
+            return (isBegun, (core.run.isPaused, core.observers, record.ownCount, record.count == 1), previous)
         }
-        withExtendedLifetime(former) {}
+        withExtendedLifetime(previous) {}
         return isBegun ? facts : nil
     }
 

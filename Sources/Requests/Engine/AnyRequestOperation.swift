@@ -82,12 +82,12 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
 
     /// Changes the record, and releases the replaced values outside of the lock.
     final func record(_ change: @Sendable (inout RunRecord) -> Void) {
-        let former = core.withLock { core in
-            let former = core.run.record
+        let previous = core.withLock { core in
+            let previous = core.run.record
             change(&core.run.record)
-            return former
+            return previous
         }
-        withExtendedLifetime(former) {}
+        withExtendedLifetime(previous) {}
     }
 
     /// The failure, before the request converted it to its own type.

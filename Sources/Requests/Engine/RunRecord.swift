@@ -44,15 +44,15 @@ struct RunRecord: Sendable {
     mutating func add(_ transfer: Transfer) -> ([Later], HTTPResponseHead?, Box<HTTPRequest>?) {
         count += 1
         if !transfer.isShared { ownCount += 1 }
-        let former = others.count < Self.limit - 1 ? [] : others
-        if !former.isEmpty { forget() }
+        let previous = others.count < Self.limit - 1 ? [] : others
+        if !previous.isEmpty { forget() }
         if first == nil {
             first = transfer
         } else {
             others.append(Later(transfer: transfer, number: count, ownNumber: ownCount))
         }
         defer { (judged, answered) = (nil, nil) }
-        return (former, judged, answered)
+        return (previous, judged, answered)
     }
 
     /// Makes room for a transfer.

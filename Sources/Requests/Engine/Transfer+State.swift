@@ -77,9 +77,9 @@ extension Transfer.State {
         of request: HTTPRequest,
         _ delivered: Int64?,
         at time: Duration
-    ) -> (former: Transfer.State, error: RequestError?, isTruncated: Bool)? {
+    ) -> (previous: Transfer.State, error: RequestError?, isTruncated: Bool)? {
         guard let owner else { return nil }
-        let former = self
+        let previous = self
         var isTruncated = false
         var failure = reported
         switch (stop, phase) {
@@ -92,11 +92,11 @@ extension Transfer.State {
         }
         error = isTruncated ? nil : failure?.explained(byTimeout: request.timeout ?? owner.configuration.timeout)
         if metrics.end == nil { metrics.end = time }
-        received = former.receiver == nil ? Int64(content.count) : delivered
+        received = previous.receiver == nil ? Int64(content.count) : delivered
         // The answer owns the content now, or else the error.
         if reported == nil { content = Data() }
         (phase, self.owner, headObserver, audience) = (.ended, nil, nil, Transfer.Audience())
-        return (former, error, isTruncated)
+        return (previous, error, isTruncated)
     }
 
     /// The receiver of the content; `nil` for memory.

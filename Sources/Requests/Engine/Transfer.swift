@@ -134,15 +134,15 @@ final class Transfer: Sendable {
     /// Ends a transfer that wasn't sent; one that has begun is reported as ended.
     private func refuse(_ continuation: Continuation, hasBegun: Bool) {
         let error = RequestError(.cancelled, phase: .sending)
-        let former = state.withLock { state in
-            let former = state
+        let previous = state.withLock { state in
+            let previous = state
             (state.phase, state.error) = (.ended, error)
             (state.owner, state.headObserver, state.audience) = (nil, nil, Audience())
-            return former
+            return previous
         }
         if hasBegun {
-            reportEnd(to: former.audience)
-            former.owner?.operation.endTransfer(self)
+            reportEnd(to: previous.audience)
+            previous.owner?.operation.endTransfer(self)
         }
         continuation.resume(throwing: error)
     }
@@ -175,17 +175,17 @@ final class Transfer: Sendable {
 
     /// Ends the transfer for a reason; one that is cancelled stays so, and the first of the other reasons counts.
     private func stop(_ reason: Stop) {
-        // The former error may be an object of a caller, so it is released outside of the lock, like the content.
+        // The previous error may be an object of a caller, so it is released outside of the lock, like the content.
         let replaced = state.withLock { state -> (stop: Stop?, content: Data)? in
             switch (state.stop, reason) {
             case (.cancelled, _), (.failed, .failed), (.failed, .truncated), (.truncated, .truncated): return nil
             default: break
             }
-            let former = state.stop
+            let previous = state.stop
             state.stop = reason
-            guard case .failed = reason else { return (former, Data()) }
+            guard case .failed = reason else { return (previous, Data()) }
             defer { state.content = Data() }
-            return (former, state.content)
+            return (previous, state.content)
         }
         // The failure is reported when the transfer has ended: only then its place at the host is free.
         if replaced != nil { flow.cancel() }

@@ -11,20 +11,20 @@ private final class Deadline: OperationObserver {
         if case .delivered = step { replace(by: nil) }
     }
 
-    /// Replaces the delay; a former one doesn't count any more.
+    /// Replaces the delay; a previous one doesn't count any more.
     func replace(by next: DelayedAction?) {
-        let former = timer.withLock { timer in
+        let previous = timer.withLock { timer in
             defer { timer = next }
             return timer
         }
-        former?.cancel()
+        previous?.cancel()
     }
 
     deinit { replace(by: nil) }
 }
 
 extension AnyRequestOperation {
-    /// Makes the operation fail after a delay, which replaces a former deadline.
+    /// Makes the operation fail after a delay, which replaces a previous deadline.
     final func setDeadline(_ duration: Duration) {
         let deadline = observer(Deadline.self) ?? Deadline()
         add(deadline)

@@ -158,8 +158,8 @@ final class SharedTransfer: HTTPTransport {
         let id = ObjectIdentifier(attempt.operation)
         state.withLock { $0.waiting[id] = attempt.operation }
         defer {
-            let former = state.withLock { $0.waiting.removeValue(forKey: id) }
-            withExtendedLifetime(former) {}
+            let previous = state.withLock { $0.waiting.removeValue(forKey: id) }
+            withExtendedLifetime(previous) {}
         }
         if let monitored { attempt.operation.report(.operationJoined(monitored)) }
         let transfer = Transfer(request, because: next.cause, headObserver: next.heads, for: attempt, isShared: true)
