@@ -17,7 +17,7 @@ extension AnyRequestOperation {
             guard let configuration = try resolve(observers) else { return }
             var attempt = Attempt(1, of: self, configuration)
             try await attempt.checkConditions()
-            while try isWanted() {
+            while try shouldContinue() {
                 var sent: HTTPRequest?
                 do throws(RunFailure) {
                     let request = try await attempt.makeRequest()
@@ -29,11 +29,11 @@ extension AnyRequestOperation {
                     } catch {
                         throw RunFailure(sending: error)
                     }
-                    guard try isWanted() else { return }
+                    guard try shouldContinue() else { return }
                     return try await handling.conclude(try attempt.judge(answer, to: request), of: request)
                 } catch {
                     // A result cancels the transfers first, and then this task: their error must not lead to a retry.
-                    guard hasNoResult, try isWanted() else { return }
+                    guard hasNoResult, try shouldContinue() else { return }
                     attempt = try await attempt.next(after: error, to: sent)
                 }
             }
@@ -45,7 +45,7 @@ extension AnyRequestOperation {
     /// Returns whether the run should go on: `false` after its task was cancelled because of a result.
     ///
     /// - Throws: A cancellation, if a caller's code has cancelled the task of the run itself.
-    private func isWanted() throws(RunFailure) -> Bool {
+    private func shouldContinue() throws(RunFailure) -> Bool {
         guard Task.isCancelled else { return true }
         guard hasNoResult else { return false }
         throw RunFailure(RequestError(.cancelled, phase: phase), in: phase)
@@ -53,7 +53,7 @@ extension AnyRequestOperation {
 
     /// Creates the request if it is deferred, and returns the configuration; `nil` if there is a result.
     private func resolve(_ observers: [any OperationObserver]) throws(RunFailure) -> RunConfiguration? {
-        guard try isWanted() else { return nil }
+        guard try shouldContinue() else { return nil }
         defer { for observer in observers { observer.begin(self) } }
         do {
             let configuration = isDeferred ? try handling.resolve() : configuration
@@ -133,11 +133,11 @@ extension AnyRequestOperation {
                 }
                 if let start { await start.operation.run(start.observers) }
             }
-            let (isKept, result) = core.withLock { core in
+            let (isStored, result) = core.withLock { core in
                 core.run.awaitStart()
                 return (core.run.keep(task), core.add(completion))
             }
-            if !isKept { task.cancel() }
+            if !isStored { task.cancel() }
             if let result { completion(result) }
         }
     }
