@@ -104,17 +104,17 @@ extension AnyRequestOperation {
 
     /// Begins the run after the start was announced: in the task that waits for the start, or in a new one.
     final func beginRun() {
-        let (action, start, waiter, isAwaited, startsElsewhere) = core.withLock { core in
+        let (action, start, waiter, isAwaited, startsOnAnotherThread) = core.withLock { core in
             let action = core.lifecycle.handle(.announced)
             let start = RunState.Start(operation: self, observers: core.observers)
             let waiter = action == .execute ? core.run.begin(start) : nil
-            return (action, start, waiter, core.run.isAwaited, core.run.startsElsewhere)
+            return (action, start, waiter, core.run.isAwaited, core.run.startsOnAnotherThread)
         }
         guard action == .execute else { return perform(action) }
         // The task will come to the start later.
         if isAwaited, waiter == nil { return }
         // Never on the main thread, nor on a queue of the caller's, where completions run.
-        if startsElsewhere || Thread.isMain {
+        if startsOnAnotherThread || Thread.isMain {
             DispatchQueue.global(qos: qualityOfService.dispatchQoS).async { start.begin(waiter) }
         } else {
             start.begin(waiter)
@@ -143,7 +143,7 @@ extension AnyRequestOperation {
     }
 
     /// Makes the operation leave the thread that starts it at once: the thread is a caller's.
-    final func startElsewhere() { core.withLock { $0.run.startsElsewhere = true } }
+    final func startOnAnotherThread() { core.withLock { $0.run.startsOnAnotherThread = true } }
 }
 
 extension RunState {

@@ -10,7 +10,7 @@ struct RunState: Sendable {
     /// Passes the operation to the task of the run, if that is made before the start; the task must not retain it.
     private(set) var start: OneShot<Start?>.State?
     /// Whether the thread that starts the operation is a caller's, and is left at once.
-    var startsElsewhere = false
+    var startsOnAnotherThread = false
     /// The facts known so far.
     var record = RunRecord()
     /// Whether the transfers are paused.

@@ -235,7 +235,7 @@ extension RequestQueue {
             )
         )
         // Decoding where the operation starts would delay the completions there: on the main queue, for example.
-        if underlyingQueue.asOptional != nil { operation.startElsewhere() }
+        if underlyingQueue.asOptional != nil { operation.startOnAnotherThread() }
         return operation
     }
 

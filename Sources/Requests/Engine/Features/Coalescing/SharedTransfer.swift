@@ -118,7 +118,7 @@ final class SharedTransfer: HTTPTransport {
             .call { [self, unowned operation] in end(operation, with: SubrequestOperation.unboxed($0)) }
         )
         // On a thread of its own: its task must inherit nothing from the operation that needs it first.
-        operation.startElsewhere()
+        operation.startOnAnotherThread()
         let isCancelled = state.withLock { state in
             state.operation = operation
             return state.isCancelled
