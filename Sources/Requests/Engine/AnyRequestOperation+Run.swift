@@ -104,15 +104,15 @@ extension AnyRequestOperation {
 
     /// Begins the run after the start was announced: in the task that waits for the start, or in a new one.
     final func beginRun() {
-        let (action, start, waiter, isAwaited, startsOnAnotherThread) = core.withLock { core in
+        let (action, start, waiter, hasWaitingTask, startsOnAnotherThread) = core.withLock { core in
             let action = core.lifecycle.handle(.announced)
             let start = RunState.Start(operation: self, observers: core.observers)
             let waiter = action == .execute ? core.run.begin(start) : nil
-            return (action, start, waiter, core.run.isAwaited, core.run.startsOnAnotherThread)
+            return (action, start, waiter, core.run.hasWaitingTask, core.run.startsOnAnotherThread)
         }
         guard action == .execute else { return perform(action) }
         // The task will come to the start later.
-        if isAwaited, waiter == nil { return }
+        if hasWaitingTask, waiter == nil { return }
         // Never on the main thread, nor on a queue of the caller's, where completions run.
         if startsOnAnotherThread || Thread.isMain {
             DispatchQueue.global(qos: qualityOfService.dispatchQoS).async { start.begin(waiter) }
@@ -134,7 +134,7 @@ extension AnyRequestOperation {
                 if let start { await start.operation.run(start.observers) }
             }
             let (isStored, result) = core.withLock { core in
-                core.run.awaitStart()
+                core.run.recordWaitingTask()
                 return (core.run.keep(task), core.add(completion))
             }
             if !isStored { task.cancel() }

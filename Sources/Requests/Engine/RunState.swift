@@ -26,17 +26,17 @@ struct RunState: Sendable {
     private var isOver = false
 
     /// Whether a task waits for the start.
-    var isAwaited: Bool { start != nil }
+    var hasWaitingTask: Bool { start != nil }
 
     /// Records that a task waits for the start, unless the task has done so itself; it gets `nil` if there is a result
     /// before the start.
-    mutating func awaitStart() {
+    mutating func recordWaitingTask() {
         if start == nil { start = isOver ? .filled(nil) : .empty(nil) }
     }
 
     /// Makes the task wait for the start; returns the operation, or `nil` for none, if that is known already.
     mutating func attach(_ waiter: UnsafeContinuation<Start?, Never>) -> Start?? {
-        awaitStart()
+        recordWaitingTask()
         return start?.attach(waiter)
     }
 

@@ -116,7 +116,7 @@ struct OperationCore: Sendable {
     }
 
     /// Whether an operation that is deallocated has to be completed: something waits for its result.
-    var needsCompletion: Bool { result == nil && (!completions.isEmpty || !observers.isEmpty || run.isAwaited) }
+    var needsCompletion: Bool { result == nil && (!completions.isEmpty || !observers.isEmpty || run.hasWaitingTask) }
 }
 
 /// The relations of an operation in the graph.
