@@ -135,7 +135,7 @@ extension AnyRequestOperation {
             }
             let (isStored, result) = core.withLock { core in
                 core.run.recordWaitingTask()
-                return (core.run.keep(task), core.add(completion))
+                return (core.run.store(task), core.add(completion))
             }
             if !isStored { task.cancel() }
             if let result { completion(result) }
@@ -157,7 +157,7 @@ extension RunState {
             RunExecutor.resuming {
                 if let waiter { return waiter.resume(returning: self) }
                 let task = RunExecutor.task(operation.qualityOfService.taskPriority) { await operation.run(observers) }
-                if !operation.core.withLock({ $0.run.keep(task) }) { task.cancel() }
+                if !operation.core.withLock({ $0.run.store(task) }) { task.cancel() }
             }
         }
     }

@@ -95,8 +95,8 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
 
     /// The interceptor that has thrown the last error of its own; `nil` if that was caught.
     final var author: String? {
-        get { core.withLock { $0.run.author } }
-        set { core.withLock { $0.run.author = newValue } }
+        get { core.withLock { $0.run.throwingInterceptor } }
+        set { core.withLock { $0.run.throwingInterceptor = newValue } }
     }
 
     /// The values that interceptors have stored for the run.

@@ -54,7 +54,7 @@ extension Attempt {
             switch decision {
             case .pass: continue
             case .fail(let other?):
-                operation.author = NestingContext.Author(placed.interceptor).type
+                operation.throwingInterceptor = NestingContext.Author(placed.interceptor).type
                 throw RunFailure(other, in: failure.phase)
             case .fail(nil): throw failure
             case .retry(let delay):

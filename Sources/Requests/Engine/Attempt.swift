@@ -58,7 +58,7 @@ struct Attempt: Sendable {
     /// Builds the request, adds inherited settings, authenticates it, and lets the interceptors adapt it.
     @inline(never)
     func makeRequest() async throws(RunFailure) -> HTTPRequest {
-        if number > 1 { operation.author = nil }
+        if number > 1 { operation.throwingInterceptor = nil }
         do {
             let request = try await operation.handling.makeRequest()
             // A run that continues another one has a request that is complete.
@@ -131,13 +131,13 @@ struct Attempt: Sendable {
     func blaming<Value>(_ placed: PlacedInterceptor, _ work: () async throws -> Value) async throws -> Value {
         do {
             let value = try await work()
-            if operation.author != nil { operation.author = nil }
+            if operation.throwingInterceptor != nil { operation.throwingInterceptor = nil }
             return value
         } catch let error as RequestError {
             // Such an error says itself what has happened, and may come from a later interceptor.
             throw error
         } catch {
-            if operation.author == nil { operation.author = NestingContext.Author(placed.interceptor).type }
+            if operation.throwingInterceptor == nil { operation.throwingInterceptor = NestingContext.Author(placed.interceptor).type }
             throw error
         }
     }

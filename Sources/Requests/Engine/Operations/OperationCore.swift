@@ -60,7 +60,7 @@ struct OperationCore: Sendable {
         let result: AnyResult?
         let completions: Completions
         let observers: [any OperationObserver]
-        let run: RunState.End
+        let run: RunState.Cleanup
     }
 
     /// The end of a delivery.
