@@ -18,7 +18,7 @@ struct RunState: Sendable {
     /// The values that interceptors have stored; `nil` until one does.
     var notes: InterceptorNotes?
     /// The interceptor that has thrown the last error of its own.
-    var author: String?
+    var throwingInterceptor: String?
     /// The failure, before the request converted it to its own type.
     private(set) var failure: RequestError?
 
@@ -46,7 +46,7 @@ struct RunState: Sendable {
     }
 
     /// Stores the task of the run; `false` if the run is over, and the task to be cancelled.
-    mutating func keep(_ task: Task<Void, Never>) -> Bool {
+    mutating func store(_ task: Task<Void, Never>) -> Bool {
         if !isOver { self.task = task }
         return !isOver
     }
@@ -57,30 +57,30 @@ struct RunState: Sendable {
     }
 
     /// Ends the run, since there is a result.
-    mutating func end(cancellingTransfers: Bool) -> End {
+    mutating func end(cancellingTransfers: Bool) -> Cleanup {
         isOver = true
         defer { task = nil }
-        return End(
+        return Cleanup(
             waiter: start?.fill(nil).waiter,
             task: task,
             transfers: cancellingTransfers ? record.transfers : [],
-            failed: failure == nil ? nil : record.last
+            failedTransfer: failure == nil ? nil : record.last
         )
     }
 
     /// The work that is stopped at the end of a run, outside of the lock.
-    struct End: Sendable {
+    struct Cleanup: Sendable {
         let waiter: UnsafeContinuation<Start?, Never>?
         let task: Task<Void, Never>?
         let transfers: [Transfer]
-        let failed: Transfer?
+        let failedTransfer: Transfer?
 
         /// Cancels the transfers, also those of tasks that an interceptor has left behind.
         func stopTransfers() {
             for transfer in transfers { transfer.cancel() }
             // The error owns the content now. Later content would be no complete answer, so the cancellation comes
             // first.
-            failed?.forgetContent()
+            failedTransfer?.forgetContent()
         }
 
         /// Cancels the task, which calls the handlers that interceptors have for that.
