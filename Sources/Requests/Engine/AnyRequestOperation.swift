@@ -94,7 +94,7 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
     final var failure: RequestError? { core.withLock { $0.run.failure } }
 
     /// The interceptor that has thrown the last error of its own; `nil` if that was caught.
-    final var author: String? {
+    final var throwingInterceptor: String? {
         get { core.withLock { $0.run.throwingInterceptor } }
         set { core.withLock { $0.run.throwingInterceptor = newValue } }
     }
@@ -195,7 +195,7 @@ extension AnyRequestOperation {
             wrapped = RequestError(.other, phase: failure.phase, reason: reason, underlying: failure.error)
         } else {
             let error = RequestError(failure.error)
-            wrapped = failure.isOwn ? error.thrown(by: author) : error
+            wrapped = failure.isOwn ? error.thrown(by: throwingInterceptor) : error
         }
         let error = addContext(to: wrapped, in: failure.phase, judged: failure.response)
         core.withLock { $0.run.fail(with: error) }
