@@ -15,7 +15,7 @@ extension Attempt {
         to request: HTTPRequest?
     ) async throws(RunFailure) -> Attempt {
         guard let request else { throw failure }
-        switch failure.recourse {
+        switch failure.retryRule {
         case .none:
             throw failure
         case .strategy(let strategy, let limit):

@@ -206,7 +206,7 @@ struct Attempt: Sendable {
             let error = RequestError(.rejected, phase: .validating, reason: "a validator requests another attempt")
             let limit: RequestError.Code =
                 context.accepts(response.status) ? .retryLimitReached : .unacceptableStatus
-            throw RunFailure(error, in: .validating, response: response, recourse: .strategy(strategy, limit: limit))
+            throw RunFailure(error, in: .validating, response: response, retryRule: .strategy(strategy, limit: limit))
         }
         // Content that was refused by its head isn't at its destination, and may have been cut: it stays refused,
         // even if a validator accepts it the second time.
@@ -283,7 +283,7 @@ struct Attempt: Sendable {
     ) -> RunFailure {
         let code: RequestError.Code = context.accepts(response.status) ? .rejected : .unacceptableStatus
         let wrapped = error as? RequestError ?? RequestError(code, phase: .validating, underlying: error)
-        return RunFailure(wrapped, in: .validating, response: response, recourse: .policies)
+        return RunFailure(wrapped, in: .validating, response: response, retryRule: .policies)
     }
 
     private func validationContext(_ asked: HTTPRequest) -> ValidationContext {

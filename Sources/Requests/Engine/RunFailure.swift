@@ -7,7 +7,7 @@ import Foundation
 ///
 /// A failure is an object because every function that throws one reserves space for it.
 final class RunFailure: Error {
-    enum Recourse: Sendable {
+    enum RetryRule: Sendable {
         /// None: the failure is the operation's.
         case none
         /// The interceptors, and after them the retry policy.
@@ -20,7 +20,7 @@ final class RunFailure: Error {
     let phase: RequestError.Phase
     /// The refused response, as it was judged.
     let response: HTTPResponse<Data>?
-    let recourse: Recourse
+    let retryRule: RetryRule
 
     /// Whether the error is a caller's own, and not of a type that the library throws or knows.
     var isOwn: Bool {
@@ -34,18 +34,18 @@ final class RunFailure: Error {
         _ error: any Error,
         in phase: RequestError.Phase,
         response: HTTPResponse<Data>? = nil,
-        recourse: Recourse = .none
+        retryRule: RetryRule = .none
     ) {
         self.error = error
         self.phase = phase
         self.response = response
-        self.recourse = recourse
+        self.retryRule = retryRule
     }
 
     /// Wraps an error of the chain, which is eligible for retry only if it is the library's own.
     convenience init(sending error: any Error) {
         if let error = error as? RequestError {
-            self.init(error, in: error.phase, recourse: .policies)
+            self.init(error, in: error.phase, retryRule: .policies)
         } else {
             self.init(error, in: .sending)
         }
