@@ -195,7 +195,7 @@ extension AnyRequestOperation {
             wrapped = RequestError(.other, phase: failure.phase, reason: reason, underlying: failure.error)
         } else {
             let error = RequestError(failure.error)
-            wrapped = failure.isOwn ? error.thrown(by: throwingInterceptor) : error
+            wrapped = failure.isCallerError ? error.thrown(by: throwingInterceptor) : error
         }
         let error = addContext(to: wrapped, in: failure.phase, judged: failure.response)
         core.withLock { $0.run.fail(with: error) }

@@ -23,7 +23,7 @@ final class RunFailure: Error {
     let retryRule: RetryRule
 
     /// Whether the error is a caller's own, and not of a type that the library throws or knows.
-    var isOwn: Bool {
+    var isCallerError: Bool {
         switch error {
         case is RequestError, is CancellationError, is InvalidValue, is DecodingError: false
         default: true
