@@ -25,12 +25,12 @@ struct CacheInterceptor: Interceptor {
         let use = CacheUse(of: cache, by: request, policy)
         switch use.answer(isRetry: next.cause == .retry) {
         case .fresh(let response):
-            context.run.recordAnswer(to: request)
+            context.run.recordCachedResponse(to: request)
             return response.map { .data($0) }
         case .stale(let response, let outgoing, let stored):
             let validation = BackgroundValidation(caching: self, use: use, stored: stored)
             context.run.detach(use.name, outgoing, through: validation, before: next)
-            context.run.recordAnswer(to: request)
+            context.run.recordCachedResponse(to: request)
             return response.map { .data($0) }
         case .unavailable:
             throw RequestError(.notCached, phase: .sending, request: request)

@@ -23,7 +23,7 @@ extension AnyRequestOperation: InterceptedRun {
         }
     }
 
-    final func recordAnswer(to request: HTTPRequest) { record { $0.answer(request) } }
+    final func recordCachedResponse(to request: HTTPRequest) { record { $0.recordCachedResponse(request) } }
 
     final func exchange(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
         let scope = NestingContext.current

@@ -30,7 +30,7 @@ extension AnyRequestOperation {
                         throw RunFailure(sending: error)
                     }
                     guard try shouldContinue() else { return }
-                    return try await handling.conclude(try attempt.judge(answer, to: request), of: request)
+                    return try await handling.conclude(try attempt.transformAndValidate(answer, to: request), of: request)
                 } catch {
                     // A result cancels the transfers first, and then this task: their error must not lead to a retry.
                     guard hasNoResult, try shouldContinue() else { return }

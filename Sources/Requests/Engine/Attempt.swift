@@ -220,7 +220,7 @@ struct Attempt: Sendable {
         }
         if !isOfTransfer {
             let head = response.head
-            operation.record { $0.judge(head) }
+            operation.record { $0.recordValidated(head) }
         }
         return response.map { .data($0) }
     }

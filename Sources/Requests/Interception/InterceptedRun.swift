@@ -17,7 +17,7 @@ protocol InterceptedRun: AnyObject, Sendable {
 
     func report(_ step: Authorization.Step, isGranted: Bool?)
     /// Records that a request was answered without a transfer.
-    func recordAnswer(to request: HTTPRequest)
+    func recordCachedResponse(to request: HTTPRequest)
     /// Sends a request for the operation, and returns its response.
     func exchange(_ request: HTTPRequest) async throws -> HTTPResponse<Data>
     /// Sends a request in an operation of its own, which may outlive this one and has its options.
@@ -63,7 +63,7 @@ final class UnsentRun: InterceptedRun {
     }
 
     func report(_ step: Authorization.Step, isGranted: Bool?) {}
-    func recordAnswer(to request: HTTPRequest) {}
+    func recordCachedResponse(to request: HTTPRequest) {}
 
     func detach(
         _ name: String,

@@ -67,7 +67,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         // Before the result can be observed; a refused response changes nothing.
         guard transition(.complete) == .deliver else { return false }
         let head = response.head
-        record { $0.judge(head) }
+        record { $0.recordValidated(head) }
         deliver(Box(Outcome.success(response.body)))
         return true
     }
