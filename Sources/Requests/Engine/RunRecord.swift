@@ -9,7 +9,7 @@ struct RunRecord: Sendable {
     static let limit = 100
 
     /// A transfer behind the first one.
-    struct Later: Sendable {
+    struct LaterTransfer: Sendable {
         let transfer: Transfer
         /// Its number among all transfers.
         let number: Int
@@ -20,17 +20,17 @@ struct RunRecord: Sendable {
 
     // There is nearly always one, for which a list would be wasteful.
     private var first: Transfer?
-    private var others: [Later] = []
+    private var others: [LaterTransfer] = []
     /// The number of transfers, those that are forgotten included.
     private(set) var count = 0
     /// The number of those that weren't shared with other runs, as monitors count.
     private(set) var ownCount = 0
     /// The number of transfers before the current attempt.
-    private var countBefore = 0
+    private var countBeforeAttempt = 0
     /// The head of the response as it was judged.
-    private(set) var judged: HTTPResponseHead?
-    /// The request that a cache has answered, if that came last.
-    private(set) var answered: Box<HTTPRequest>?
+    private(set) var validatedHead: HTTPResponseHead?
+    /// The request that a cache has requestServedByCache, if that came last.
+    private(set) var requestServedByCache: Box<HTTPRequest>?
 
     /// The number of attempts that the retry policy counts, including those that others made for this run.
     private(set) var spent = 0
@@ -41,7 +41,7 @@ struct RunRecord: Sendable {
     }
 
     /// Adds a transfer, and returns the values that it replaces, to be released outside of the lock.
-    mutating func add(_ transfer: Transfer) -> ([Later], HTTPResponseHead?, Box<HTTPRequest>?) {
+    mutating func add(_ transfer: Transfer) -> ([LaterTransfer], HTTPResponseHead?, Box<HTTPRequest>?) {
         count += 1
         if !transfer.isShared { ownCount += 1 }
         let previous = others.count < Self.limit - 1 ? [] : others
@@ -49,10 +49,10 @@ struct RunRecord: Sendable {
         if first == nil {
             first = transfer
         } else {
-            others.append(Later(transfer: transfer, number: count, ownNumber: ownCount))
+            others.append(LaterTransfer(transfer: transfer, number: count, ownNumber: ownCount))
         }
-        defer { (judged, answered) = (nil, nil) }
-        return (previous, judged, answered)
+        defer { (validatedHead, requestServedByCache) = (nil, nil) }
+        return (previous, validatedHead, requestServedByCache)
     }
 
     /// Makes room for a transfer.
@@ -86,37 +86,37 @@ struct RunRecord: Sendable {
 
     /// Records that an attempt begins.
     mutating func beginAttempt() {
-        countBefore = count
+        countBeforeAttempt = count
     }
 
     /// Whether no transfer of the current attempt has reached a server.
     var wasNotSent: Bool {
-        var present = others.drop { $0.number <= countBefore }.map(\.transfer.record)
-        if countBefore == 0, let first { present.append(first.record) }
-        return !present.isEmpty && present.count == count - countBefore
+        var present = others.drop { $0.number <= countBeforeAttempt }.map(\.transfer.record)
+        if countBeforeAttempt == 0, let first { present.append(first.record) }
+        return !present.isEmpty && present.count == count - countBeforeAttempt
             && present.allSatisfy { record in
                 record.response == nil && [.cannotConnect, .proxyRefused, .offline].contains(record.error?.code)
             }
     }
 
-    /// Records that a request was answered without a transfer.
-    mutating func answer(_ request: HTTPRequest) {
-        answered = Box(request)
+    /// Records that a request was requestServedByCache without a transfer.
+    mutating func recordCachedResponse(_ request: HTTPRequest) {
+        requestServedByCache = Box(request)
     }
 
     /// Records the head of the response as it was judged, which need not be the one of the last transfer.
-    mutating func judge(_ head: HTTPResponseHead) {
-        judged = head
+    mutating func recordValidated(_ head: HTTPResponseHead) {
+        validatedHead = head
     }
 
-    /// The request that was sent last, or answered by a cache.
-    var request: HTTPRequest? { answered?.value ?? last?.request }
+    /// The request that was sent last, or requestServedByCache by a cache.
+    var request: HTTPRequest? { requestServedByCache?.value ?? last?.request }
 
-    /// The address that was requested first, even if a cache has answered for it.
-    var firstURL: URL? { first?.request.url ?? answered?.value.url }
+    /// The address that was requested first, even if a cache has requestServedByCache for it.
+    var firstURL: URL? { first?.request.url ?? requestServedByCache?.value.url }
 
     /// The head of the response that came last.
-    var head: HTTPResponseHead? { judged ?? last?.head }
+    var head: HTTPResponseHead? { validatedHead ?? last?.head }
 
     /// The content that came last, as far as it is in memory.
     var content: Data { last?.content ?? Data() }
