@@ -197,7 +197,7 @@ extension AnyRequestOperation {
             let error = RequestError(failure.error)
             wrapped = failure.isCallerError ? error.thrown(by: throwingInterceptor) : error
         }
-        let error = addContext(to: wrapped, in: failure.phase, judged: failure.response)
+        let error = addContext(to: wrapped, in: failure.phase, validatedResponse: failure.response)
         core.withLock { $0.run.fail(with: error) }
         return error
     }
@@ -206,9 +206,9 @@ extension AnyRequestOperation {
     final func addContext(
         to error: RequestError,
         in phase: RequestError.Phase,
-        judged: HTTPResponse<Data>? = nil
+        validatedResponse: HTTPResponse<Data>? = nil
     ) -> RequestError {
         let limit = configuration.environment.maximumErrorBodySize
-        return record.addContext(to: error, in: phase, judged: judged, contentLimit: limit)
+        return record.addContext(to: error, in: phase, validatedResponse: validatedResponse, contentLimit: limit)
     }
 }

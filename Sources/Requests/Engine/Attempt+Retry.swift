@@ -19,7 +19,7 @@ extension Attempt {
         case .none:
             throw failure
         case .strategy(let strategy, let limit):
-            // A stream whose consumer has begun isn't judged, and has no strategy.
+            // A stream whose consumer has begun isn't validatedResponse, and has no strategy.
             guard number <= strategy.limit else {
                 let reason = "a validator may have the request sent again \(strategy.limit) times"
                 let error = RequestError(limit, phase: .validating, reason: reason)
@@ -108,7 +108,7 @@ extension Attempt {
     }
 
     private func addContext(to error: RequestError, _ failure: RunFailure) -> RequestError {
-        operation.addContext(to: error, in: failure.phase, judged: failure.response)
+        operation.addContext(to: error, in: failure.phase, validatedResponse: failure.response)
     }
 
     /// Returns the failure, with the reason why there is no other attempt as its cause.

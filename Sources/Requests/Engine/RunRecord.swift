@@ -27,7 +27,7 @@ struct RunRecord: Sendable {
     private(set) var ownCount = 0
     /// The number of transfers before the current attempt.
     private var countBeforeAttempt = 0
-    /// The head of the response as it was judged.
+    /// The head of the response as it was validatedResponse.
     private(set) var validatedHead: HTTPResponseHead?
     /// The request that a cache has requestServedByCache, if that came last.
     private(set) var requestServedByCache: Box<HTTPRequest>?
@@ -104,7 +104,7 @@ struct RunRecord: Sendable {
         requestServedByCache = Box(request)
     }
 
-    /// Records the head of the response as it was judged, which need not be the one of the last transfer.
+    /// Records the head of the response as it was validatedResponse, which need not be the one of the last transfer.
     mutating func recordValidated(_ head: HTTPResponseHead) {
         validatedHead = head
     }
@@ -126,20 +126,20 @@ struct RunRecord: Sendable {
     /// - Parameters:
     ///   - error: The error.
     ///   - phase: The phase of the failure.
-    ///   - judged: The response that was judged; `nil` for the last one.
+    ///   - validatedResponse: The response that was validatedResponse; `nil` for the last one.
     ///   - contentLimit: The maximum byte count of content in the error.
     /// - Returns: The same error with the facts.
     func addContext(
         to error: RequestError,
         in phase: RequestError.Phase,
-        judged: HTTPResponse<Data>? = nil,
+        validatedResponse: HTTPResponse<Data>? = nil,
         contentLimit: Int
     ) -> RequestError {
         error.withContext(
             phase: phase,
             request: request,
-            response: judged?.head ?? head,
-            body: Data((judged?.body ?? content).prefix(max(0, contentLimit))),
+            response: validatedResponse?.head ?? head,
+            body: Data((validatedResponse?.body ?? content).prefix(max(0, contentLimit))),
             transfers: transferRecords,
             wasNotSent: wasNotSent
         )
