@@ -85,7 +85,7 @@ extension AnyRequestOperation {
             let isBegun = core.lifecycle.handle(.transferBegins) == .send
             let previous = isBegun ? core.run.record.add(transfer) : nil
             let record = core.run.record
-            return (isBegun, (core.run.isPaused, core.observers, record.ownCount, record.count == 1), previous)
+            return (isBegun, (core.run.isPaused, core.observers, record.unsharedCount, record.count == 1), previous)
         }
         withExtendedLifetime(previous) {}
         return isBegun ? facts : nil

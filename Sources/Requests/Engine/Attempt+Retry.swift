@@ -30,7 +30,7 @@ extension Attempt {
             guard let error = failure.error as? RequestError, !error.code.kind.isFinal, operation.handling.isRetryable,
                 !configuration.interceptors.isEmpty || configuration.retry.limit > 0
             else { throw failure }
-            try await consider(failure, error, to: request)
+            try await applyRetryPolicies(failure, error, to: request)
         }
         return Attempt(number + 1, of: operation, configuration)
     }
@@ -39,7 +39,7 @@ extension Attempt {
     var spent: Int { max(number, operation.record.spent) }
 
     /// Asks the interceptors and the retry policy, and waits as long as they require.
-    private func consider(
+    private func applyRetryPolicies(
         _ failure: RunFailure,
         _ error: RequestError,
         to request: HTTPRequest

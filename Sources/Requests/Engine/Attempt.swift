@@ -103,7 +103,7 @@ struct Attempt: Sendable {
         by placed: PlacedInterceptor,
         _ context: InterceptorChain.Context
     ) async throws -> HTTPRequest {
-        var adapted = try await blaming(placed) {
+        var adapted = try await attributingErrors(placed) {
             try await NestingContext.run(placed.interceptor, at: placed.position, within: scope) {
                 var changed = request
                 try await placed.interceptor.adapt(&changed, context: context)
@@ -128,7 +128,7 @@ struct Attempt: Sendable {
     }
 
     /// Runs an interceptor, and records that an error is its own, unless one that it has called has thrown it.
-    func blaming<Value>(_ placed: PlacedInterceptor, _ work: () async throws -> Value) async throws -> Value {
+    func attributingErrors<Value>(_ placed: PlacedInterceptor, _ work: () async throws -> Value) async throws -> Value {
         do {
             let value = try await work()
             if operation.throwingInterceptor != nil { operation.throwingInterceptor = nil }
@@ -218,7 +218,7 @@ struct Attempt: Sendable {
                 throw refusal(refused, of: response, in: context)
             }
         }
-        if !isOfTransfer {
+        if !returnsTransferResponses {
             let head = response.head
             operation.record { $0.recordValidated(head) }
         }
@@ -226,7 +226,7 @@ struct Attempt: Sendable {
     }
 
     /// Whether every response is that of the last transfer, unchanged.
-    private var isOfTransfer: Bool {
+    private var returnsTransferResponses: Bool {
         configuration.interceptors.isEmpty && configuration.validators.isEmpty && environment.cache == nil
     }
 

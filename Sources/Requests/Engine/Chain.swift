@@ -121,7 +121,7 @@ private struct UserInterceptor: Interceptor {
         let attempt = try Attempt(of: context)
         let permit = Permit(for: request, in: attempt)
         defer { permit.end() }
-        return try await attempt.blaming(placed) {
+        return try await attempt.attributingErrors(placed) {
             try await NestingContext.run(placed.interceptor, at: placed.position, within: attempt.scope) {
                 let context = attempt.context(for: request)
                 let next = next.permitted(by: permit)

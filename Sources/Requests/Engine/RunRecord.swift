@@ -14,7 +14,7 @@ struct RunRecord: Sendable {
         /// Its number among all transfers.
         let number: Int
         /// Its number among those that aren't shared.
-        let ownNumber: Int
+        let unsharedNumber: Int
         var isOver = false
     }
 
@@ -24,7 +24,7 @@ struct RunRecord: Sendable {
     /// The number of transfers, those that are forgotten included.
     private(set) var count = 0
     /// The number of those that weren't shared with other runs, as monitors count.
-    private(set) var ownCount = 0
+    private(set) var unsharedCount = 0
     /// The number of transfers before the current attempt.
     private var countBeforeAttempt = 0
     /// The head of the response as it was validatedResponse.
@@ -43,13 +43,13 @@ struct RunRecord: Sendable {
     /// Adds a transfer, and returns the values that it replaces, to be released outside of the lock.
     mutating func add(_ transfer: Transfer) -> ([LaterTransfer], HTTPResponseHead?, Box<HTTPRequest>?) {
         count += 1
-        if !transfer.isShared { ownCount += 1 }
+        if !transfer.isShared { unsharedCount += 1 }
         let previous = others.count < Self.limit - 1 ? [] : others
         if !previous.isEmpty { forget() }
         if first == nil {
             first = transfer
         } else {
-            others.append(LaterTransfer(transfer: transfer, number: count, ownNumber: ownCount))
+            others.append(LaterTransfer(transfer: transfer, number: count, unsharedNumber: unsharedCount))
         }
         defer { (validatedHead, requestServedByCache) = (nil, nil) }
         return (previous, validatedHead, requestServedByCache)
@@ -80,8 +80,8 @@ struct RunRecord: Sendable {
     var last: Transfer? { others.last?.transfer ?? first }
 
     /// The transfers that are remembered and weren't shared, with their numbers.
-    var ownTransfers: [(transfer: Transfer, number: Int)] {
-        ((first.map { [($0, 1)] } ?? []) + others.map { ($0.transfer, $0.ownNumber) }).filter { !$0.0.isShared }
+    var unsharedTransfers: [(transfer: Transfer, number: Int)] {
+        ((first.map { [($0, 1)] } ?? []) + others.map { ($0.transfer, $0.unsharedNumber) }).filter { !$0.0.isShared }
     }
 
     /// Records that an attempt begins.

@@ -27,7 +27,7 @@ extension Transfer {
 
     /// Lets a feature observe the transfer from now on, after what has happened so far.
     func add(_ observer: any OperationObserver, of operation: AnyRequestOperation) {
-        let number = operation.record.ownTransfers.first { $0.transfer === self }?.number
+        let number = operation.record.unsharedTransfers.first { $0.transfer === self }?.number
         let audience = Audience(observers: [observer], number: number)
         // Before the transfer itself reports to it: a transfer that never began doesn't end.
         let isRunning = state.withLock { $0.owner != nil }

@@ -66,7 +66,7 @@ final class EventEmitter: Sendable {
         let emitter = EventEmitter([], operation: info())
         let isAdded = operation.add(emitter) {
             if operation.isExecuting { emitter.observe(.operationStarted) }
-            for (transfer, _) in operation.record.ownTransfers { transfer.add(emitter, of: operation) }
+            for (transfer, _) in operation.record.unsharedTransfers { transfer.add(emitter, of: operation) }
         }
         return isAdded ? emitter : operation.observer(EventEmitter.self) ?? emitter
     }
