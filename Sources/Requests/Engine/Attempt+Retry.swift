@@ -36,7 +36,7 @@ extension Attempt {
     }
 
     /// The number of attempts that the retry policy counts, including those of shared transfers.
-    var spent: Int { max(number, operation.record.spent) }
+    var countedAttempts: Int { max(number, operation.record.countedAttempts) }
 
     /// Asks the interceptors and the retry policy, and waits as long as they require.
     private func applyRetryPolicies(
@@ -65,15 +65,15 @@ extension Attempt {
         let delay = configuration.retry.delay(
             after: error,
             of: request,
-            attempt: spent,
+            attempt: countedAttempts,
             now: environment.now(),
             random: environment.random
         )
         guard let delay else { throw failure }
         guard request.body.isReplayable else { throw notReplayable(failure) }
         try await wait(delay, because: failure)
-        let count = spent + 1
-        operation.record { $0.spend(count) }
+        let count = countedAttempts + 1
+        operation.record { $0.countAttempts(count) }
     }
 
     private func wait(

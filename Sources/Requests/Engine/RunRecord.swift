@@ -33,11 +33,11 @@ struct RunRecord: Sendable {
     private(set) var requestServedByCache: Box<HTTPRequest>?
 
     /// The number of attempts that the retry policy counts, including those that others made for this run.
-    private(set) var spent = 0
+    private(set) var countedAttempts = 0
 
     /// Records that an attempt of this number was made for several runs.
-    mutating func spend(_ number: Int) {
-        spent = max(spent, number)
+    mutating func countAttempts(_ number: Int) {
+        countedAttempts = max(countedAttempts, number)
     }
 
     /// Adds a transfer, and returns the values that it replaces, to be released outside of the lock.

@@ -24,7 +24,7 @@ struct CoalescingInterceptor: Interceptor {
         defer { if attempt.operation.core.withLock({ $0.lifecycle.isRunning }) { participant.leave(transfer) } }
         if !isNew, transfer.retry == attempt.configuration.retry {
             // Earlier attempts were made for this operation as well, which only came too late to observe them.
-            attempt.operation.record { $0.spend(transfer.number) }
+            attempt.operation.record { $0.countAttempts(transfer.number) }
         }
         return try await transfer.response(to: request, for: attempt, at: next)
     }

@@ -99,7 +99,7 @@ final class SharedTransfer: HTTPTransport {
         _ limits: ResponseLimits,
         ended: @escaping @Sendable (SharedTransfer) -> Void
     ) {
-        number = attempt.spent
+        number = attempt.countedAttempts
         retry = attempt.configuration.retry
         monitored = attempt.operation.monitored?.another()
         self.ended = ended
