@@ -180,7 +180,7 @@ struct Attempt: Sendable {
     /// Lets the interceptors transform a response, and the validators judge it.
     ///
     /// Content that was delivered elsewhere can't be judged. Its head was, before the delivery.
-    func judge(_ answer: RawResponse, to request: HTTPRequest) throws(RunFailure) -> RawResponse {
+    func transformAndValidate(_ answer: RawResponse, to request: HTTPRequest) throws(RunFailure) -> RawResponse {
         var answer = answer
         answer.notes.makeDecoder = environment.ownDecoder
         guard case .data(let content) = answer.body else {
@@ -190,11 +190,11 @@ struct Attempt: Sendable {
             throw RunFailure(RequestError(.badResponse, phase: .receiving, reason: reason), in: .receiving)
         }
         var response = answer.map { _ in content }
-        let asked = answer.notes.redirectedRequest?.value ?? request
-        let context = validationContext(asked)
+        let sentRequest = answer.notes.redirectedRequest?.value ?? request
+        let context = validationContext(sentRequest)
         let result: ValidationResult
         do {
-            try transform(&response, to: asked)
+            try transform(&response, to: sentRequest)
             result = try validate(&response, in: context)
         } catch {
             throw refusal(error, of: response, in: context)
@@ -213,7 +213,7 @@ struct Attempt: Sendable {
         if operation.kind.content != .inMemory {
             let cut = RequestError(.rejected, phase: .validating, reason: "only the beginning of the content was read")
             let isAccepted = operation.handling.acceptsHead(response.head)
-            let refused = isAccepted ? headRefusal(of: response.head, to: asked) : nil
+            let refused = isAccepted ? headRefusal(of: response.head, to: sentRequest) : nil
             if let refused = refused ?? (answer.notes.isTruncated ? cut : nil) {
                 throw refusal(refused, of: response, in: context)
             }
@@ -230,10 +230,10 @@ struct Attempt: Sendable {
         configuration.interceptors.isEmpty && configuration.validators.isEmpty && environment.cache == nil
     }
 
-    private func transform(_ response: inout HTTPResponse<Data>, to asked: HTTPRequest) throws {
+    private func transform(_ response: inout HTTPResponse<Data>, to sentRequest: HTTPRequest) throws {
         guard !configuration.interceptors.isEmpty else { return }
         let original = response
-        let context = self.context(for: asked)
+        let context = self.context(for: sentRequest)
         for placed in configuration.interceptors {
             try placed.interceptor.transform(&response, context: context)
             response.inherit(original)
@@ -264,9 +264,9 @@ struct Attempt: Sendable {
     }
 
     /// Returns why a validator refuses the content of a response because of its head; `nil` if none does.
-    func headRefusal(of head: HTTPResponseHead, to asked: HTTPRequest) -> RequestError? {
+    func headRefusal(of head: HTTPResponseHead, to sentRequest: HTTPRequest) -> RequestError? {
         guard !configuration.validators.isEmpty else { return nil }
-        let context = validationContext(asked)
+        let context = validationContext(sentRequest)
         do {
             for validator in configuration.validators { try validator.validate(head: head, context: context) }
             return nil
@@ -286,8 +286,8 @@ struct Attempt: Sendable {
         return RunFailure(wrapped, in: .validating, response: response, retryRule: .policies)
     }
 
-    private func validationContext(_ asked: HTTPRequest) -> ValidationContext {
+    private func validationContext(_ sentRequest: HTTPRequest) -> ValidationContext {
         let codes = options.validatesStatus ? configuration.validStatusCodes : nil
-        return ValidationContext(operation, attempt: number, request: asked, validStatusCodes: codes)
+        return ValidationContext(operation, attempt: number, request: sentRequest, validStatusCodes: codes)
     }
 }
