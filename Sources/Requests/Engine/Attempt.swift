@@ -162,7 +162,7 @@ struct Attempt: Sendable {
             // left behind, still needs its content.
             for transfer in operation.record.transfers where transfer.isOver { transfer.forgetContent() }
         }
-        let interceptors = isShared ? configuration.sharingChain : configuration.chain
+        let interceptors = isShared ? configuration.coalescingChain : configuration.chain
         guard interceptors.count <= UInt16.max else {
             let reason = "a chain of \(interceptors.count) interceptors is too long; the maximum is \(UInt16.max)"
             throw RequestError(.unsupported, phase: .building, reason: reason)
@@ -182,7 +182,7 @@ struct Attempt: Sendable {
     /// Content that was delivered elsewhere can't be judged. Its head was, before the delivery.
     func transformAndValidate(_ answer: RawResponse, to request: HTTPRequest) throws(RunFailure) -> RawResponse {
         var answer = answer
-        answer.notes.makeDecoder = environment.ownDecoder
+        answer.notes.makeDecoder = environment.customMakeDecoder
         guard case .data(let content) = answer.body else {
             // Only a transfer can have delivered its content.
             if operation.record.transfers.contains(where: \.isDelivered) { return answer }

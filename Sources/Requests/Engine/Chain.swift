@@ -160,7 +160,7 @@ private struct UserInterceptor: Interceptor {
             let request = try checked(request)
             var answer = try await NestingContext.run(in: attempt.scope) { try await next(request) }
             if answer.notes.redirectedRequest == nil { answer.notes.redirectedRequest = Box(request) }
-            answer.notes.makeDecoder = attempt.environment.ownDecoder
+            answer.notes.makeDecoder = attempt.environment.customMakeDecoder
             return answer
         }
 

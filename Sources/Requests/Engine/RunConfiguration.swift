@@ -126,7 +126,7 @@ final class RunConfiguration: Sendable {
     }
 
     /// The interceptors that the request passes if it shares the transfer of an equal one.
-    var sharingChain: [any Interceptor] {
+    var coalescingChain: [any Interceptor] {
         Chain.interceptors(
             interceptors,
             redirect: redirect,
@@ -143,7 +143,7 @@ extension RunConfiguration {
     private static let noOptions = RequestOptions()
 
     /// The configuration of an operation that sends nothing.
-    static var ofNoRequest: RunConfiguration { of(noOptions, successfulStatusCodes, in: .unchanged) }
+    static var withoutRequest: RunConfiguration { of(noOptions, successfulStatusCodes, in: .unchanged) }
 
     /// Returns the configuration of a request: that of its environment, if the request has no settings of its own.
     static func of(

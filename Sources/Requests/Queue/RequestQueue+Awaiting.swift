@@ -93,7 +93,7 @@ extension RequestQueue {
         let result = await run {
             let operation = makeOperation(for: request, in: environment, session)
             core = operation.core
-            makeDecoder = operation.configuration.environment.ownDecoder
+            makeDecoder = operation.configuration.environment.customMakeDecoder
             return operation
         }
         let record = core?.withLock { $0.run.record }

@@ -24,7 +24,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
     /// Makes an operation for a request, which sends nothing: a subclass makes the value.
     public init(source: RequestSource<R>) {
         self.source = source
-        super.init(.ofNoRequest, over: nil, scope: nil, NoHandling<R>.self)
+        super.init(.withoutRequest, over: nil, scope: nil, NoHandling<R>.self)
     }
 
     init(
@@ -106,7 +106,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
         on queue: DispatchQueue,
         _ body: @escaping @Sendable (Result<HTTPResponse<R.Success>, R.Failure>) -> Void
     ) {
-        let makeDecoder = configuration.environment.ownDecoder
+        let makeDecoder = configuration.environment.customMakeDecoder
         addCompletion(on: queue) { [core, source] outcome in
             body(outcome.response(core.withLock { $0.run.record }, makeDecoder, source.mapError))
         }

@@ -62,7 +62,7 @@ struct RequestDraft {
         // Code that doesn't know the address may have added fields after those of the environment were left out: an
         // interceptor, or the class of the operation.
         request.stayAway(by: originChange)
-        request.noteHome()
+        request.recordAddressOfFields()
         do { try request.resolveBody(implied: implied, using: attempt.environment.makeEncoder) } catch {
             throw RequestError(encoding: error)
         }
@@ -118,12 +118,12 @@ extension HTTPRequest {
         if case .parameter(let item) = fields.notes.addressSource { replaceParameter(item, style: own) }
         let implied = applyHeaders(of: inherited)
         marks.mark(&headers)
-        noteHome()
+        recordAddressOfFields()
         return implied
     }
 
     /// Notes the address that fields have been added for.
-    mutating func noteHome() {
+    mutating func recordAddressOfFields() {
         if case .url(let url) = fields.address { fields.notes.home = url }
     }
 
@@ -165,7 +165,7 @@ extension HTTPRequest {
         if case .url(let url) = fields.address, case .url(let other) = previous.address, url == other { return }
         let change = OriginChange(from: previous.address.origin(in: baseURL), to: origin(in: baseURL))
         guard change != .none else { return }
-        noteHome()
+        recordAddressOfFields()
         let generations = fields.notes.credentialGenerations
         leaveOrigin(change, except: [.unattributed, .caller, .body])
         // The new server hasn't seen the earlier credentials, and its refusal doesn't concern them.

@@ -136,12 +136,12 @@ public struct RequestEnvironment: Sendable {
 
         /// Makes a JSON decoder for each response to requests without one of their own; by default a plain one.
         public var makeDecoder: @Sendable () -> JSONDecoder {
-            get { ownDecoder ?? { JSONDecoder() } }
-            set { ownDecoder = newValue }
+            get { customMakeDecoder ?? { JSONDecoder() } }
+            set { customMakeDecoder = newValue }
         }
 
         /// The closure of ``makeDecoder``; `nil` if it wasn't set.
-        var ownDecoder: (@Sendable () -> JSONDecoder)?
+        var customMakeDecoder: (@Sendable () -> JSONDecoder)?
 
         /// Makes a JSON encoder for each body without one of its own; `nil`, the default, makes one that sorts keys.
         public var makeEncoder: (@Sendable () -> JSONEncoder)?

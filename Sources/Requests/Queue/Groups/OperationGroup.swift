@@ -62,7 +62,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         underlyingQueue = parent.underlyingQueue.asOptional
         super.init(
             source: .value(GroupRequest(typeName: name)),
-            .ofNoRequest,
+            .withoutRequest,
             over: nil,
             scope: nil,
             GroupHandling<Success>.self

@@ -78,7 +78,7 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     /// Returns the transfer that a participant may join, and adds the participant; `nil` if it needs a new one.
     mutating func join(_ fingerprint: RequestFingerprint, _ participant: ParticipantID) -> Transfer? {
         guard let registered = participants[participant], let number = latest[fingerprint], let entry = entries[number],
-            entry.end.map({ $0 > registered.endedTransfersAtRegistration }) ?? true, number > registered.lastExcluded, entry.limits.include(registered.limits),
+            entry.end.map({ $0 > registered.endedTransfersAtRegistration }) ?? true, number > registered.lastExcluded, entry.limits.covers(registered.limits),
             !registered.joined.contains(number)
         else { return nil }
         count(participant, in: number)
