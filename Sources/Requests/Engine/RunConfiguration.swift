@@ -183,7 +183,7 @@ struct ResponseLimits: Sendable, Hashable {
     let head: Int
     let content: Int
 
-    func include(_ other: ResponseLimits) -> Bool {
+    func covers(_ other: ResponseLimits) -> Bool {
         head >= other.head && content >= other.content
     }
 
