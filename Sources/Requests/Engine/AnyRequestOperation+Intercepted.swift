@@ -48,12 +48,12 @@ extension AnyRequestOperation: InterceptedRun {
             // its response. It must not retain this operation, which may finish long before.
             let continued = RunConfiguration(continuing: configuration, through: [interceptor] + next.remaining)
             let urgency = urgency
-            return SubrequestOperation(request, continued, over: ownTransport, as: monitored?.another()) { urgency }
+            return SubrequestOperation(request, continued, over: ownTransport, as: monitorInfo?.another()) { urgency }
         }
     }
 
     /// The operation as monitors know it; `nil` without monitors.
-    final var monitored: OperationEvent.Info? { observer(EventEmitter.self)?.operation }
+    final var monitorInfo: OperationEvent.Info? { observer(EventEmitter.self)?.operation }
 }
 
 extension InterceptorChain.Context {

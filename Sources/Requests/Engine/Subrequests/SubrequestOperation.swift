@@ -21,21 +21,21 @@ final class SubrequestOperation: AnyRequestOperation, @unchecked Sendable {
     ///   - request: The request.
     ///   - configuration: The configuration of the run, which may continue another one.
     ///   - transport: The transport.
-    ///   - monitored: The operation for monitors; `nil` reports nothing.
+    ///   - monitorInfo: The operation for monitors; `nil` reports nothing.
     ///   - scope: The work for which it is sent, if any.
     ///   - urgency: Returns the priority of the request; `nil` for its own.
     init(
         _ request: HTTPRequest,
         _ configuration: RunConfiguration,
         over transport: (any HTTPTransport)?,
-        as monitored: OperationEvent.Info?,
+        as monitorInfo: OperationEvent.Info?,
         scope: NestingContext? = nil,
         urgency: (@Sendable () -> Int)? = nil
     ) {
         self.request = request
         sharedUrgency = urgency
         super.init(configuration, over: transport, scope: scope, SubrequestHandling.self)
-        if let monitored { EventEmitter.attach(to: self, configuration.environment.monitors) { monitored } }
+        if let monitorInfo { EventEmitter.attach(to: self, configuration.environment.monitors) { monitorInfo } }
     }
 
     /// Creates the operation of a request that an interceptor sends on behalf of another operation.
@@ -54,8 +54,8 @@ final class SubrequestOperation: AnyRequestOperation, @unchecked Sendable {
             isNested: true
         )
         let name = OperationEvent.Info(identifier: "nested: \(request)", requestType: "HTTPRequest (nested)")
-        let monitored = environment.monitors.isEmpty ? nil : name
-        self.init(request, configuration, over: operation.ownTransport, as: monitored, scope: scope)
+        let monitorInfo = environment.monitors.isEmpty ? nil : name
+        self.init(request, configuration, over: operation.ownTransport, as: monitorInfo, scope: scope)
     }
 
     override var identifier: String? { "nested: \(request)" }

@@ -80,7 +80,7 @@ final class SharedTransfer: HTTPTransport {
     /// The retry policy of that attempt.
     let retry: RetryPolicy
     /// The shared operation for monitors; `nil` without monitors.
-    private let monitored: OperationEvent.Info?
+    private let monitorInfo: OperationEvent.Info?
     private let ended: @Sendable (SharedTransfer) -> Void
     private let state = Locked(State())
 
@@ -101,12 +101,12 @@ final class SharedTransfer: HTTPTransport {
     ) {
         number = attempt.countedAttempts
         retry = attempt.configuration.retry
-        monitored = attempt.operation.monitored?.another()
+        monitorInfo = attempt.operation.monitorInfo?.another()
         self.ended = ended
         let configuration = RunConfiguration(continuing: attempt.configuration, through: Array(next.remaining), limits)
-        let (transport, monitored) = (attempt.operation.ownTransport, monitored)
+        let (transport, monitorInfo) = (attempt.operation.ownTransport, monitorInfo)
         state.withLock { state in
-            state.make = { SubrequestOperation(request, configuration, over: transport, as: monitored, urgency: $0) }
+            state.make = { SubrequestOperation(request, configuration, over: transport, as: monitorInfo, urgency: $0) }
         }
     }
 
@@ -161,7 +161,7 @@ final class SharedTransfer: HTTPTransport {
             let previous = state.withLock { $0.waiting.removeValue(forKey: id) }
             withExtendedLifetime(previous) {}
         }
-        if let monitored { attempt.operation.report(.operationJoined(monitored)) }
+        if let monitorInfo { attempt.operation.report(.operationJoined(monitorInfo)) }
         let transfer = Transfer(request, because: next.cause, headObserver: next.heads, for: attempt, isShared: true)
         var answer = try await transfer.response(over: self, for: attempt)
         // One of the operations stores the answer.
