@@ -68,7 +68,7 @@ final class ProgressFeed: Sendable {
         change { state, time in
             guard state.isCounting else { return nil }
             state.exact = count
-            return state.meter.reach(count, at: time)
+            return state.meter.update(count, at: time)
         }
     }
 

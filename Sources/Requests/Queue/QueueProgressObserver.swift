@@ -32,7 +32,7 @@ final class QueueProgressObserver: Sendable {
         }
         feeds.received.observe { [self] progress in
             change { meter in
-                if let progress { meter.note(progress, .download, of: id) } else { meter.end(id) }
+                if let progress { meter.update(progress, .download, of: id) } else { meter.end(id) }
             }
         }
     }

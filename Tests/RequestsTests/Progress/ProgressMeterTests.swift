@@ -15,10 +15,10 @@ import Testing
         var meter = ProgressMeter(interval: .milliseconds(100))
 
         #expect(meter.begin(total: 1000, time: .zero) == progress(0, of: 1000))
-        #expect(meter.reach(10, at: .milliseconds(50)) == nil)
-        #expect(meter.reach(20, at: .milliseconds(99)) == nil)
-        #expect(meter.reach(30, at: .milliseconds(100)) == progress(30, of: 1000))
-        #expect(meter.reach(990, at: .milliseconds(101)) == nil)
+        #expect(meter.update(10, at: .milliseconds(50)) == nil)
+        #expect(meter.update(20, at: .milliseconds(99)) == nil)
+        #expect(meter.update(30, at: .milliseconds(100)) == progress(30, of: 1000))
+        #expect(meter.update(990, at: .milliseconds(101)) == nil)
         #expect(meter.finish(1000) == progress(1000, of: 1000))
         #expect(meter.finish(1000) == nil)
     }
@@ -28,7 +28,7 @@ import Testing
         _ = meter.begin(total: nil, time: .seconds(1))
         #expect(meter.due == nil)
 
-        #expect(meter.reach(10, at: .milliseconds(1001)) == nil)
+        #expect(meter.update(10, at: .milliseconds(1001)) == nil)
 
         #expect(meter.due == .milliseconds(1100))
         #expect(meter.flush(at: .milliseconds(1099)) == nil)
@@ -40,25 +40,25 @@ import Testing
         var meter = ProgressMeter(interval: .zero)
 
         #expect(meter.begin(at: 400, total: 1000, time: .zero) == progress(400, of: 1000))
-        #expect(meter.reach(500, at: .zero) == progress(500, of: 1000))
+        #expect(meter.update(500, at: .zero) == progress(500, of: 1000))
         #expect(meter.begin(at: 500, total: 1000, time: .zero) == nil)
-        #expect(meter.reach(600, at: .zero) == progress(600, of: 1000))
+        #expect(meter.update(600, at: .zero) == progress(600, of: 1000))
     }
 
     @Test func itNeverGoesBackWhereATransferStartsOver() {
         var meter = ProgressMeter(interval: .zero)
         _ = meter.begin(total: 1000, time: .zero)
-        _ = meter.reach(600, at: .zero)
+        _ = meter.update(600, at: .zero)
 
         #expect(meter.begin(total: 2000, time: .zero) == progress(600, of: 2000))
-        #expect(meter.reach(500, at: .zero) == nil)
-        #expect(meter.reach(700, at: .zero) == progress(700, of: 2000))
+        #expect(meter.update(500, at: .zero) == nil)
+        #expect(meter.update(700, at: .zero) == progress(700, of: 2000))
     }
 
     @Test func theLastIsExactAlsoWhereTheFileShrank() {
         var meter = ProgressMeter(interval: .zero)
         _ = meter.begin(total: 1000, time: .zero)
-        _ = meter.reach(600, at: .zero)
+        _ = meter.update(600, at: .zero)
         let again = meter.begin(total: 500, time: .zero)
 
         #expect(again == progress(600, of: 500) && again?.fraction == 1)
@@ -69,7 +69,7 @@ import Testing
         var meter = ProgressMeter(interval: .zero)
         _ = meter.begin(total: 10, time: .zero)
 
-        #expect(meter.reach(11, at: .zero) == progress(11))
+        #expect(meter.update(11, at: .zero) == progress(11))
         #expect(meter.begin(total: -1, time: .zero) == nil)
     }
 

@@ -114,8 +114,8 @@ extension ProgressFeeds: OperationObserver {
         case .uploadBegan(let total): sent.beginSending(total)
         case .uploaded(let count, let total): sent.send(count, of: total)
         case .downloadBegan(let offset, let total): received.begin(at: offset, total: total)
-        case .downloadIgnored: received.rest()
-        case .downloaded(let count): received.reach(count)
+        case .downloadIgnored: received.stopCounting()
+        case .downloaded(let count): received.update(count)
         default: break
         }
     }
