@@ -11,9 +11,9 @@ final class ProgressFeed: Sendable {
         /// Whether the bytes of the present transfer count.
         var isCounting = false
         /// The byte count of the current transfer, which may be less than the reported one.
-        var exact: Int64 = 0
-        /// The bytes of earlier transfers that count in addition to those of the current one.
-        var earlier: Int64 = 0
+        var currentCount: Int64 = 0
+        /// The bytes of earlierBytes transfers that count in addition to those of the current one.
+        var earlierBytes: Int64 = 0
         var timer: DelayedAction?
         var hasTimer = false
         var isOver = false
@@ -29,7 +29,7 @@ final class ProgressFeed: Sendable {
     private let clock: any Clock<Duration>
     private let time: @Sendable () -> Duration
     private let state = Locked(State())
-    private let follower = Locked<Progress?>(nil)
+    private let progressObject = Locked<Progress?>(nil)
 
     init(clock: any Clock<Duration>) {
         self.clock = clock
@@ -38,19 +38,19 @@ final class ProgressFeed: Sendable {
 
     // MARK: Events
 
-    /// Records that a transfer begins that sends all of its bytes, whatever earlier ones have sent.
+    /// Records that a transfer begins that sends all of its bytes, whatever earlierBytes ones have sent.
     func beginSending(_ total: Int64?) {
         change { state, time in
-            state.earlier = state.exact
-            return state.meter.begin(at: state.earlier, total: total.map { state.earlier + $0 }, time: time)
+            state.earlierBytes = state.currentCount
+            return state.meter.begin(at: state.earlierBytes, total: total.map { state.earlierBytes + $0 }, time: time)
         }
     }
 
     /// Records that the current transfer has sent `count` of `total` bytes.
     func send(_ count: Int64, of total: Int64?) {
         change { state, time in
-            state.exact = state.earlier + count
-            return state.meter.begin(at: state.exact, total: total.map { state.earlier + $0 }, time: time)
+            state.currentCount = state.earlierBytes + count
+            return state.meter.begin(at: state.currentCount, total: total.map { state.earlierBytes + $0 }, time: time)
         }
     }
 
@@ -58,7 +58,7 @@ final class ProgressFeed: Sendable {
     func begin(at offset: Int64 = 0, total: Int64?) {
         change { state, time in
             state.isCounting = true
-            state.exact = offset
+            state.currentCount = offset
             return state.meter.begin(at: offset, total: total, time: time)
         }
     }
@@ -67,21 +67,21 @@ final class ProgressFeed: Sendable {
     func reach(_ count: Int64) {
         change { state, time in
             guard state.isCounting else { return nil }
-            state.exact = count
+            state.currentCount = count
             return state.meter.update(count, at: time)
         }
     }
 
     /// Stops counting: the following content is that of a redirect or an error.
-    func rest() {
+    func stopCounting() {
         state.withLock { $0.isCounting = false }
     }
 
-    /// Ends the feed; the last progress is reported, and is exact if the operation succeeded.
+    /// Ends the feed; the last progress is reported, and is currentCount if the operation succeeded.
     func end(isWhole: Bool) {
         change { state, _ in
             state.isOver = true
-            return isWhole ? state.meter.finish(state.exact) : state.meter.stop()
+            return isWhole ? state.meter.finish(state.currentCount) : state.meter.stop()
         }
     }
 
@@ -107,8 +107,8 @@ final class ProgressFeed: Sendable {
         let time = time()
         let (wait, timer) = state.withLock { state -> (Duration?, DelayedAction?) in
             guard !state.isOver else { return (nil, nil) }
-            let news = change(&state, time)
-            if let news { state.broadcaster.publish(news) }
+            let progress = change(&state, time)
+            if let progress { state.broadcaster.publish(progress) }
             guard state.isOver else { return (state.startTimer(at: time), nil) }
             state.broadcaster.close()
             defer { state.timer = nil }
@@ -136,12 +136,12 @@ final class ProgressFeed: Sendable {
 
     /// Returns the one object that follows the feed; made by `make` at the first call.
     func progress(make: () -> Progress) -> Progress {
-        if let known = follower.withLock({ $0 }) { return known }
+        if let known = progressObject.withLock({ $0 }) { return known }
         let new = make()
         // Another thread may have made one meanwhile.
-        let known = follower.withLock { follower in
-            defer { follower = follower ?? new }
-            return follower
+        let known = progressObject.withLock { progressObject in
+            defer { progressObject = progressObject ?? new }
+            return progressObject
         }
         if known == nil { observe { new.follow($0) } }
         return known ?? new
