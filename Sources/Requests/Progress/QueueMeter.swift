@@ -21,12 +21,12 @@ struct QueueMeter: Sendable {
 
     private var parts: [ID: Part] = [:]
     private var fractions = 0.0
-    private var sum = QueueProgress()
+    private var total = QueueProgress()
 
     /// The common progress.
     var progress: QueueProgress {
-        var progress = sum
-        if sum.count > 0 { progress.fraction = min((Double(sum.finished) + max(0, fractions)) / Double(sum.count), 1) }
+        var progress = total
+        if total.count > 0 { progress.fraction = min((Double(total.finished) + max(0, fractions)) / Double(total.count), 1) }
         return progress
     }
 
@@ -35,22 +35,22 @@ struct QueueMeter: Sendable {
     /// - Returns: Whether it was new.
     mutating func add(_ id: ID) -> Bool {
         guard parts[id] == nil else { return false }
-        if parts.isEmpty { (sum, fractions) = (QueueProgress(), 0) }
+        if parts.isEmpty { (total, fractions) = (QueueProgress(), 0) }
         parts[id] = Part()
-        sum.count += 1
+        total.count += 1
         return true
     }
 
     /// Records the progress of a request.
-    mutating func note(_ progress: TransferProgress, _ direction: TransferProgress.Direction, of id: ID) {
+    mutating func update(_ progress: TransferProgress, _ direction: TransferProgress.Direction, of id: ID) {
         guard var part = parts[id] else { return }
         fractions -= part.fraction
         switch direction {
         case .upload:
-            sum.sent += progress.completed - part.sent.completed
+            total.sent += progress.completed - part.sent.completed
             part.sent = progress
         case .download:
-            sum.received += progress.completed - part.received.completed
+            total.received += progress.completed - part.received.completed
             part.received = progress
         }
         fractions += part.fraction
@@ -61,6 +61,6 @@ struct QueueMeter: Sendable {
     mutating func end(_ id: ID) {
         guard let part = parts.removeValue(forKey: id) else { return }
         fractions -= part.fraction
-        sum.finished += 1
+        total.finished += 1
     }
 }
