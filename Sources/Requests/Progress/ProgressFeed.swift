@@ -78,10 +78,10 @@ final class ProgressFeed: Sendable {
     }
 
     /// Ends the feed; the last progress is reported, and is currentCount if the operation succeeded.
-    func end(isWhole: Bool) {
+    func end(hasSucceeded: Bool) {
         change { state, _ in
             state.isOver = true
-            return isWhole ? state.meter.finish(state.currentCount) : state.meter.stop()
+            return hasSucceeded ? state.meter.finish(state.currentCount) : state.meter.stop()
         }
     }
 
@@ -161,9 +161,9 @@ final class ProgressFeeds: Sendable {
     }
 
     /// Ends both feeds, because the operation is over.
-    func end(isWhole: Bool) {
-        sent.end(isWhole: isWhole)
-        received.end(isWhole: isWhole)
+    func end(hasSucceeded: Bool) {
+        sent.end(hasSucceeded: hasSucceeded)
+        received.end(hasSucceeded: hasSucceeded)
     }
 
     subscript(direction: TransferProgress.Direction) -> ProgressFeed { direction == .upload ? sent : received }

@@ -122,6 +122,6 @@ extension ProgressFeeds: OperationObserver {
 
     func observe(_ event: OperationEvent) {
         guard case .operationEnded(let outcome) = event else { return }
-        if case .success = outcome { end(isWhole: true) } else { end(isWhole: false) }
+        if case .success = outcome { end(hasSucceeded: true) } else { end(hasSucceeded: false) }
     }
 }
