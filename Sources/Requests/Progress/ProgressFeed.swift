@@ -64,7 +64,7 @@ final class ProgressFeed: Sendable {
     }
 
     /// Records the byte count, including the bytes that were present at the beginning.
-    func reach(_ count: Int64) {
+    func update(_ count: Int64) {
         change { state, time in
             guard state.isCounting else { return nil }
             state.currentCount = count

@@ -32,13 +32,13 @@ struct ProgressMeter: Sendable {
     /// - Returns: The progress to report, if any.
     mutating func begin(at offset: Int64 = 0, total: Int64?, time: Duration) -> TransferProgress? {
         current.total = total.flatMap { $0 < 0 ? nil : $0 }
-        return reach(offset, at: time)
+        return update(offset, at: time)
     }
 
     /// Records the byte count, including the bytes that were present at the beginning.
     ///
     /// - Returns: The progress to report, if any.
-    mutating func reach(_ completed: Int64, at time: Duration) -> TransferProgress? {
+    mutating func update(_ completed: Int64, at time: Duration) -> TransferProgress? {
         current.completed = max(current.completed, completed)
         // A total that turns out to be wrong is dropped.
         if let total = current.total, completed > total { current.total = nil }
