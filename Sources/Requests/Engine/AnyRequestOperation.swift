@@ -120,11 +120,11 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
 
     final func setPaused(_ isPaused: Bool) {
         core.withLock { $0.run.isPaused = isPaused }
-        for transfer in record.transfers { passPause(to: transfer) }
+        for transfer in record.transfers { applyPause(to: transfer) }
     }
 
     /// Pauses or resumes a transfer, and again if the value has changed in the meantime.
-    final func passPause(to transfer: Transfer) {
+    final func applyPause(to transfer: Transfer) {
         var passed: Bool?
         func next(_ core: inout OperationCore) -> Bool? { core.run.isPaused == passed ? nil : core.run.isPaused }
         core.drain(

@@ -110,7 +110,7 @@ final class Transfer: Sendable {
         guard !Task.isCancelled, let begun = owner.operation.begin(self) else {
             return refuse(continuation, hasBegun: false)
         }
-        if begun.isPaused { owner.operation.passPause(to: self) }
+        if begun.isPaused { owner.operation.applyPause(to: self) }
         if !begun.observers.isEmpty || !begun.isFirst {
             let audience = state.withLock { state in
                 state.audience.begin(with: begun.observers, as: isShared ? nil : begun.number)
