@@ -78,7 +78,7 @@ struct ExclusivitySnapshot {
 
     /// The operations that have to leave directly before a gate opens: one in each queue, unless it has left since.
     func operations(before gate: OperationGate) -> [Operation] {
-        guard let numbers = gate.ticket().flatMap({ predecessors[$0] }) else { return [] }
+        guard let numbers = gate.exclusivityNumber().flatMap({ predecessors[$0] }) else { return [] }
         return ExclusivityRegistry.shared.operations(numbers)
     }
 }
