@@ -92,15 +92,15 @@ extension Operation {
 // Sendable: Operation requires restating it; the only addition here is a constant.
 final class OperationGate: AsynchronousOperation, @unchecked Sendable {
     /// The number of the exclusive operation that waits here; `nil` for other gates.
-    let ticket: @Sendable () -> Int?
+    let exclusivityNumber: @Sendable () -> Int?
 
     /// Makes a gate that is closed.
     ///
     /// - Parameters:
     ///   - prerequisites: The operations that must finish before it can open, for graphs and for the search for cycles.
-    ///   - ticket: The number in ``ExclusivitySnapshot``, if the operations in front must finish, too.
-    init(after prerequisites: [Operation] = [], ticket: @escaping @Sendable () -> Int? = { nil }) {
-        self.ticket = ticket
+    ///   - exclusivityNumber: The number in ``ExclusivitySnapshot``, if the operations in front must finish, too.
+    init(after prerequisites: [Operation] = [], exclusivityNumber: @escaping @Sendable () -> Int? = { nil }) {
+        self.exclusivityNumber = exclusivityNumber
         super.init()
         for prerequisite in prerequisites { addDependency(prerequisite) }
         start()
