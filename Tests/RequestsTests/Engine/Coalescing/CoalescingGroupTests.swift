@@ -40,7 +40,7 @@ import Testing
         let transfer = Transfer()
         for seat in 0..<2 { group.register(id(seat), limits) }
         _ = group.join(try identity(), id(0), or: transfer, limits)
-        group.end(transfer)
+        group.didEnd(transfer)
         group.register(id(2), limits)
 
         #expect(group.join(try identity(), id(1)) === transfer)
@@ -78,7 +78,7 @@ import Testing
             let transfer = Transfer()
             group.register(id(1), limits)
             _ = group.join(try identity(number), id(1), or: transfer, limits)
-            group.end(transfer)
+            group.didEnd(transfer)
             let unneeded = group.leave(transfer, id(1)).count + group.leave(id(1)).count
             kept.withLock { $0 += 1 - unneeded }
         }
