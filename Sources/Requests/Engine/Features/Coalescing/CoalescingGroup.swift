@@ -121,7 +121,7 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     }
 
     /// Records that a transfer has ended: a participant that is taken later doesn't join it.
-    mutating func end(_ transfer: Transfer) {
+    mutating func didEnd(_ transfer: Transfer) {
         endedCount += 1
         if let number = number(of: transfer) { entries[number]?.end = endedCount }
     }

@@ -113,8 +113,8 @@ final class CoalescingParticipant: OperationObserver {
     }
 
     /// Records that a transfer has ended.
-    func end(_ transfer: SharedTransfer) {
-        change { $0.end(transfer) }
+    func didEnd(_ transfer: SharedTransfer) {
+        change { $0.didEnd(transfer) }
     }
 
     /// Records that the operation doesn't wait for a transfer any more.
