@@ -16,7 +16,7 @@ struct CoalescingInterceptor: Interceptor {
             let fingerprint = RequestFingerprint(request, attempt.configuration)
         else { return try await next(request) }
         let joined = participant.join(fingerprint) { limits in
-            SharedTransfer(request, behind: next, for: attempt, limits) { [participant] in participant.end($0) }
+            SharedTransfer(request, behind: next, for: attempt, limits) { [participant] in participant.didEnd($0) }
         }
         guard let (transfer, isNew) = joined else { throw CancellationError() }
         // An operation with a result gives its participant back itself, before its cancel returns. If this did it at the same
