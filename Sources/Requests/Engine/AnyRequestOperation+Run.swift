@@ -94,7 +94,7 @@ extension AnyRequestOperation {
     /// Records that a transfer has ended, and finishes if there is a result and it was the last.
     final func endTransfer(_ transfer: Transfer) {
         let action = core.withLock { core in
-            core.run.record.end(transfer)
+            core.run.record.didEnd(transfer)
             return core.lifecycle.handle(.transferEnded)
         }
         perform(action)

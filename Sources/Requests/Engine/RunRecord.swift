@@ -68,7 +68,7 @@ struct RunRecord: Sendable {
     }
 
     /// Records that a transfer has ended.
-    mutating func end(_ transfer: Transfer) {
+    mutating func didEnd(_ transfer: Transfer) {
         guard let index = others.lastIndex(where: { $0.transfer === transfer }) else { return }
         others[index].isOver = true
     }
