@@ -43,7 +43,7 @@ public final class ChallengeInterceptor: HopAuthenticating {
 
     private let credential: Provider
     private let proxyCredential: Provider?
-    private let spaces = Locked(CredentialSpaces())
+    private let spaces = Locked(ProtectionSpaces())
 
     /// Makes an interceptor.
     ///
@@ -92,14 +92,14 @@ public final class ChallengeInterceptor: HopAuthenticating {
         let request: HTTPRequest
         let context: InterceptorChain.Context
         /// Those whose challenges are answered.
-        let askers: [CredentialSpace.Asker]
-        var uses: [CredentialSpace.Asker: CredentialSpaces.Use] = [:]
+        let askers: [ProtectionSpace.Asker]
+        var uses: [ProtectionSpace.Asker: ProtectionSpaces.Use] = [:]
 
         /// The origin or the proxy, if its challenges are answered.
-        func asker(isProxy: Bool) -> CredentialSpace.Asker? { askers.first { $0.isProxy == isProxy } }
+        func asker(isProxy: Bool) -> ProtectionSpace.Asker? { askers.first { $0.isProxy == isProxy } }
 
         /// The sender of a challenge; `nil` if the response isn't a challenge, or not one to be answered here.
-        func asker(of head: HTTPResponseHead) -> CredentialSpace.Asker? {
+        func asker(of head: HTTPResponseHead) -> ProtectionSpace.Asker? {
             switch head.status {
             case .proxyAuthenticationRequired: request.isSeenByProxies ? asker(isProxy: true) : nil
             case .unauthorized: asker(isProxy: false)
@@ -115,8 +115,8 @@ public final class ChallengeInterceptor: HopAuthenticating {
         of request: HTTPRequest,
         _ proxy: () -> ProxyRoute?,
         _ context: InterceptorChain.Context
-    ) -> [CredentialSpace.Asker] {
-        var askers: [CredentialSpace.Asker] = []
+    ) -> [ProtectionSpace.Asker] {
+        var askers: [ProtectionSpace.Asker] = []
         if !request.headers.contains(.authorization), request.inherits(from: context.baseURL),
             request.fields.notes.originChange == .none
         {
@@ -131,7 +131,7 @@ public final class ChallengeInterceptor: HopAuthenticating {
     /// Adds the answer to a challenge, and those to earlier challenges of others.
     private func prepared(
         _ hop: inout Hop,
-        _ answer: (asker: CredentialSpace.Asker, authorization: Authorization)? = nil
+        _ answer: (asker: ProtectionSpace.Asker, authorization: Authorization)? = nil
     ) -> HTTPRequest {
         let request = hop.request
         var prepared = request
@@ -146,7 +146,7 @@ public final class ChallengeInterceptor: HopAuthenticating {
     }
 
     /// Records that the server has accepted the nonce, and takes the next one, if the server sends one.
-    private func note(_ head: HTTPResponseHead, to request: HTTPRequest, by askers: [CredentialSpace.Asker]) {
+    private func note(_ head: HTTPResponseHead, to request: HTTPRequest, by askers: [ProtectionSpace.Asker]) {
         for asker in askers {
             let sent = request.headers[asker.credential].map(Authorization.init)
             guard let nonce = sent?.parameters[named: "nonce"] else { continue }
@@ -162,7 +162,7 @@ public final class ChallengeInterceptor: HopAuthenticating {
     /// Returns the request to send again; `nil` if the response stands.
     private func answer(
         _ head: HTTPResponseHead,
-        of asker: CredentialSpace.Asker,
+        of asker: ProtectionSpace.Asker,
         to hop: inout Hop
     ) async throws -> HTTPRequest? {
         let request = hop.request
@@ -171,7 +171,7 @@ public final class ChallengeInterceptor: HopAuthenticating {
             challenge.isAnswerableDigest || !request.isReadOnTheWay(to: asker)
                 || !spaces.withLock({ $0.knowsDigest(of: asker) })
         else { return nil }
-        let id = CredentialSpace.ID(asker: asker, realm: challenge.realm ?? "")
+        let id = ProtectionSpace.ID(asker: asker, realm: challenge.realm ?? "")
         var use = hop.uses[asker] ?? .init()
         var known = try spaces.withLock { try $0.authorization(for: request, to: challenge, of: id, &use) }
         if known == nil, !use.isAnswered {
@@ -186,8 +186,8 @@ public final class ChallengeInterceptor: HopAuthenticating {
 
     /// Waits for the answer to a challenge, and calls the closure if no other request waits for it already.
     private func wait(
-        for id: CredentialSpace.ID,
-        _ use: CredentialSpaces.Use,
+        for id: ProtectionSpace.ID,
+        _ use: ProtectionSpaces.Use,
         _ challenge: Authorization.Challenge,
         to url: URL,
         _ context: InterceptorChain.Context,
@@ -210,7 +210,7 @@ public final class ChallengeInterceptor: HopAuthenticating {
         _ challenge: Authorization.Challenge,
         of url: URL,
         _ number: Int,
-        of id: CredentialSpace.ID,
+        of id: ProtectionSpace.ID,
         _ context: InterceptorChain.Context,
         _ provider: @escaping Provider
     ) {
@@ -233,14 +233,14 @@ extension HTTPRequest {
     fileprivate var isSeenByProxies: Bool { url.scheme?.lowercasedASCII == "http" }
 
     /// Whether a third party can read and change the messages: connections to proxies hardly ever use TLS.
-    fileprivate func isReadOnTheWay(to asker: CredentialSpace.Asker) -> Bool { asker.isProxy || isSeenByProxies }
+    fileprivate func isReadOnTheWay(to asker: ProtectionSpace.Asker) -> Bool { asker.isProxy || isSeenByProxies }
 }
 
 extension HTTPResponseHead {
     /// The challenge to answer: that of `Digest` with the strongest supported algorithm, otherwise one of `Basic`.
     ///
     /// Of several with that algorithm, the first counts.
-    fileprivate func challenge(by asker: CredentialSpace.Asker) -> Authorization.Challenge? {
+    fileprivate func challenge(by asker: ProtectionSpace.Asker) -> Authorization.Challenge? {
         let challenges = headers[values: asker.isProxy ? .proxyAuthenticate : .wwwAuthenticate]
             .flatMap { Authorization.Challenge.list(parsing: $0) }
         let digests = challenges.compactMap { challenge in
@@ -256,7 +256,7 @@ extension URLCredential {
     /// The answer to a challenge; a refusal for a credential without a name or a password.
     ///
     /// It is in UTF-8, whether or not the server asks for that.
-    fileprivate func answer(to challenge: Authorization.Challenge) -> CredentialSpace.Answer {
+    fileprivate func answer(to challenge: Authorization.Challenge) -> ProtectionSpace.Answer {
         guard let user, let password else { return .refused(nil) }
         guard challenge.scheme.equalsIgnoringASCIICase("Basic") else {
             let clientNonce = (0..<16).map { _ in UInt8.random(in: 0...255) }.hexadecimal

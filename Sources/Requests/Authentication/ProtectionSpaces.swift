@@ -4,7 +4,7 @@
 import Foundation
 
 /// The answer to the challenges of a realm, for later requests to the same part of a server.
-struct CredentialSpace: Sendable {
+struct ProtectionSpace: Sendable {
     /// The way in which requests are answered.
     enum Answer: Sendable {
         case basic(Authorization)
@@ -143,7 +143,7 @@ struct CredentialSpace: Sendable {
 }
 
 /// The answered spaces of an interceptor, the latest ones last, up to a limit; and the questions for answers.
-struct CredentialSpaces: Sendable {
+struct ProtectionSpaces: Sendable {
     /// The answers that a request was sent with, for one asker.
     struct Use: Sendable {
         /// The number of the answer that it was last sent with; `nil` if it was sent without one.
@@ -167,13 +167,13 @@ struct CredentialSpaces: Sendable {
 
     /// The maximum number of spaces.
     static let limit = 100
-    private var spaces: [CredentialSpace] = []
-    private var questions: [CredentialSpace.ID: Question] = [:]
+    private var spaces: [ProtectionSpace] = []
+    private var questions: [ProtectionSpace.ID: Question] = [:]
     /// The number of the last answer or wait.
     private var count = 0
 
     /// Whether an asker has asked for a digest before.
-    func knowsDigest(of asker: CredentialSpace.Asker) -> Bool {
+    func knowsDigest(of asker: ProtectionSpace.Asker) -> Bool {
         spaces.contains { $0.isDigest && $0.id.asker == asker }
     }
 
@@ -182,7 +182,7 @@ struct CredentialSpaces: Sendable {
     /// Returns the credentials for a request, and counts it; `nil` if there is no matching space.
     mutating func authorization(
         for request: HTTPRequest,
-        _ asker: CredentialSpace.Asker,
+        _ asker: ProtectionSpace.Asker,
         _ use: inout Use
     ) -> Authorization? {
         (use.generation, use.start) = (nil, count)
@@ -204,7 +204,7 @@ struct CredentialSpaces: Sendable {
     mutating func authorization(
         for request: HTTPRequest,
         to challenge: Authorization.Challenge,
-        of id: CredentialSpace.ID,
+        of id: ProtectionSpace.ID,
         _ use: inout Use
     ) throws -> Authorization? {
         guard let index = spaces.firstIndex(where: { $0.id == id }) else { return nil }
@@ -228,7 +228,7 @@ struct CredentialSpaces: Sendable {
     }
 
     /// Records that a server has accepted a nonce, and which one it requires next.
-    mutating func accept(_ nonce: String, by asker: CredentialSpace.Asker, next: String?) {
+    mutating func accept(_ nonce: String, by asker: ProtectionSpace.Asker, next: String?) {
         for index in spaces.indices where spaces[index].id.asker == asker {
             if spaces[index].accept(nonce, next: next) { return }
         }
@@ -241,7 +241,7 @@ struct CredentialSpaces: Sendable {
     /// - Returns: The number of the wait, and whether it is the first one, for which the question has to be asked;
     ///   `nil` if the question has been answered since the request was sent.
     mutating func wait(
-        for id: CredentialSpace.ID,
+        for id: ProtectionSpace.ID,
         _ use: Use,
         _ resume: @escaping @Sendable () -> Void
     ) -> (number: Int, isFirst: Bool)? {
@@ -253,12 +253,12 @@ struct CredentialSpaces: Sendable {
     }
 
     /// Records the task of a question, unless it has been answered.
-    mutating func start(_ task: Task<Void, Never>, of id: CredentialSpace.ID, _ number: Int) {
+    mutating func start(_ task: Task<Void, Never>, of id: ProtectionSpace.ID, _ number: Int) {
         if questions[id]?.number == number { questions[id]?.task = task }
     }
 
     /// Removes a request that no longer waits; returns the task of a question that no request waits for any more.
-    mutating func withdraw(_ number: Int, from id: CredentialSpace.ID) -> Task<Void, Never>? {
+    mutating func withdraw(_ number: Int, from id: ProtectionSpace.ID) -> Task<Void, Never>? {
         questions[id]?.waiters[number] = nil
         guard let question = questions[id], question.waiters.isEmpty else { return nil }
         questions[id] = nil
@@ -270,8 +270,8 @@ struct CredentialSpaces: Sendable {
     /// If a digest is accepted, no password is kept that would be sent unencrypted.
     mutating func end(
         _ number: Int,
-        of id: CredentialSpace.ID,
-        with answer: CredentialSpace.Answer,
+        of id: ProtectionSpace.ID,
+        with answer: ProtectionSpace.Answer,
         to challenge: Authorization.Challenge,
         of url: URL
     ) -> [@Sendable () -> Void] {
@@ -281,7 +281,7 @@ struct CredentialSpaces: Sendable {
         var isAccepted = false
         if case .digest = answer { isAccepted = true }
         spaces.removeAll { $0.id == id || isAccepted && $0.id.asker == id.asker && !$0.isDigest }
-        spaces.append(CredentialSpace(id, of: challenge, to: url, answer: answer, generation: count))
+        spaces.append(ProtectionSpace(id, of: challenge, to: url, answer: answer, generation: count))
         if spaces.count > Self.limit { spaces.removeFirst() }
         return Array(question.waiters.values)
     }
@@ -289,7 +289,7 @@ struct CredentialSpaces: Sendable {
 
 extension HTTPRequest {
     /// The method and the target in the request line that the sender of a challenge receives.
-    fileprivate func line(for asker: CredentialSpace.Asker) -> (method: HTTPMethod, target: String) {
+    fileprivate func line(for asker: ProtectionSpace.Asker) -> (method: HTTPMethod, target: String) {
         if case .tunnel = asker {
             let host = url.wireHost ?? ""
             return (.connect, (host.contains(":") ? "[\(host)]" : host) + ":\(url.port ?? 443)")
@@ -299,7 +299,7 @@ extension HTTPRequest {
     }
 
     /// The content that the sender of a challenge receives; `nil` if it can't be read before it is sent.
-    fileprivate func content(for asker: CredentialSpace.Asker) -> Data? {
+    fileprivate func content(for asker: ProtectionSpace.Asker) -> Data? {
         if case .tunnel = asker { return Data() }
         guard let content = try? body.resolved().content else { return nil }
         switch content {
