@@ -193,7 +193,7 @@ public final class ChallengeInterceptor: HopAuthenticating {
         _ context: InterceptorChain.Context,
         _ provider: @escaping Provider
     ) async throws {
-        _ = try await RefreshWaits.wait(context.refreshing, for: ObjectIdentifier(self)) {
+        _ = try await RefreshDeadlockDetector.wait(context.refreshing, for: ObjectIdentifier(self)) {
             try await Suspension.wait { resume in
                 guard let (number, isFirst) = spaces.withLock({ $0.wait(for: id, use, resume) }) else {
                     resume()

@@ -161,7 +161,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         in context: InterceptorChain.Context,
         refresh: @escaping Refresh
     ) async -> Result<Grant, CredentialRefusal> {
-        let outcome = await RefreshWaits.wait(context.refreshing, for: id) {
+        let outcome = await RefreshDeadlockDetector.wait(context.refreshing, for: id) {
             await wait(after: generation, in: context, refresh: refresh)
         }
         return outcome ?? .failure(.circular)

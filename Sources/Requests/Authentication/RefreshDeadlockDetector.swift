@@ -5,14 +5,14 @@
 ///
 /// Two credentials of one client can cause that: the refresh of each sends a request that needs the other. The wait
 /// that would close the cycle is refused, because an error in one is better than a deadlock of both.
-struct RefreshWaits: Sendable {
+struct RefreshDeadlockDetector: Sendable {
     private struct Wait: Hashable, Sendable {
         let waiting: Set<ObjectIdentifier>
         let awaited: ObjectIdentifier
     }
 
     /// The waits of the process: a cycle may lead through several clients.
-    private static let shared = Locked(RefreshWaits())
+    private static let shared = Locked(RefreshDeadlockDetector())
     private var waits: [Wait] = []
 
     /// Waits on behalf of some refreshes for another; returns `nil`, without waiting, if that one waits for them.

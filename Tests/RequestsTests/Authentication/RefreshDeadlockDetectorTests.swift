@@ -11,7 +11,7 @@ import Testing
     private var ids: [ObjectIdentifier] { objects.map { ObjectIdentifier($0) } }
 
     @Test func aWaitThatWouldCloseACircleIsRefused() {
-        var waits = RefreshWaits()
+        var waits = RefreshDeadlockDetector()
 
         let begun = [
             waits.begin([ids[0]], for: ids[1]), waits.begin([ids[1]], for: ids[2]), waits.begin([ids[2]], for: ids[0]),
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func doubleWaitLastsUntilBothHaveEnded() {
-        var waits = RefreshWaits()
+        var waits = RefreshDeadlockDetector()
         var begun = [waits.begin([ids[0]], for: ids[1]), waits.begin([ids[0]], for: ids[1])]
 
         for _ in 0..<2 {
