@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.bounded) struct RefreshWaitsTests {
+@Suite(.bounded) struct RefreshDeadlockDetectorTests {
     private let objects = (0..<4).map { _ in Census() }
     private var ids: [ObjectIdentifier] { objects.map { ObjectIdentifier($0) } }
 
