@@ -33,7 +33,7 @@ import Foundation
 /// origin isn't a rejection.
 ///
 /// All members may be used from any thread.
-public final class AuthenticationInterceptor<A: Authenticator>: ChallengeAnswering {
+public final class AuthenticationInterceptor<A: Authenticator>: RejectionHandling {
     private let authenticator: A
     let keeper: CredentialKeeper<A.Credential>
     private let origins: Set<Origin>?

@@ -15,7 +15,7 @@
 /// Requests that are made in the task may use the client that waits for it: the interceptor doesn't change them. A task
 /// with a second parameter gets a ``RefreshClient`` for that, and needs no other. Failures at another origin, to which
 /// a redirect led, are ignored.
-public final class RecoveryInterceptor: ChallengeAnswering {
+public final class RecoveryInterceptor: RejectionHandling {
     private let keeper: CredentialKeeper<Void>
     private let recovers: @Sendable (RequestError) -> Bool
     private let recover: @Sendable (RequestError, RefreshClient) async throws -> Void

@@ -10,14 +10,14 @@ import Foundation
 /// would repeat the operation's own request. A payment that was redirected to its receipt would be made twice.
 struct CredentialInterceptor: Interceptor {
     private let authenticating: [any HopAuthenticating]
-    private let answering: [(interceptor: any ChallengeAnswering, position: Int)]
+    private let answering: [(interceptor: any RejectionHandling, position: Int)]
 
     /// Creates an interceptor from those that answer challenges; `nil` if there are none.
     init?(_ interceptors: [PlacedInterceptor]) {
         guard !interceptors.isEmpty else { return nil }
         authenticating = interceptors.compactMap { $0.interceptor as? any HopAuthenticating }
         answering = interceptors.compactMap { placed in
-            (placed.interceptor as? any ChallengeAnswering).map { ($0, placed.position) }
+            (placed.interceptor as? any RejectionHandling).map { ($0, placed.position) }
         }
         if answering.isEmpty, authenticating.isEmpty { return nil }
     }

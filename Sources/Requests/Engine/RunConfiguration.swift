@@ -199,7 +199,7 @@ extension RequestOptions {
     fileprivate func bypasses(_ interceptor: any Interceptor) -> Bool {
         if bypassedInterceptors.contains(where: { $0 == type(of: interceptor) }) { return true }
         if let scoped = interceptor as? any InterceptorWrapper { return bypasses(scoped.wrapped) }
-        return isUnauthenticated && (interceptor is any ChallengeAnswering || interceptor is any HopAuthenticating)
+        return isUnauthenticated && (interceptor is any RejectionHandling || interceptor is any HopAuthenticating)
     }
 }
 

@@ -108,7 +108,7 @@ struct PlacedInterceptor: Sendable {
 }
 
 /// An interceptor that answers a rejection with another credential.
-protocol ChallengeAnswering: Interceptor {
+protocol RejectionHandling: Interceptor {
     /// Decides about a request that was rejected, at the hop that met the rejection.
     func answer(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision
 }

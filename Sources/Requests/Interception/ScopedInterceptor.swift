@@ -59,7 +59,7 @@ extension ScopedInterceptor: InterceptorWrapper {
 // Each protocol of the library's own that an interceptor conforms to is passed on, or a limit would take its effect
 // away.
 
-extension ScopedInterceptor: ChallengeAnswering where Base: ChallengeAnswering {
+extension ScopedInterceptor: RejectionHandling where Base: RejectionHandling {
     func answer(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
         guard let sent = error.originalRequest, includes(sent) else { return .pass }
         return await base.answer(error, context: context)
