@@ -121,10 +121,10 @@ public final class AuthenticationInterceptor<A: Authenticator>: RejectionHandlin
 
     /// Sends a rejected request again as soon as there is another credential.
     public func retry(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
-        error.followsRedirect(from: context.request) ? .pass : await answer(error, context: context)
+        error.followsRedirect(from: context.request) ? .pass : await handleRejection(error, context: context)
     }
 
-    func answer(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
+    func handleRejection(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
         guard !keeper.isRefreshed(by: context), authenticator.isRejection(error) else { return .pass }
         return await keeper.decide(after: error, in: context, refresh: authenticator.refresh(_:using:))
     }

@@ -49,10 +49,10 @@ public final class RecoveryInterceptor: RejectionHandling {
 
     /// Sends the request again after its failure was handled.
     public func retry(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
-        error.followsRedirect(from: context.request) ? .pass : await answer(error, context: context)
+        error.followsRedirect(from: context.request) ? .pass : await handleRejection(error, context: context)
     }
 
-    func answer(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
+    func handleRejection(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
         guard !keeper.isRefreshed(by: context), recovers(error) else { return .pass }
         return await keeper.decide(after: error, in: context) { [recover] in try await recover(error, $1) }
     }

@@ -69,7 +69,7 @@ struct CredentialInterceptor: Interceptor {
         let context = attempt.context(for: request)
         for (interceptor, position) in answering {
             let decision = await NestingContext.run(interceptor, at: position, within: attempt.scope) {
-                await interceptor.answer(error, context: context)
+                await interceptor.handleRejection(error, context: context)
             }
             switch decision {
             case .pass: continue

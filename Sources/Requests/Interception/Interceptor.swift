@@ -110,7 +110,7 @@ struct PlacedInterceptor: Sendable {
 /// An interceptor that answers a rejection with another credential.
 protocol RejectionHandling: Interceptor {
     /// Decides about a request that was rejected, at the hop that met the rejection.
-    func answer(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision
+    func handleRejection(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision
 }
 
 /// An interceptor that answers challenges at the address where they occur, which redirects may have led to.

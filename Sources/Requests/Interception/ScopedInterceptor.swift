@@ -60,9 +60,9 @@ extension ScopedInterceptor: InterceptorWrapper {
 // away.
 
 extension ScopedInterceptor: RejectionHandling where Base: RejectionHandling {
-    func answer(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
+    func handleRejection(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
         guard let sent = error.originalRequest, includes(sent) else { return .pass }
-        return await base.answer(error, context: context)
+        return await base.handleRejection(error, context: context)
     }
 }
 
