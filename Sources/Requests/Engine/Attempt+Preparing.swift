@@ -61,7 +61,7 @@ extension Attempt {
             isOver.fill(())
             throw RequestError(.cancelled, phase: .building, reason: "the request is only prepared here")
         }
-        let context = InterceptorChain.Context(UnsentRun(), attempt: 1, request: request, noting: step)
+        let context = InterceptorChain.Context(StubRun(), attempt: 1, request: request, noting: step)
         let task = RunExecutor.task { [scope] in
             _ = try? await NestingContext.run(placed.interceptor, at: placed.position, within: scope) {
                 try await placed.interceptor.intercept(request, context: context, next: chain)

@@ -47,7 +47,7 @@ struct InterceptedSettings: Sendable {
 }
 
 /// A run that sends nothing, for contexts of tests.
-final class UnsentRun: InterceptedRun {
+final class StubRun: InterceptedRun {
     let identifier: String?
     let settings: InterceptedSettings
     let notes = InterceptorNotes()

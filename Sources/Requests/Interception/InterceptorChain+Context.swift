@@ -47,7 +47,7 @@ extension InterceptorChain {
             userInfo: HTTPRequest.UserInfo = HTTPRequest.UserInfo()
         ) {
             let settings = InterceptedSettings(baseURL: baseURL, userInfo: userInfo)
-            self.init(UnsentRun(identifier, settings), attempt: attempt, request: request)
+            self.init(StubRun(identifier, settings), attempt: attempt, request: request)
         }
 
         /// The identifier of the request.

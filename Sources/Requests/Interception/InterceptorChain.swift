@@ -27,7 +27,7 @@ public struct InterceptorChain: Sendable {
 
     /// Creates the end of a chain, for tests of an interceptor.
     public init(_ send: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse<ResponseContent>) {
-        self.init([LastInterceptor(send: send)], of: UnsentRun(), attempt: 1, because: .initial)
+        self.init([LastInterceptor(send: send)], of: StubRun(), attempt: 1, because: .initial)
     }
 
     /// Creates the beginning of a chain.

@@ -25,7 +25,7 @@ public struct ValidationContext: Sendable {
         validStatusCodes: [Int]? = Array(200..<300),
         userInfo: HTTPRequest.UserInfo = HTTPRequest.UserInfo()
     ) {
-        let run = UnsentRun(identifier, InterceptedSettings(userInfo: userInfo))
+        let run = StubRun(identifier, InterceptedSettings(userInfo: userInfo))
         self.init(run, attempt: attempt, request: request, validStatusCodes: validStatusCodes)
     }
 
