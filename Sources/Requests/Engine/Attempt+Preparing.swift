@@ -14,9 +14,9 @@ extension Attempt {
         do {
             var draft = try draft(try await operation.handling.makeRequest())
             for placed in configuration.interceptors {
-                let step = DefaultStep()
+                let step = DefaultProbe()
                 try await adapt(&draft, by: placed, noting: step)
-                guard step.isReached, await interceptsItself(placed, draft.request) else { continue }
+                guard step.wasCalled, await interceptsItself(placed, draft.request) else { continue }
                 let name = NestingContext.Author(placed.interceptor).type
                 let reason = "\(name) only intercepts transfers, and there is none: implement `adapt`, or bypass it"
                 throw RequestError(.unsupported, phase: .building, reason: reason, request: draft.request)
@@ -56,7 +56,7 @@ extension Attempt {
     ///
     /// The method is called to find out, with a context and a chain that send nothing, until it uses the chain.
     private func interceptsItself(_ placed: PlacedInterceptor, _ request: HTTPRequest) async -> Bool {
-        let (step, isOver) = (DefaultStep(), OneShot<Void>())
+        let (step, isOver) = (DefaultProbe(), OneShot<Void>())
         let chain = InterceptorChain { _ in
             isOver.fill(())
             throw RequestError(.cancelled, phase: .building, reason: "the request is only prepared here")
@@ -74,6 +74,6 @@ extension Attempt {
             isOver.fill(())
         }
         task.cancel()
-        return !step.isReached
+        return !step.wasCalled
     }
 }

@@ -25,7 +25,7 @@ struct Attempt: Sendable {
     var scope: NestingContext? { operation.scope }
 
     /// Returns the context of interceptors.
-    func context(for request: HTTPRequest? = nil, noting step: DefaultStep? = nil) -> InterceptorChain.Context {
+    func context(for request: HTTPRequest? = nil, noting step: DefaultProbe? = nil) -> InterceptorChain.Context {
         InterceptorChain.Context(operation, attempt: number, request: request, noting: step)
     }
 
@@ -87,7 +87,7 @@ struct Attempt: Sendable {
     }
 
     /// Lets an interceptor adapt a request that is being made; its errors have the request.
-    func adapt(_ draft: inout RequestDraft, by placed: PlacedInterceptor, noting step: DefaultStep? = nil) async throws
+    func adapt(_ draft: inout RequestDraft, by placed: PlacedInterceptor, noting step: DefaultProbe? = nil) async throws
     {
         do {
             draft.request = try await adapt(draft.request, by: placed, context(noting: step))

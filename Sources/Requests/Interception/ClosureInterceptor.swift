@@ -52,7 +52,7 @@ public struct ClosureInterceptor: Interceptor {
     ///
     /// - Throws: Any error that the closure throws.
     public func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
-        guard let adaptation else { return context.reachDefault() }
+        guard let adaptation else { return context.markDefaultImplementation() }
         try await adaptation(&request, context)
     }
 
@@ -65,7 +65,7 @@ public struct ClosureInterceptor: Interceptor {
         next: InterceptorChain
     ) async throws -> HTTPResponse<ResponseContent> {
         guard let interception else {
-            context.reachDefault()
+            context.markDefaultImplementation()
             return try await next(request)
         }
         return try await interception(request, context, next)

@@ -81,7 +81,7 @@ public protocol Interceptor: Sendable {
 extension Interceptor {
     /// Leaves the request unchanged.
     public func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
-        context.reachDefault()
+        context.markDefaultImplementation()
     }
 
     /// Sends the request on.
@@ -90,7 +90,7 @@ extension Interceptor {
         context: InterceptorChain.Context,
         next: InterceptorChain
     ) async throws -> HTTPResponse<ResponseContent> {
-        context.reachDefault()
+        context.markDefaultImplementation()
         return try await next(request)
     }
 

@@ -14,9 +14,9 @@ extension InterceptorChain {
         /// Rarely used properties, boxed because contexts are copied often.
         private final class Subject: Sendable {
             let request: HTTPRequest?
-            let defaultStep: DefaultStep?
+            let defaultStep: DefaultProbe?
 
-            init(_ request: HTTPRequest?, _ defaultStep: DefaultStep?) {
+            init(_ request: HTTPRequest?, _ defaultStep: DefaultProbe?) {
                 (self.request, self.defaultStep) = (request, defaultStep)
             }
         }
@@ -25,7 +25,7 @@ extension InterceptorChain {
             _ run: any InterceptedRun,
             attempt: Int,
             request: HTTPRequest? = nil,
-            noting defaultStep: DefaultStep? = nil
+            noting defaultStep: DefaultProbe? = nil
         ) {
             (self.run, self.attempt) = (run, attempt)
             subject = request == nil && defaultStep == nil ? nil : Subject(request, defaultStep)
@@ -69,7 +69,7 @@ extension InterceptorChain {
         public var request: HTTPRequest? { subject?.request }
 
         /// Records that a default implementation ran, for `urlRequest(for:)`.
-        func reachDefault() { subject?.defaultStep?.reach() }
+        func markDefaultImplementation() { subject?.defaultStep?.reach() }
 
         /// The application's data about the request, typed by key.
         public var userInfo: HTTPRequest.UserInfo { run.settings.userInfo }
