@@ -29,7 +29,7 @@ struct CacheInterceptor: Interceptor {
             return response.map { .data($0) }
         case .stale(let response, let outgoing, let stored):
             let validation = BackgroundValidation(caching: self, use: use, stored: stored)
-            context.run.detach(use.name, outgoing, through: validation, before: next)
+            context.run.sendDetached(use.name, outgoing, through: validation, before: next)
             context.run.recordCachedResponse(to: request)
             return response.map { .data($0) }
         case .unavailable:

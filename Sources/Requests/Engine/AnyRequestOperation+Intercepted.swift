@@ -35,7 +35,7 @@ extension AnyRequestOperation: InterceptedRun {
         return try await owner.exchange(subrequest)
     }
 
-    final func detach(
+    final func sendDetached(
         _ name: String,
         _ request: HTTPRequest,
         through interceptor: any Interceptor,

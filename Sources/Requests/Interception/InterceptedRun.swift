@@ -27,7 +27,7 @@ protocol InterceptedRun: AnyObject, Sendable {
     ///   - request: The request.
     ///   - interceptor: The first interceptor that it passes.
     ///   - next: The chain whose interceptors it passes after that.
-    func detach(
+    func sendDetached(
         _ name: String,
         _ request: HTTPRequest,
         through interceptor: any Interceptor,
@@ -65,7 +65,7 @@ final class StubRun: InterceptedRun {
     func report(_ step: Authorization.Step, isGranted: Bool?) {}
     func recordCachedResponse(to request: HTTPRequest) {}
 
-    func detach(
+    func sendDetached(
         _ name: String,
         _ request: HTTPRequest,
         through interceptor: any Interceptor,
