@@ -90,7 +90,7 @@ extension Attempt {
     fileprivate func transfer(_ request: HTTPRequest, from next: InterceptorChain) async throws -> RawResponse {
         var request = request
         guard let transport = try operation.handling.transport(for: &request) else { throw CancellationError() }
-        let transfer = Transfer(request, because: next.cause, headObserver: next.heads, for: self)
+        let transfer = Transfer(request, because: next.cause, headObserver: next.headObserver, for: self)
         // Without interceptors, only the end of the run cancels the task, and it also cancels the transfer itself. So no
         // cancellation handler is needed.
         let ignoresTaskCancellation = configuration.interceptors.isEmpty

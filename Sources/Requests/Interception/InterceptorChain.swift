@@ -111,7 +111,7 @@ private struct LastInterceptor: Interceptor {
         next: InterceptorChain
     ) async throws -> RawResponse {
         let response = try await send(request)
-        next.heads?.report(response.head)
+        next.headObserver?.report(response.head)
         return response
     }
 }

@@ -162,7 +162,7 @@ final class SharedTransfer: HTTPTransport {
             withExtendedLifetime(previous) {}
         }
         if let monitorInfo { attempt.operation.report(.operationJoined(monitorInfo)) }
-        let transfer = Transfer(request, because: next.cause, headObserver: next.heads, for: attempt, isShared: true)
+        let transfer = Transfer(request, because: next.cause, headObserver: next.headObserver, for: attempt, isShared: true)
         var answer = try await transfer.response(over: self, for: attempt)
         // One of the operations stores the answer.
         answer.notes.isStoredElsewhere = state.withLock { state in
