@@ -45,7 +45,7 @@ struct CredentialInterceptor: Interceptor {
         return try await interceptor.authenticate(request, context: context, proxy: attempt.proxyRoute) {
             request,
             cause in
-            try await send(request, through: authenticating.dropFirst(), attempt, cause.map(next.because) ?? next)
+            try await send(request, through: authenticating.dropFirst(), attempt, cause.map(next.withCause) ?? next)
         }
     }
 
@@ -76,7 +76,7 @@ struct CredentialInterceptor: Interceptor {
             case .fail(let other): throw other ?? error
             case .retry:
                 let again = try await attempt.adapt(request, again: interceptor, at: position)
-                var answer = try await next.because(.challenge)(again)
+                var answer = try await next.withCause(.challenge)(again)
                 // The next redirect is made from the last sent request, with its credential.
                 answer.notes.redirectedRequest = Box(again)
                 return answer

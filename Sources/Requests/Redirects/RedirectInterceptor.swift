@@ -24,7 +24,7 @@ struct RedirectInterceptor: Interceptor {
         _ next: InterceptorChain
     ) async throws -> RawResponse {
         var machine = RedirectMachine(policy: policy)
-        let next = next.because(.redirect)
+        let next = next.withCause(.redirect)
         var (answer, request) = (answer, request)
         while true {
             if let redirected = answer.notes.redirectedRequest { request = redirected.value }

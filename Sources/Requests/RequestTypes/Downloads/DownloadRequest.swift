@@ -211,7 +211,7 @@ private struct FileHandling<Request: DownloadRequest>: NetworkHandling {
             operation.report(.retryScheduled(after: .zero, because: error))
             for name in [HTTPField.Name.range, .ifRange] { request.headers.remove(name) }
             for field in download.fields(besides: request.headers) { request.headers.set(field) }
-            next = next.because(.retry)
+            next = next.withCause(.retry)
         }
     }
 
