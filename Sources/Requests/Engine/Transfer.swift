@@ -237,7 +237,7 @@ final class Transfer: Sendable {
         guard let (owner, headObserver, audience) = wanted else { return }
         headObserver?.report(head)
         report({ .responseStarted(head, $0) }, to: audience)
-        if head.status.category == .redirection, owner.configuration.redirect.passesOver(contentOf: head) {
+        if head.status.category == .redirection, owner.configuration.redirect.ignoresContent(of: head) {
             drain(head, on: owner.environment.clock)
         } else if !keepsContent {
             deliver(head, to: owner)

@@ -75,7 +75,7 @@ public struct RedirectPolicy: Sendable, Hashable {
     }
 
     /// Whether a response is a redirect that is followed, or an error, whatever its content is.
-    func passesOver(contentOf head: HTTPResponseHead) -> Bool {
+    func ignoresContent(of head: HTTPResponseHead) -> Bool {
         // Read the content if the policy may return the redirect as the response.
         guard limit != nil, modification == nil, !staysWithinOrigin else { return false }
         return Self.statuses.contains(head.status) && head[.location] != nil
