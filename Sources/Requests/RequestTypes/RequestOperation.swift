@@ -88,7 +88,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
     ///   - body: The closure.
     @_disfavoredOverload
     public final func addCompletion(on queue: DispatchQueue, _ body: @escaping @Sendable (Outcome) -> Void) {
-        let body = NestingContext.carried(by: body)
+        let body = NestingContext.bindCurrent(to: body)
         addResultHandler(.call { result in queue.async { body(Self.unboxed(result)) } })
     }
 
