@@ -119,12 +119,12 @@ private struct UserInterceptor: Interceptor {
         next: InterceptorChain
     ) async throws -> RawResponse {
         let attempt = try Attempt(of: context)
-        let permit = Permit(for: request, in: attempt)
-        defer { permit.end() }
+        let requestChecker = Permit(for: request, in: attempt)
+        defer { requestChecker.end() }
         return try await attempt.attributingErrors(placed) {
             try await NestingContext.run(placed.interceptor, at: placed.position, within: attempt.scope) {
                 let context = attempt.context(for: request)
-                let next = next.permitted(by: permit)
+                let next = next.checked(by: requestChecker)
                 return try await placed.interceptor.intercept(request, context: context, next: next)
             }
         }

@@ -17,7 +17,7 @@ public struct InterceptorChain: Sendable {
     /// The closures that are called with the heads of responses, innermost first.
     private(set) var heads: HeadObserver?
     /// Checks the requests that a caller's interceptor sends; `nil` for built-in interceptors.
-    private var permit: (any Interceptor & AnyObject)?
+    private var requestChecker: (any Interceptor & AnyObject)?
     // Small, because each interceptor of a waiting request has a chain in its frame.
     private let attempt: Int32
     /// The number of interceptors that a request has passed.
@@ -69,9 +69,9 @@ public struct InterceptorChain: Sendable {
     ) -> (interceptor: any Interceptor, rest: InterceptorChain) {
         var rest = self
         if let onHead { rest.heads = HeadObserver(onHead, before: heads) }
-        if let permit {
-            rest.permit = nil
-            return (permit, rest)
+        if let requestChecker {
+            rest.requestChecker = nil
+            return (requestChecker, rest)
         }
         rest.passed += 1
         return (interceptors[Int(passed)], rest)
@@ -94,9 +94,9 @@ public struct InterceptorChain: Sendable {
     }
 
     /// Returns the same chain for a caller's interceptor, whose requests must pass another interceptor first.
-    func permitted(by permit: any Interceptor & AnyObject) -> InterceptorChain {
+    func checked(by requestChecker: any Interceptor & AnyObject) -> InterceptorChain {
         var chain = self
-        chain.permit = permit
+        chain.requestChecker = requestChecker
         return chain
     }
 }
