@@ -22,7 +22,7 @@ struct CacheInterceptor: Interceptor {
             }
             return try await next(request)
         }
-        let use = CacheUse(of: cache, by: request, policy)
+        let use = CacheTransaction(of: cache, by: request, policy)
         switch use.answer(isRetry: next.cause == .retry) {
         case .fresh(let response):
             context.run.recordCachedResponse(to: request)
@@ -50,7 +50,7 @@ struct CacheInterceptor: Interceptor {
     /// one.
     private func send(
         _ outgoing: HTTPRequest,
-        _ use: CacheUse,
+        _ use: CacheTransaction,
         stored: CachedResponse? = nil,
         _ next: InterceptorChain
     ) async throws -> RawResponse {
@@ -82,7 +82,7 @@ extension CacheInterceptor {
     /// Validates a stored response that has been used although it is stale, and stores the response.
     private struct BackgroundValidation: Interceptor {
         let caching: CacheInterceptor
-        let use: CacheUse
+        let use: CacheTransaction
         let stored: CachedResponse
 
         func intercept(
@@ -161,7 +161,7 @@ extension ResponseCache {
 }
 
 /// The answer of a cache to a request.
-enum CacheAnswer: Sendable {
+enum CacheDecision: Sendable {
     /// Nothing is stored: send this request, which is the caller's with additions of its policy.
     case miss(HTTPRequest)
     /// This is the response, and no request is needed.

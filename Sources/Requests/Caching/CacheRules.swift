@@ -45,7 +45,7 @@ struct CacheRules: Sendable {
     /// Decides about a request with this stored response, or with none.
     ///
     /// A retry is sent if that is allowed, because the stored response may be the one that was rejected.
-    func answer(with stored: CachedResponse?, at now: Date, isRetry: Bool = false) -> CacheAnswer {
+    func answer(with stored: CachedResponse?, at now: Date, isRetry: Bool = false) -> CacheDecision {
         guard let stored, wantsStored else { return load() }
         let judged = policy.applied(to: stored)
         let freshness = freshness(of: judged, at: now)
@@ -77,9 +77,9 @@ struct CacheRules: Sendable {
     }
 
     /// The range that the request asks for, if only that keeps a whole response from answering it.
-    private var range: PartialRange? {
+    private var range: SingleByteRange? {
         guard concernsCache(exceptFor: .range) else { return nil }
-        return request.headers[.range].flatMap(PartialRange.init)
+        return request.headers[.range].flatMap(SingleByteRange.init)
     }
 
     /// Whether a status is a server failure that a stale response may hide (RFC 5861, 4).
@@ -107,7 +107,7 @@ struct CacheRules: Sendable {
         request.cachePolicy != .returnCacheDataDontLoad && !control.contains("only-if-cached")
     }
 
-    private func load(unlessSameAs stored: CachedResponse? = nil) -> CacheAnswer {
+    private func load(unlessSameAs stored: CachedResponse? = nil) -> CacheDecision {
         guard maySend else {
             return .unavailable
         }

@@ -103,7 +103,7 @@ struct CachedResponse: Sendable, Hashable {
     ///
     /// It is `nil` if the response isn't the whole resource or has no such part. The positions of a range refer to the
     /// sent bytes, so compressed content, of which only the decoded form is stored, has no parts.
-    func part(_ range: PartialRange) -> CachedResponse? {
+    func part(_ range: SingleByteRange) -> CachedResponse? {
         guard status == .ok, !headers.contains(.contentEncoding), let bounds = range.bounds(in: body.count) else {
             return nil
         }
@@ -121,7 +121,7 @@ struct CachedResponse: Sendable, Hashable {
 }
 
 /// The one range of bytes that a request asks for (RFC 9110, 14.1.2).
-struct PartialRange: Sendable, Hashable {
+struct SingleByteRange: Sendable, Hashable {
     private let first: Int?
     private let last: Int?
 

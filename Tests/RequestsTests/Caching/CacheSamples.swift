@@ -38,9 +38,9 @@ extension ResponseCache {
         return String(decoding: response.body, as: UTF8.self)
     }
 
-    private func use(by request: HTTPRequest) -> CacheUse { CacheUse(of: self, by: request, .standard) }
+    private func use(by request: HTTPRequest) -> CacheTransaction { CacheTransaction(of: self, by: request, .standard) }
 
-    func answer(to request: HTTPRequest) -> CacheAnswer { use(by: request).answer(isRetry: false) }
+    func answer(to request: HTTPRequest) -> CacheDecision { use(by: request).answer(isRetry: false) }
 
     func answer(insteadOfError stored: CachedResponse, for request: HTTPRequest) -> HTTPResponse<Data>? {
         use(by: request).answer(insteadOfError: stored)
@@ -63,7 +63,7 @@ extension ResponseCache {
     }
 }
 
-extension CacheAnswer {
+extension CacheDecision {
     /// The answer in one word, for tables.
     var word: String {
         switch self {

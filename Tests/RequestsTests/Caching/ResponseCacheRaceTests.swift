@@ -125,7 +125,7 @@ import Testing
             // On disk, and sometimes in memory.
             cache.store(response, for: request)
             if round.isMultiple(of: 2) { cache.state.withLock { $0.forget(CacheKey(request)) } }
-            let use = CacheUse(of: cache, by: request, .standard)
+            let use = CacheTransaction(of: cache, by: request, .standard)
 
             simultaneously {
                 if round.isMultiple(of: 3) { cache.removeAll() } else { cache.remove(for: Self.url(1)) }

@@ -243,7 +243,7 @@ import Testing
             },
         ]
         for remove in removals {
-            let use = CacheUse(of: cache, by: CacheSample.get(), .standard)
+            let use = CacheTransaction(of: cache, by: CacheSample.get(), .standard)
             remove(cache)
             use.store(CacheSample.response(), requestedAt: clock.now)
             #expect(cache.content(for: CacheSample.get()) == nil)

@@ -6,7 +6,7 @@ import Foundation
 /// One request's use of a cache: its rules, and its user, which are determined once.
 ///
 /// All methods may read or write a file, and call no caller's code except the filter.
-struct CacheUse: Sendable {
+struct CacheTransaction: Sendable {
     /// The request as it would be sent, with all its headers, cookies and credentials.
     let request: HTTPRequest
     private let cache: ResponseCache
@@ -34,7 +34,7 @@ struct CacheUse: Sendable {
     // MARK: Answering
 
     /// Looks for a response; a retry gets none if it may be sent, since the stored one may have been rejected.
-    func answer(isRetry: Bool) -> CacheAnswer {
+    func answer(isRetry: Bool) -> CacheDecision {
         rules.answer(with: rules.wantsStored ? stored : nil, at: cache.now(), isRetry: isRetry)
     }
 
