@@ -106,7 +106,7 @@ extension CacheInterceptor {
         guard !request.method.isSafe else { return try await next(outgoing) }
         let head = Locked<HTTPResponseHead?>(nil)
         // Not by the observer, which files would hold up.
-        defer { if let head = head.withLock({ $0 }) { cache.invalidate(after: request, answeredWith: head) } }
+        defer { if let head = head.withLock({ $0 }) { cache.invalidate(after: request, response: head) } }
         return try await next(outgoing) { received in head.withLock { $0 = received } }
     }
 }

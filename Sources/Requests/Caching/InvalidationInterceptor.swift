@@ -12,6 +12,6 @@ struct InvalidationInterceptor: Interceptor {
         next: InterceptorChain
     ) async throws -> RawResponse {
         // At the head, which the caller sees at once: a stream may have no end.
-        try await next(request) { [cache] head in cache.invalidate(after: request, answeredWith: head) }
+        try await next(request) { [cache] head in cache.invalidate(after: request, response: head) }
     }
 }

@@ -175,7 +175,7 @@ extension ResponseCache {
     /// Removes responses that are outdated by a successful request that changes something (RFC 9111, 4.4).
     ///
     /// It does nothing for requests that change nothing, and for failed ones.
-    func invalidate(after request: HTTPRequest, answeredWith head: HTTPResponseHead) {
+    func invalidate(after request: HTTPRequest, response head: HTTPResponseHead) {
         for url in CacheRules.invalidated(by: request, head) { remove(for: url) }
     }
 

@@ -208,9 +208,9 @@ import Testing
         cache.store(CacheSample.response(from: other), for: CacheSample.get(other))
         let change = HTTPRequest(url: CacheSample.url, method: .patch, headers: [.authorization: "Bearer c"])
 
-        cache.invalidate(after: change, answeredWith: HTTPResponseHead(status: .conflict))
+        cache.invalidate(after: change, response: HTTPResponseHead(status: .conflict))
         #expect(cache.content(for: CacheSample.get([.authorization: "Bearer a"])) != nil)
-        cache.invalidate(after: change, answeredWith: HTTPResponseHead(status: .ok))
+        cache.invalidate(after: change, response: HTTPResponseHead(status: .ok))
 
         #expect(cache.content(for: CacheSample.get([.authorization: "Bearer a"])) == nil)
         #expect(cache.content(for: CacheSample.get([.authorization: "Bearer b"])) == nil)
@@ -239,7 +239,7 @@ import Testing
             { $0.removeAll() }, { $0.remove(for: CacheSample.url) },
             {
                 let change = HTTPRequest(url: CacheSample.url, method: .delete)
-                $0.invalidate(after: change, answeredWith: HTTPResponseHead(status: .noContent))
+                $0.invalidate(after: change, response: HTTPResponseHead(status: .noContent))
             },
         ]
         for remove in removals {
