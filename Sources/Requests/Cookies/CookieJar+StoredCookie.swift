@@ -75,7 +75,7 @@ extension [CookieJar.StoredCookie] {
     ///
     /// A neighbour in the domain could otherwise set enough cookies to make the server refuse every request.
     func fitting() -> ArraySlice<CookieJar.StoredCookie> {
-        var rest = CookieStore.largestField
+        var rest = CookieStore.maximumFieldSize
         return prefix { cookie in
             rest -= cookie.name.utf8.count + cookie.value.utf8.count + 3
             return rest >= 0
@@ -95,15 +95,15 @@ extension CookieJar.StoredCookie {
         guard cookie.cookie.isWhole else {
             throw InvalidValue(.cookie, "has no name, or contains a separator or a control character", excerpt: name)
         }
-        guard name.utf8.count + cookie.value.utf8.count <= CookieStore.largestCookie else {
-            throw InvalidValue(.cookie, "is larger than \(CookieStore.largestCookie) bytes", excerpt: name)
+        guard name.utf8.count + cookie.value.utf8.count <= CookieStore.maximumCookieSize else {
+            throw InvalidValue(.cookie, "is larger than \(CookieStore.maximumCookieSize) bytes", excerpt: name)
         }
         let (domain, isHostOnly) = try Self.domain(of: cookie, from: address)
         guard address.isSecure || !cookie.isSecure else {
             throw InvalidValue(.cookie, "is secure, and was set without TLS", excerpt: name)
         }
         if let reason = cookie.violation { throw InvalidValue(.cookie, reason, excerpt: name) }
-        let limit = now.addingTimeInterval(CookieStore.longestLife)
+        let limit = now.addingTimeInterval(CookieStore.maximumLifetime)
         self.init(
             name: name,
             value: cookie.value,

@@ -8,15 +8,15 @@ import Foundation
 /// The cost of a look-up depends on the cookies of a host's own domains, not on those of the jar.
 struct CookieStore: Sendable {
     /// The maximum bytes of the name and the value of one cookie (RFC 6265, 6.1).
-    static let largestCookie = 4096
+    static let maximumCookieSize = 4096
     /// The maximum number of cookies of one domain.
-    static let mostInDomain = 50
+    static let maximumPerDomain = 50
     /// The maximum number of cookies.
     static let most = 3000
     /// The maximum bytes of the cookies that one request sends.
-    static let largestField = 16_384
+    static let maximumFieldSize = 16_384
     /// The maximum lifetime of a cookie, unless it is set again: 400 days, in seconds (RFC 6265bis, 5.5).
-    static let longestLife: TimeInterval = 400 * 86_400
+    static let maximumLifetime: TimeInterval = 400 * 86_400
 
     /// A cookie with its place among the others.
     struct Entry: Sendable, Codable {
@@ -99,7 +99,7 @@ struct CookieStore: Sendable {
         count += 1
         if cookie.expires != nil { revision += 1 }
         let neighbors = domains[cookie.domain, default: [:]].values
-        if neighbors.count > Self.mostInDomain { evict(1, of: neighbors, at: now) }
+        if neighbors.count > Self.maximumPerDomain { evict(1, of: neighbors, at: now) }
         guard count > Self.most else { return }
         // A tenth at once, so that they aren't sorted each time.
         let expired = entries.count { $0.cookie.hasEnded(at: now) }

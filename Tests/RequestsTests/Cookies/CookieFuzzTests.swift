@@ -83,7 +83,7 @@ import Testing
             jar.store([cookie], from: url)
             if step % 1000 == 0 {
                 let counts = Dictionary(grouping: jar.cookies, by: \.domain).mapValues(\.count)
-                guard counts.values.allSatisfy({ $0 <= CookieStore.mostInDomain }) else {
+                guard counts.values.allSatisfy({ $0 <= CookieStore.maximumPerDomain }) else {
                     Issue.record("\(counts), seed \(Fuzz.seed)")
                     return
                 }
@@ -91,7 +91,7 @@ import Testing
         }
         for host in Self.hosts {
             let size = jar.sent(to: "https://\(host)/").utf8.count
-            #expect(size <= CookieStore.largestField)
+            #expect(size <= CookieStore.maximumFieldSize)
         }
     }
 }
