@@ -181,7 +181,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         }
         let (number, answer) = state.withLock { state in
             state.nextID += 1
-            return (state.nextID, state.machine.request(waiter, id: state.nextID, after: generation, now: now))
+            return (state.nextID, state.machine.requestCredential(waiter, id: state.nextID, after: generation, now: now))
         }
         switch answer {
         case .grant(let grant): outcome.fill(.success(grant))
@@ -194,7 +194,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         let result = await withTaskCancellationHandler {
             await outcome.value()
         } onCancel: {
-            if outcome.fill(.failure(.cancelled)) { _ = state.withLock { $0.machine.withdraw(number) } }
+            if outcome.fill(.failure(.cancelled)) { _ = state.withLock { $0.machine.removeWaiter(number) } }
         }
         context.endAuthentication(.refresh, isGranted: (try? result.get()) != nil)
         return result
@@ -243,12 +243,12 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         let isRefused = if case .failure(let error) = result { isRefusal(error) } else { false }
         switch change({ $0.end(generation, with: result, isRefused: isRefused, now: now) }) {
         case nil: break
-        case .release(let release): resume(release)
+        case .resume(let release): resume(release)
         case .refresh(let credential, let generation, for: let waiter): waiter.refresh(credential, generation)
         }
     }
 
-    private func resume(_ release: Machine.Release) {
+    private func resume(_ release: Machine.Resumption) {
         for waiter in release.waiters { waiter.outcome.fill(release.result) }
     }
 }

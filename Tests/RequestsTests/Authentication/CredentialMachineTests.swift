@@ -21,19 +21,19 @@ import Testing
     private static func apply(_ input: Input, to machine: inout Machine) -> String {
         switch input {
         case .wish(let waiter, let generation, let time):
-            describe(machine.request(waiter, id: waiter, after: generation, now: .seconds(time)))
+            describe(machine.requestCredential(waiter, id: waiter, after: generation, now: .seconds(time)))
         case .refreshed(let generation, let credential):
-            describe(machine.end(generation, with: .success(credential), now: .zero))
+            describe(machine.completeRefresh(generation, with: .success(credential), now: .zero))
         case .failed(let generation):
-            describe(machine.end(generation, with: .failure(SampleError()), now: .zero))
+            describe(machine.completeRefresh(generation, with: .failure(SampleError()), now: .zero))
         case .set(let credential):
             describeChange(machine.set(credential))
         case .withdraw(let id):
-            machine.withdraw(id).map { "released \($0)" } ?? "no waiter"
+            machine.removeWaiter(id).map { "released \($0)" } ?? "no waiter"
         }
     }
 
-    private static func describe(_ answer: Machine.Answer) -> String {
+    private static func describe(_ answer: Machine.Decision) -> String {
         switch answer {
         case .grant(let grant): describe(.success(grant))
         case .refuse(let refusal): describe(.failure(refusal))
@@ -42,20 +42,20 @@ import Testing
         }
     }
 
-    private static func describe(_ ending: Machine.Ending?) -> String {
+    private static func describe(_ ending: Machine.CompletionAction?) -> String {
         switch ending {
         case nil: "nothing"
-        case .release(let release): describe(release)
+        case .resume(let release): describe(release)
         case .refresh(let credential, let generation, for: let waiter):
             "refresh \(credential ?? "none") of \(generation) for \(waiter)"
         }
     }
 
-    private static func describe(_ release: Machine.Release) -> String {
+    private static func describe(_ release: Machine.Resumption) -> String {
         "\(release.waiters): \(describe(release.result))"
     }
 
-    private static func describeChange(_ release: Machine.Release) -> String {
+    private static func describeChange(_ release: Machine.Resumption) -> String {
         release.waiters.isEmpty ? "nothing" : describe(release)
     }
 
@@ -229,7 +229,7 @@ import Testing
         var refreshing: (generation: Int, isWanted: Bool)?
         var flaws: [String] = []
 
-        func release(_ release: CredentialMachine<Int, Int>.Release, at step: Int) {
+        func release(_ release: CredentialMachine<Int, Int>.Resumption, at step: Int) {
             if Set(release.waiters) != waiting || release.waiters.count != waiting.count { flaws.append("\(step)") }
             waiting = []
         }
@@ -238,7 +238,7 @@ import Testing
             switch Int.random(in: 0..<10, using: &fuzz) {
             case 0...4:
                 let generation = max(0, machine.generation - Int.random(in: 0..<3, using: &fuzz))
-                switch machine.request(step, id: step, after: generation, now: .seconds(step / 3)) {
+                switch machine.requestCredential(step, id: step, after: generation, now: .seconds(step / 3)) {
                 case .grant(let grant):
                     if grant.generation <= generation { flaws.append("\(step): old") }
                 case .refuse:
@@ -255,7 +255,7 @@ import Testing
                 let former = refreshing
                 let generation = Bool.random(using: &fuzz) ? former?.generation ?? 0 : machine.generation - 1
                 if generation == former?.generation { refreshing = nil }
-                let ending = machine.end(
+                let ending = machine.completeRefresh(
                     generation,
                     with: Bool.random(using: &fuzz) ? .success(step) : .failure(SampleError()),
                     now: .seconds(step / 3)
@@ -263,7 +263,7 @@ import Testing
                 switch ending {
                 case nil:
                     if refreshing == nil, !waiting.isEmpty { flaws.append("\(step): end") }
-                case .release(let ended):
+                case .resume(let ended):
                     if former == nil || refreshing != nil { flaws.append("\(step): end") }
                     release(ended, at: step)
                 case .refresh(_, let generation, for: let waiter):
@@ -278,7 +278,7 @@ import Testing
                 refreshing?.isWanted = false
             default:
                 let id = waiting.randomElement(using: &fuzz) ?? step
-                if machine.withdraw(id) != waiting.remove(id) { flaws.append("\(step): withdraw") }
+                if machine.removeWaiter(id) != waiting.remove(id) { flaws.append("\(step): withdraw") }
             }
             let isRefreshing = refreshing.map { $0.isWanted || !waiting.isEmpty } ?? false
             if machine.isRefreshing != isRefreshing { flaws.append("\(step): phase") }
