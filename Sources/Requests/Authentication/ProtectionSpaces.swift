@@ -120,7 +120,7 @@ struct ProtectionSpace: Sendable {
             guard let content = coversContent ? request.content(for: id.asker) : Data() else { return nil }
             defer { answer = .digest(sessions) }
             let (method, target) = request.line(for: id.asker)
-            return sessions[index].answer(to: method, target, content: content)
+            return sessions[index].authorization(for: method, target, content: content)
         }
     }
 

@@ -29,7 +29,7 @@ import Testing
             DigestSession(challenge, user: "Mufasa", password: "Circle of Life", clientNonce: clientNonce)
         )
 
-        let answer = session.answer(to: .get, "/dir/index.html", content: nil)
+        let answer = session.authorization(for: .get, "/dir/index.html", content: nil)
 
         #expect(
             answer.rawValue == """
@@ -59,7 +59,7 @@ import Testing
             )
         )
 
-        let parameters = session.answer(to: .get, "/doe.json", content: nil).parameters
+        let parameters = session.authorization(for: .get, "/doe.json", content: nil).parameters
 
         #expect(
             parameters[named: "username"] == "793263caabb707a56211940d90411ea4a575adeccb7e360aeb624ed06ece9b0b"
@@ -75,7 +75,7 @@ import Testing
         var session = try #require(DigestSession(challenge, user: "u", password: "p", clientNonce: "c"))
         let (one, two) = (MD5.digest(of: "u:r:p".utf8).hexadecimal, MD5.digest(of: "GET:/".utf8).hexadecimal)
 
-        let parameters = session.answer(to: .get, "/", content: nil).parameters
+        let parameters = session.authorization(for: .get, "/", content: nil).parameters
 
         #expect(parameters[named: "response"] == MD5.digest(of: "\(one):n:\(two)".utf8).hexadecimal)
         #expect(parameters[named: "qop"] == nil && parameters[named: "nc"] == nil)
@@ -84,7 +84,7 @@ import Testing
     @Test func answersAreCountedForEachNonce() throws {
         let challenge = try challenge(#"Digest realm="r", nonce="n", qop="auth""#)
         var session = try #require(DigestSession(challenge, user: "u", password: "p", clientNonce: "c"))
-        func count() -> String? { session.answer(to: .get, "/", content: nil).parameters[named: "nc"] }
+        func count() -> String? { session.authorization(for: .get, "/", content: nil).parameters[named: "nc"] }
 
         #expect([count(), count()] == ["00000001", "00000002"])
         session.renew("m")
@@ -104,7 +104,7 @@ import Testing
         var session = try #require(
             DigestSession(try challenge(text("n", "a")), user: "u", password: "p", clientNonce: "c")
         )
-        func answer() -> [HTTPField.Parameter] { session.answer(to: .get, "/", content: nil).parameters }
+        func answer() -> [HTTPField.Parameter] { session.authorization(for: .get, "/", content: nil).parameters }
 
         #expect(answer()[named: "response"] == expected(key: "n", nonce: "n"))
         session.renew("m")
@@ -119,7 +119,7 @@ import Testing
         let challenge = try challenge(#"Digest realm="a \"b\"", nonce="n", qop="auth", charset=UTF-8"#)
         var session = try #require(DigestSession(challenge, user: "J\u{E4}s", password: "p", clientNonce: "c"))
 
-        let answer = session.answer(to: .get, "/", content: nil).rawValue
+        let answer = session.authorization(for: .get, "/", content: nil).rawValue
 
         #expect(answer.contains("username*=UTF-8''J%C3%A4s") && answer.contains(#"realm="a \"b\"""#))
     }
