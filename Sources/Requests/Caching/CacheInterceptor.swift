@@ -23,7 +23,7 @@ struct CacheInterceptor: Interceptor {
             return try await next(request)
         }
         let use = CacheTransaction(of: cache, by: request, policy)
-        switch use.answer(isRetry: next.cause == .retry) {
+        switch use.decision(isRetry: next.cause == .retry) {
         case .fresh(let response):
             context.run.recordCachedResponse(to: request)
             return response.map { .data($0) }

@@ -34,7 +34,7 @@ struct CacheTransaction: Sendable {
     // MARK: Answering
 
     /// Looks for a response; a retry gets none if it may be sent, since the stored one may have been rejected.
-    func answer(isRetry: Bool) -> CacheDecision {
+    func decision(isRetry: Bool) -> CacheDecision {
         rules.answer(with: rules.wantsStored ? stored : nil, at: cache.now(), isRetry: isRetry)
     }
 

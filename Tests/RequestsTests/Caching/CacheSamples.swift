@@ -40,10 +40,10 @@ extension ResponseCache {
 
     private func use(by request: HTTPRequest) -> CacheTransaction { CacheTransaction(of: self, by: request, .standard) }
 
-    func answer(to request: HTTPRequest) -> CacheDecision { use(by: request).answer(isRetry: false) }
+    func answer(to request: HTTPRequest) -> CacheDecision { use(by: request).decision(isRetry: false) }
 
     func answer(insteadOfError stored: CachedResponse, for request: HTTPRequest) -> HTTPResponse<Data>? {
-        use(by: request).answer(insteadOfError: stored)
+        use(by: request).staleResponse(insteadOfError: stored)
     }
 
     func store(_ response: HTTPResponse<Data>, for request: HTTPRequest, requestedAt: Date? = nil) {
