@@ -20,14 +20,14 @@ import Testing
     }
 
     private mutating func keep(_ record: CacheRecord, since removal: Int = 0) -> Bool {
-        state.keep([(Self.key, record)], since: removal)
+        state.insert([(Self.key, record)], since: removal)
     }
 
     @Test mutating func recordReadFromAFileIsFoundAgain() {
         let before = found()
         #expect(before == nil)
 
-        state.take(Self.old, for: Self.key, since: state.lastRemoval)
+        state.insertFromDisk(Self.old, for: Self.key, since: state.lastRemoval)
 
         let record = found()
         #expect(record == Self.old)
@@ -35,7 +35,7 @@ import Testing
 
     @Test mutating func readRecordReplacesNoNewerOne() {
         _ = keep(Self.new)
-        state.take(Self.old, for: Self.key, since: state.lastRemoval)
+        state.insertFromDisk(Self.old, for: Self.key, since: state.lastRemoval)
 
         let record = found()
         #expect(record == Self.new)
@@ -52,7 +52,7 @@ import Testing
         let removal = state.lastRemoval
 
         Self.removals[index](&state)
-        state.take(Self.old, for: Self.key, since: removal)
+        state.insertFromDisk(Self.old, for: Self.key, since: removal)
 
         let record = found()
         #expect(record == nil)
