@@ -110,7 +110,7 @@ import Testing
             }
         }
 
-        cache.keep([(key, record), (other, record)], since: former)
+        cache.store([(key, record), (other, record)], since: former)
 
         hook.withLock { $0 = {} }
         #expect(writes.withLock { $0 } >= 2)
