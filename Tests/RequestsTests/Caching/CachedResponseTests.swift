@@ -61,7 +61,7 @@ import Testing
 
         let response = CacheSample.cached(stored)
 
-        #expect(response.isMeant(by: HTTPResponseHead(status: .notModified, headers: head)) == isMeant)
+        #expect(response.isConfirmed(by: HTTPResponseHead(status: .notModified, headers: head)) == isMeant)
     }
 
     @Test(
