@@ -14,8 +14,8 @@ struct DigestSession: Sendable {
 
     /// The challenge.
     let challenge: Authorization.Challenge
-    /// The protection of each answer; `nil` for servers of RFC 2069.
-    let protection: Protection?
+    /// The qualityOfProtection of each answer; `nil` for servers of RFC 2069.
+    let qualityOfProtection: Protection?
     private let algorithm: Algorithm
     /// Whether the session has a key of its own.
     private let hasKey: Bool
@@ -46,7 +46,7 @@ struct DigestSession: Sendable {
         self.clientNonce = clientNonce
         self.user = challenge.normalized(user)
         self.password = challenge.normalized(password)
-        protection = protections?.first
+        qualityOfProtection = protections?.first
     }
 
     /// The strength of the algorithm that a challenge names, for comparison; `nil` if the challenge can't be answered.
@@ -100,16 +100,16 @@ struct DigestSession: Sendable {
         // The session's key is made from the nonce of the challenge, whatever nonces follow.
         if hasKey { secret = algorithm.digest("\(secret):\(challenge["nonce"] ?? ""):\(clientNonce)") }
         var request = "\(method.rawValue):\(target)"
-        if protection == .authInt { request += ":\(algorithm.digest(content ?? Data()))" }
-        let use = protection.map { "\(counter):\(clientNonce):\($0.rawValue):" } ?? ""
+        if qualityOfProtection == .authInt { request += ":\(algorithm.digest(content ?? Data()))" }
+        let use = qualityOfProtection.map { "\(counter):\(clientNonce):\($0.rawValue):" } ?? ""
         let response = algorithm.digest("\(secret):\(nonce):\(use)\(algorithm.digest(request))")
 
         var parts = name(in: realm)
         parts += ["realm=\(realm.quoted)", "nonce=\(nonce.quoted)", "uri=\(target.quoted)", "response=\"\(response)\""]
         if let algorithm = challenge["algorithm"] { parts.append("algorithm=\(algorithm)") }
         if let opaque = challenge["opaque"] { parts.append("opaque=\(opaque.quoted)") }
-        if let protection { parts += ["qop=\(protection.rawValue)", "nc=\(counter)"] }
-        if protection != nil || hasKey { parts.append("cnonce=\(clientNonce.quoted)") }
+        if let qualityOfProtection { parts += ["qop=\(qualityOfProtection.rawValue)", "nc=\(counter)"] }
+        if qualityOfProtection != nil || hasKey { parts.append("cnonce=\(clientNonce.quoted)") }
         return Authorization("Digest " + parts.joined(separator: ", "))
     }
 

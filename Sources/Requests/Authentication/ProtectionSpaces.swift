@@ -116,7 +116,7 @@ struct ProtectionSpace: Sendable {
                     sessions.append(session)
                 }
             }
-            let coversContent = sessions[index].protection == .authInt
+            let coversContent = sessions[index].qualityOfProtection == .authInt
             guard let content = coversContent ? request.content(for: id.asker) : Data() else { return nil }
             defer { answer = .digest(sessions) }
             let (method, target) = request.line(for: id.asker)
