@@ -41,8 +41,8 @@ struct ContentTypeValidator: ResponseValidator {
         let best = accepted.filter { $0.covers(type) }.max { $0.precision(for: type) < $1.precision(for: type) }
         guard best?.isWanted != true else { return nil }
         let list = accepted.filter(\.isWanted).map { $0.essence.shortened() }.joined(separator: ", ")
-        let wanted = list.isEmpty ? "nothing" : list
-        return failure("the content is \(type.essence.shortened()), and \(wanted) is accepted")
+        let acceptedTypes = list.isEmpty ? "nothing" : list
+        return failure("the content is \(type.essence.shortened()), and \(acceptedTypes) is accepted")
     }
 
     private static func failure(_ reason: String) -> RequestError {
