@@ -77,7 +77,7 @@ struct CookieFile: Sendable {
 extension CookieJar.StoredCookie {
     /// Whether the rules of cookies would accept a cookie that was read from a file.
     fileprivate var isAcceptable: Bool {
-        cookie.isWhole && name.utf8.count + value.utf8.count <= CookieStore.maximumCookieSize && expires != nil
+        cookie.isWellFormed && name.utf8.count + value.utf8.count <= CookieStore.maximumCookieSize && expires != nil
             && HostPattern.isHost(domain) && (isHostOnly || !PublicSuffixes.system.contains(domain))
             && path.utf8.first == UInt8(ascii: "/") && path.isFieldValue
     }

@@ -92,7 +92,7 @@ extension CookieJar.StoredCookie {
     ///   one.
     init(_ cookie: SetCookie, from address: CookieAddress, at now: Date) throws(InvalidValue) {
         let name = cookie.name
-        guard cookie.cookie.isWhole else {
+        guard cookie.cookie.isWellFormed else {
             throw InvalidValue(.cookie, "has no name, or contains a separator or a control character", excerpt: name)
         }
         guard name.utf8.count + cookie.value.utf8.count <= CookieStore.maximumCookieSize else {

@@ -169,7 +169,7 @@ extension HTTPRequest {
     func addingCookies(of storage: any CookieStorage) -> HTTPRequest {
         let own = headers[values: .cookie]
         let names = Set(own.flatMap { Cookie.list(parsing: $0) }.map(\.name))
-        let others = storage.cookies(for: url).filter { $0.isWhole && !names.contains($0.name) }
+        let others = storage.cookies(for: url).filter { $0.isWellFormed && !names.contains($0.name) }
         guard !others.isEmpty else { return self }
         var request = self
         request.headers.set(HTTPField(.cookie, (own + others.map(\.rawValue)).joined(separator: "; ")))

@@ -34,7 +34,7 @@ extension CookieStorage {
     /// Servers set names that aren't tokens, such as `cart[id]`, and expect them back. Only cookies that would end a
     /// cookie or the field early are left out.
     package func field(for url: URL) -> HTTPField? {
-        let cookies = cookies(for: url).filter(\.isWhole)
+        let cookies = cookies(for: url).filter(\.isWellFormed)
         return cookies.isEmpty ? nil : HTTPField(.cookie, cookies.map(\.rawValue).joined(separator: "; "))
     }
 
@@ -47,7 +47,7 @@ extension CookieStorage {
 
 extension Cookie {
     /// Whether a server reads the cookie correctly: it has no separator and no control character where none is allowed.
-    var isWhole: Bool {
+    var isWellFormed: Bool {
         (!name.isEmpty || !value.isEmpty && !value.utf8.contains(UInt8(ascii: "="))) && name.isFieldValue
             && value.isFieldValue
             && !name.utf8.contains { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: "=") }

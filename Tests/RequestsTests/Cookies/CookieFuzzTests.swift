@@ -59,7 +59,7 @@ import Testing
             jar.store([cookie], from: from)
 
             let sent = jar.cookies(for: to)
-            let isRight = sent.allSatisfy { audible[target, default: []].contains($0.value) && $0.isWhole }
+            let isRight = sent.allSatisfy { audible[target, default: []].contains($0.value) && $0.isWellFormed }
             count += sent.count
             guard isRight else {
                 Issue.record("\(from) set \(cookie.rawValue.debugDescription), \(to) got \(sent), seed \(Fuzz.seed)")
