@@ -302,7 +302,7 @@ extension ResponseValidator where Self == ClosureValidator {
                 throw RequestError(.unacceptableStatus, phase: .validating)
             }
             guard head.status != .noContent else { return }
-            if let refusal = ContentTypeValidator.refusal(of: head, accepting: [.eventStream]) { throw refusal }
+            if let refusal = ContentTypeValidator.mismatch(of: head, accepting: [.eventStream]) { throw refusal }
         }
     }
 }

@@ -114,7 +114,7 @@ extension ResponseStream {
     /// in the error: an error page, or the reason of an API.
     public var serverSentEvents: ResponseStream.Parsed<ServerSentEvent> {
         let refusal =
-            head[.contentType] == nil ? nil : ContentTypeValidator.refusal(of: head, accepting: [.eventStream])
+            head[.contentType] == nil ? nil : ContentTypeValidator.mismatch(of: head, accepting: [.eventStream])
         return ResponseStream.Parsed(
             self,
             refusal: refusal,
