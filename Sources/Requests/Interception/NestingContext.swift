@@ -12,7 +12,7 @@ final class NestingContext: Sendable {
     @TaskLocal private static var innermost: NestingContext?
 
     /// The maximum nesting of such work.
-    static let limit = 8
+    static let maximumDepth = 8
 
     /// The author of the requests.
     let author: Author
@@ -131,9 +131,9 @@ final class NestingContext: Sendable {
 
     /// Refuses work that is nested too deeply.
     func checkDepth() throws {
-        guard depth > Self.limit else { return }
+        guard depth > Self.maximumDepth else { return }
         let names = nested.map(\.author.type).reversed().joined(separator: " → ")
-        let reason = "requests on behalf of requests, more than \(Self.limit) deep: \(names)"
+        let reason = "requests on behalf of requests, more than \(Self.maximumDepth) deep: \(names)"
         throw RequestError(.nestingLimitReached, phase: .building, reason: reason)
     }
 }
