@@ -70,8 +70,8 @@ package final class SocketCore: UpgradedConnection {
     }
 
     /// Begins to watch the connection.
-    package func open(whenOver: @escaping @Sendable () -> Void) {
-        change { $0.whenOver = whenOver }
+    package func open(onClose: @escaping @Sendable () -> Void) {
+        change { $0.onClose = onClose }
         watch()
     }
 

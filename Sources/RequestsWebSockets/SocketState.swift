@@ -12,7 +12,7 @@ struct SocketState: Sendable {
 
     var machine: WebSocketMachine
     var pauses = LatestFlag()
-    var whenOver: Action?
+    var onClose: Action?
     var due: [Action] = []
     /// The end of the messages, after those that wait to be consumed; `nil` as long as the socket is open.
     private(set) var ending: Result<WebSocket.Message?, RequestError>?
@@ -190,7 +190,7 @@ struct SocketState: Sendable {
         replaceTimer(by: nil)
         for (_, reply) in waits.values { due.append { reply.resume(returning: .success(())) } }
         waits = [:]
-        if let whenOver = whenOver.take() { due.append(whenOver) }
+        if let onClose = onClose.take() { due.append(onClose) }
     }
 
     private var closedError: RequestError {

@@ -34,8 +34,8 @@ package protocol UpgradedConnection: AnyObject, Sendable {
 
     /// Called when the connection is open.
     ///
-    /// - Parameter whenOver: Called by the connection when it has ended.
-    func open(whenOver: @escaping @Sendable () -> Void)
+    /// - Parameter onClose: Called by the connection when it has ended.
+    func open(onClose: @escaping @Sendable () -> Void)
 
     /// Receives bytes of the peer.
     func receive(_ data: Data)
