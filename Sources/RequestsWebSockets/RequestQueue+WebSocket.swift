@@ -43,7 +43,7 @@ extension RequestQueue {
         session: (any HTTPTransport)? = nil
     ) async throws(RequestError) -> WebSocket {
         let opened = OpenedSocket(request: request, protocols: protocols)
-        return try await handOver(opened, to: opened.socket, session)
+        return try await runUntilReply(opened, to: opened.socket, session)
     }
 }
 

@@ -27,7 +27,7 @@ extension RequestQueue {
     ) async throws(RequestError) -> ResponseStream {
         var streamed = StreamedRequest<R, ResponseStream>(request: request)
         streamed.bufferSize = bufferSize
-        return try await handOver(streamed, to: streamed.stream, session)
+        return try await runUntilReply(streamed, to: streamed.stream, session)
     }
 
     /// Runs a request whose value outlives this call, such as an open stream, and returns the value.
@@ -38,7 +38,7 @@ extension RequestQueue {
     ///   - session: The transport; `nil` for the queue's.
     /// - Returns: The value.
     /// - Throws: The failure of the request.
-    package func handOver<R: NetworkRequest, Value: Sendable>(
+    package func runUntilReply<R: NetworkRequest, Value: Sendable>(
         _ request: R,
         to reply: OneShot<Result<Value, RequestError>>,
         _ session: (any HTTPTransport)?

@@ -81,7 +81,7 @@ extension RequestQueue {
                 deadline: request.resolvedOptions.deadline ?? self.environment.deadline,
                 connect: { [retry] (fields, deadline) async throws(RequestError) -> ResponseStream in
                     let streamed = StreamedRequest.events(of: request, fields, deadline, retry)
-                    return try await self.handOver(streamed, to: streamed.stream, session)
+                    return try await self.runUntilReply(streamed, to: streamed.stream, session)
                 },
                 method: (request as? any RequestConvertible)?.changedHTTP.method,
                 lastEventID: lastEventID
