@@ -22,7 +22,7 @@ extension RequestQueue {
         coalescing: Bool = false,
         completion: @escaping @MainActor (Result<R.Success, R.Failure>) -> Void
     ) -> R.OperationType {
-        let operation = makeOperation(for: request, session, coalescing, joinsAtOnce: dependencies.isEmpty)
+        let operation = makeOperation(for: request, session, coalescing, joinsImmediately: dependencies.isEmpty)
         operation.addCompletion(on: completionQueue, completion)
         return enqueue(operation, behind: dependencies, priority)
     }
@@ -41,7 +41,7 @@ extension RequestQueue {
         coalescing: Bool = false,
         completion: @escaping @MainActor (Result<HTTPResponse<R.Success>, R.Failure>) -> Void
     ) -> R.OperationType {
-        let operation = makeOperation(for: request, session, coalescing, joinsAtOnce: dependencies.isEmpty)
+        let operation = makeOperation(for: request, session, coalescing, joinsImmediately: dependencies.isEmpty)
         operation.addResponseCompletion(on: DispatchQueue.main, completionQueue.isolating(completion))
         return enqueue(operation, behind: dependencies, priority)
     }
@@ -56,7 +56,7 @@ extension RequestQueue {
         coalescing: Bool = false,
         completion: @escaping @MainActor (Result<R.Success, R.Failure>) -> Void
     ) -> R.OperationType {
-        let operation = makeOperation(for: request, session, coalescing, joinsAtOnce: false)
+        let operation = makeOperation(for: request, session, coalescing, joinsImmediately: false)
         operation.addCompletion(on: completionQueue, completion)
         return operation
     }

@@ -123,7 +123,7 @@ extension RequestQueue {
         coalescing: Bool = false,
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType {
-        let operation = makeOperation(for: request, session, coalescing, joinsAtOnce: dependencies.isEmpty)
+        let operation = makeOperation(for: request, session, coalescing, joinsImmediately: dependencies.isEmpty)
         if let completion { operation.addCompletion(on: queue(for: completionQueue), completion) }
         return enqueue(operation, behind: dependencies, priority)
     }
@@ -160,7 +160,7 @@ extension RequestQueue {
         coalescing: Bool = false,
         completion: @escaping @Sendable (Result<HTTPResponse<R.Success>, R.Failure>) -> Void
     ) -> R.OperationType {
-        let operation = makeOperation(for: request, session, coalescing, joinsAtOnce: dependencies.isEmpty)
+        let operation = makeOperation(for: request, session, coalescing, joinsImmediately: dependencies.isEmpty)
         operation.addResponseCompletion(on: queue(for: completionQueue), completion)
         return enqueue(operation, behind: dependencies, priority)
     }
@@ -190,7 +190,7 @@ extension RequestQueue {
         coalescing: Bool = false,
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType {
-        let operation = makeOperation(for: request, session, coalescing, joinsAtOnce: false)
+        let operation = makeOperation(for: request, session, coalescing, joinsImmediately: false)
         if let completion { operation.addCompletion(on: queue(for: completionQueue), completion) }
         return operation
     }
@@ -202,21 +202,21 @@ extension RequestQueue {
     ///   - environment: The environment; `nil` is that of this queue.
     ///   - session: The transport; `nil` is that of this queue.
     ///   - coalescing: Whether it shares the transfer of an equal request, also if its options don't ask for that.
-    ///   - joinsAtOnce: Whether that may be one that ends before the operation starts, which waits for no other.
+    ///   - joinsImmediately: Whether that may be one that ends before the operation starts, which waits for no other.
     /// - Returns: The operation, on no queue yet.
     package func makeOperation<R: NetworkRequest>(
         for request: R,
         in environment: RequestEnvironment? = nil,
         _ session: (any HTTPTransport)?,
         _ coalescing: Bool = false,
-        joinsAtOnce: Bool = true
+        joinsImmediately: Bool = true
     ) -> R.OperationType {
         let operation = makeOperation(from: .value(request), in: environment, session)
         let options = operation.configuration.options
         if coalescing || options.coalesce {
             // What it waits for may change the answer: then one from before is too old.
             let waits = !options.exclusivity.isEmpty || gates.contains { !$0.isFinished }
-            operation.share(on: sharingIdentity, atStart: waits || !joinsAtOnce)
+            operation.share(on: coalescingIdentity, atStart: waits || !joinsImmediately)
         }
         if let priority = options.priority { operation.queuePriority = priority }
         return operation
@@ -240,9 +240,9 @@ extension RequestQueue {
     }
 
     /// The identity that separates the requests of this queue from all others.
-    var sharingIdentity: QueueIdentity {
+    var coalescingIdentity: QueueIdentity {
         if let parent = (self as? AnyRequestOperation)?.observer(GroupContents.self)?.parent {
-            return parent.sharingIdentity
+            return parent.coalescingIdentity
         }
         let client = self as? HTTPClient
         return QueueIdentity(queue: client?.queueIdentity ?? self, isClient: client != nil)

@@ -93,7 +93,7 @@ extension RequestQueue {
             try make(repeat (each operations).valueOfDependency())
         }
         let operation = makeOperation(from: source, session)
-        operation.share(on: sharingIdentity, atStart: true, isForced: false)
+        operation.share(on: coalescingIdentity, atStart: true, isForced: false)
         repeat operation.addDependency((each operations).awaitedOperation)
         return operation
     }

@@ -283,7 +283,7 @@ extension RequestQueue {
         _ coalescing: Bool = false,
         behind dependencies: [Operation]
     ) -> R.OperationType {
-        let operation = makeOperation(for: request, session, coalescing, joinsAtOnce: dependencies.isEmpty)
+        let operation = makeOperation(for: request, session, coalescing, joinsImmediately: dependencies.isEmpty)
         return enqueue(operation, behind: dependencies, priority)
     }
 
