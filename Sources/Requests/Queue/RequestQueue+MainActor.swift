@@ -206,7 +206,7 @@ extension RequestQueue {
     ) -> OperationGroup<Void> {
         let group = OperationGroup<Void>(on: self, behind: dependencies, [], priority, name: "OperationGroup")
         let members = (repeat group.add(each requests, session, priority, behind: dependencies))
-        group.addCompletion(on: completionQueue) { _ in completion(repeat (each members).resultInGroup) }
+        group.addCompletion(on: completionQueue) { _ in completion(repeat (each members).resultOrCancellation) }
         admit(group, after: dependencies, value: ())
         return group
     }

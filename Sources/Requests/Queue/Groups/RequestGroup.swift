@@ -48,7 +48,7 @@ open class RequestGroup<R: NetworkRequest>: OperationGroup<[R.Success]>, @unchec
     }
 
     override func makeValue() throws -> [R.Success] {
-        try members.map { try $0.resultInGroup.get() }
+        try members.map { try $0.resultOrCancellation.get() }
     }
 
     convenience init(
@@ -96,13 +96,13 @@ open class RequestGroup<R: NetworkRequest>: OperationGroup<[R.Success]>, @unchec
 
     /// Adds a closure that is called once with the results of the members, which have been added.
     final func addResultsCompletion(on queue: DispatchQueue, _ body: @escaping @Sendable (Results) -> Void) {
-        addCompletion(on: queue) { [members] _ in body(members.map(\.resultInGroup)) }
+        addCompletion(on: queue) { [members] _ in body(members.map(\.resultOrCancellation)) }
     }
 }
 
 extension RequestOperation {
     /// The result, for a group that is over; a cancellation, if an operation has no result and will never run.
-    final var resultInGroup: Outcome {
+    final var resultOrCancellation: Outcome {
         result ?? .failure(mapError(makeCancellation()))
     }
 }
@@ -223,7 +223,7 @@ extension RequestQueue {
     ) -> OperationGroup<Void> {
         let group = OperationGroup<Void>(on: self, behind: dependencies, [], priority, name: "OperationGroup")
         let members = (repeat group.add(each requests, session, priority, behind: dependencies))
-        group.addCompletion(on: queue(for: completionQueue)) { _ in completion(repeat (each members).resultInGroup) }
+        group.addCompletion(on: queue(for: completionQueue)) { _ in completion(repeat (each members).resultOrCancellation) }
         admit(group, after: dependencies, value: ())
         return group
     }
