@@ -12,22 +12,22 @@ import Foundation
 /// ``RequestQueue/pages(_:by:prefetching:session:)`` makes it. Each loop begins with the first page. Leaving the loop,
 /// and cancelling its task, cancels what is under way. `prefix(_:)` bounds the number of pages.
 public struct PageSequence<R: NetworkRequest, Element: Sendable>: AsyncSequence, Sendable {
-    let makeWalk: @Sendable () -> PageWalk<R>
+    let makeFetcher: @Sendable () -> PageFetcher<R>
     let transform: @Sendable (HTTPResponse<R.Success>) -> Element
 
     /// The pages, each with its response: status, header fields, metrics.
     public var responses: PageSequence<R, HTTPResponse<R.Success>> {
-        PageSequence<R, HTTPResponse<R.Success>>(makeWalk: makeWalk) { $0 }
+        PageSequence<R, HTTPResponse<R.Success>>(makeFetcher: makeFetcher) { $0 }
     }
 
     /// Begins with the first page.
-    public func makeAsyncIterator() -> Iterator { Iterator(walk: makeWalk(), transform: transform) }
+    public func makeAsyncIterator() -> Iterator { Iterator(fetcher: makeFetcher(), transform: transform) }
 
     /// Asks for the pages of a ``PageSequence``.
     public struct Iterator: AsyncIteratorProtocol {
         /// Any error: each that a loop throws is one of the request's.
         public typealias Failure = any Error
-        fileprivate let walk: PageWalk<R>
+        fileprivate let fetcher: PageFetcher<R>
         fileprivate let transform: @Sendable (HTTPResponse<R.Success>) -> Element
 
         /// Fetches the next page; `nil` behind the last one.
@@ -36,7 +36,7 @@ public struct PageSequence<R: NetworkRequest, Element: Sendable>: AsyncSequence,
         ///   nowhere, or to a page that was there before; what the closure of a ``Pagination`` throws. The code is
         ///   `cancelled` in a cancelled task. Behind an error there are no more pages.
         public mutating func next() async throws(R.Failure) -> Element? {
-            try await walk.next().map(transform)
+            try await fetcher.next().map(transform)
         }
     }
 }
@@ -65,13 +65,13 @@ extension RequestQueue {
         prefetching prefetches: Bool = false,
         session: (any HTTPTransport)? = nil
     ) -> PageSequence<R, R.Success> {
-        let makeWalk: @Sendable () -> PageWalk<R> = {
-            PageWalk(from: request, by: pagination, prefetching: prefetches) { request, target in
+        let makeFetcher: @Sendable () -> PageFetcher<R> = {
+            PageFetcher(from: request, by: pagination, prefetching: prefetches) { request, target in
                 let environment = target.map { self.environment(for: request, at: $0) }
                 return await self.exchange(request, in: environment, session: session)
             }
         }
-        return PageSequence(makeWalk: makeWalk) { $0.body }
+        return PageSequence(makeFetcher: makeFetcher) { $0.body }
     }
 }
 
@@ -88,7 +88,7 @@ extension RequestQueue {
 }
 
 /// One way through the pages, for one loop.
-final class PageWalk<R: NetworkRequest> {
+final class PageFetcher<R: NetworkRequest> {
     /// A page, or its failure, and the address that was asked for it.
     typealias Outcome = (response: Result<HTTPResponse<R.Success>, R.Failure>, asked: URL?)
 
@@ -98,7 +98,7 @@ final class PageWalk<R: NetworkRequest> {
     /// The request for the next page, and the function that gets it; `nil` behind the last one.
     private var upcoming: (request: R, get: @Sendable () async -> Outcome)?
     private var ahead: Task<Outcome, Never>?
-    private var trail = PageTrail()
+    private var history = PageHistory()
 
     init(
         from first: R,
@@ -118,9 +118,9 @@ final class PageWalk<R: NetworkRequest> {
         upcoming = nil
         let (response, asked) = await get()
         let page = try response.get()
-        trail.record(asked: asked, answered: page.url)
+        history.record(asked: asked, answered: page.url)
         do {
-            guard let (next, target) = try trail.take(pagination.step(page, request), behind: request, page.head) else {
+            guard let (next, target) = try history.take(pagination.step(page, request), behind: request, page.head) else {
                 return page
             }
             upcoming = (next, prepare(next, target))
@@ -149,8 +149,8 @@ extension HTTPResponse {
     }
 }
 
-/// The pages that were there, as far as it takes to end a walk in circles, and to keep credentials where they belong.
-struct PageTrail {
+/// The pages that were there, as far as it takes to end a fetcher in circles, and to keep credentials where they belong.
+struct PageHistory {
     private var first: Origin?
     private var last: URL?
     /// The longest distance from the first origin so far; from there on, the server has chosen the address.
