@@ -35,7 +35,7 @@ extension HTTPClient {
         _ configure: (inout RequestEnvironment) throws -> Void
     ) rethrows {
         let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
-        let (headers, cookies) = configuration.takeUser()
+        let (headers, cookies) = configuration.extractHeadersAndCookies()
         try self.init(
             maxConcurrentRequests: maxConcurrentRequests,
             transport: URLSessionTransport(configuration: configuration)
@@ -90,7 +90,7 @@ extension HTTPClient {
 
 extension URLSessionConfiguration {
     /// Removes the user's headers and cookies, and returns them for an environment.
-    func takeUser() -> (headers: HTTPHeaders, cookies: (any CookieStorage)?) {
+    func extractHeadersAndCookies() -> (headers: HTTPHeaders, cookies: (any CookieStorage)?) {
         let user = (headers, cookies)
         httpAdditionalHeaders = nil
         httpCookieStorage = nil

@@ -177,7 +177,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     }
 
     /// This client for its groups: it doesn't count as one that may resume a suspended queue.
-    var forGroups: HTTPClient { suspensionToken == nil ? self : HTTPClient(forGroupsOf: self) }
+    var withoutSuspensionToken: HTTPClient { suspensionToken == nil ? self : HTTPClient(forGroupsOf: self) }
 
     /// Returns a client that shares this one's queue and transport, and has a changed copy of its environment.
     ///

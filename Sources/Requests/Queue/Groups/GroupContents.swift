@@ -16,7 +16,7 @@ final class GroupContents: OperationObserver {
         // The members of a nested group run on the outer queue, and are members of that group.
         let outer = (parent as? AnyRequestOperation)?.observer(GroupContents.self)
         outerTickets = outer?.tickets ?? []
-        state = Locked(GroupState(parent: outer?.parent ?? (parent as? HTTPClient)?.forGroups ?? parent))
+        state = Locked(GroupState(parent: outer?.parent ?? (parent as? HTTPClient)?.withoutSuspensionToken ?? parent))
         progressObservers = [QueueProgressObserver()] + (outer?.progressObservers ?? [])
     }
 
