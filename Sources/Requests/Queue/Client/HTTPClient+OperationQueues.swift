@@ -8,9 +8,9 @@ extension HTTPClient {
     /// limit.
     final class OperationQueues: Sendable {
         let bounded: OperationQueue
-        let unbounded = OperationQueue()
+        let nested = OperationQueue()
         /// The queue of operations that are exempt from the limit, which is suspended with the main one.
-        let uncounted = OperationQueue()
+        let exempt = OperationQueue()
         let progressObserver = QueueProgressObserver()
         let subrequestOwner = SubrequestOwner()
 

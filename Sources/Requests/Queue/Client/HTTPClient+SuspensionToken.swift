@@ -14,7 +14,7 @@ extension HTTPClient {
 
         deinit {
             // No code can resume the operations any more.
-            for queue in queues.isOwn ? [queues.bounded, queues.uncounted] : [queues.uncounted] where queue.isSuspended
+            for queue in queues.isOwn ? [queues.bounded, queues.exempt] : [queues.exempt] where queue.isSuspended
             {
                 queue.cancelAllOperations()
                 queue.isSuspended = false

@@ -278,7 +278,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     /// Whether requests that haven't started wait.
     public var isSuspended: Bool {
         get { queues.bounded.isSuspended }
-        set { for queue in [queues.bounded, queues.uncounted] { queue.isSuspended = newValue } }
+        set { for queue in [queues.bounded, queues.exempt] { queue.isSuspended = newValue } }
     }
 
     /// The underlying queue of an operation queue that the client was made with; `nil` without one.
@@ -286,7 +286,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
 
     /// The operations that aren't finished.
     public var operations: [Operation] {
-        queues.bounded.operations + queues.uncounted.operations + queues.unbounded.operations
+        queues.bounded.operations + queues.exempt.operations + queues.nested.operations
     }
 
     // MARK: Progress
@@ -320,7 +320,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
         if !queues.isOwn { (operation as? AsynchronousOperation)?.add(ClientMark.shared) }
         queues.progressObserver.add(operation)
         let isUncounted = queues.isOwn && (operation as? AnyRequestOperation)?.kind.ignoresConcurrencyLimit == true
-        let queue = NestingContext.isNested ? queues.unbounded : isUncounted ? queues.uncounted : queues.bounded
+        let queue = NestingContext.isNested ? queues.nested : isUncounted ? queues.exempt : queues.bounded
         queue.addOperation(operation)
     }
 
