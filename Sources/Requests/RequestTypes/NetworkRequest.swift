@@ -99,7 +99,7 @@ extension NetworkRequest {
                 result.map { request in
                     var request = request
                     if let convertible = self as? any RequestConvertible {
-                        convertible.makeChanges(options, of: &request, in: environment)
+                        convertible.applyChanges(options, of: &request, in: environment)
                     } else {
                         options.change(&request)
                     }

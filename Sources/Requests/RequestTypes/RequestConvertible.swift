@@ -176,7 +176,7 @@ extension RequestConvertible {
 
 extension RequestConvertible {
     /// Makes recorded changes of a request that may already accept what the decoder reads, as if they came before that.
-    func makeChanges(_ options: RequestOptions, of request: inout HTTPRequest, in environment: RequestEnvironment) {
+    func applyChanges(_ options: RequestOptions, of request: inout HTTPRequest, in environment: RequestEnvironment) {
         var plain = http
         plain.accept(responseDecoder.accepted, unless: environment.headers)
         let isImplied = !http.headers.contains(.accept) && request.headers[.accept] == plain.headers[.accept]
