@@ -22,7 +22,7 @@ import Testing
     @Test func oneValueAndOneCompletionAreDelivered() {
         var subscription = ResultSubscription()
         _ = subscription.request(isPositive: true)
-        _ = subscription.keep(operation)
+        _ = subscription.store(operation)
 
         let calls = [subscription.isRunning, subscription.end().wasRunning, subscription.isRunning]
 
@@ -32,7 +32,7 @@ import Testing
     @Test func cancelCancelsTheOperationAndNothingFollows() {
         var subscription = ResultSubscription()
         _ = subscription.request(isPositive: true)
-        _ = subscription.keep(operation)
+        _ = subscription.store(operation)
 
         let cancelled = subscription.end().operation
         let later = [subscription.isRunning, subscription.end().wasRunning, subscription.request(isPositive: true)]
@@ -56,7 +56,7 @@ import Testing
         _ = subscription.request(isPositive: true)
         _ = subscription.end()
 
-        let isKept = subscription.keep(operation)
+        let isKept = subscription.store(operation)
 
         #expect(!isKept)
     }

@@ -24,7 +24,7 @@ struct ResultSubscription: Sendable {
     }
 
     /// Stores the started operation; returns `false` if it is to be cancelled, or has ended.
-    mutating func keep(_ operation: Operation) -> Bool {
+    mutating func store(_ operation: Operation) -> Bool {
         guard isRunning else { return false }
         state = .running(operation)
         return true
@@ -94,7 +94,7 @@ private final class RequestSubscription<Success: Sendable, Failure: Error>: Subs
     func request(_ demand: Subscribers.Demand) {
         guard state.withLock({ $0.request(isPositive: demand > .none) }) else { return }
         let operation = start { self.deliver($0) }
-        if !state.withLock({ $0.keep(operation) }) { operation.cancel() }
+        if !state.withLock({ $0.store(operation) }) { operation.cancel() }
     }
 
     func cancel() {
