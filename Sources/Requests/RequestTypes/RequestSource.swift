@@ -1,9 +1,9 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// The source of an operation's request: given, or made when the operation starts.
+/// The source of an operation's request: given, or resolved when the operation starts.
 ///
-/// With a deferred request, one operation is made from the result of another: the closure runs when all dependencies
+/// With a deferred request, one operation is resolved from the result of another: the closure runs when all dependencies
 /// are finished, and can read their results.
 public struct RequestSource<R: Request>: Sendable {
     private enum Kind: Sendable {
@@ -18,7 +18,7 @@ public struct RequestSource<R: Request>: Sendable {
         RequestSource(kind: .value(request))
     }
 
-    /// A request that is made when the operation starts.
+    /// A request that is resolved when the operation starts.
     ///
     /// - Parameters:
     ///   - mapError: Converts an error to the request's own type, while there is no request that could.
@@ -52,29 +52,29 @@ public struct RequestSource<R: Request>: Sendable {
     }
 }
 
-/// A request that is made when its operation starts.
+/// A request that is resolved when its operation starts.
 final class DeferredRequest<R: Request>: Sendable {
     private struct State {
         var make: (@Sendable () throws -> R)?
-        var made: Box<R>?
+        var resolved: Box<R>?
     }
 
-    private let mapOwnError: @Sendable (any Error) -> R.Failure
+    private let fallbackMapError: @Sendable (any Error) -> R.Failure
     private let state: Locked<State>
 
     init(_ mapError: @escaping @Sendable (any Error) -> R.Failure, _ make: @escaping @Sendable () throws -> R) {
-        mapOwnError = mapError
+        fallbackMapError = mapError
         state = Locked(State(make: make))
     }
 
-    /// The request, once it is made.
-    var value: R? { state.withLock { $0.made }?.value }
+    /// The request, once it is resolved.
+    var value: R? { state.withLock { $0.resolved }?.value }
 
     /// Makes the request at the first call; returns `nil` later, and after ``forget()``.
     func make() throws -> R? {
         guard let make = forget() else { return nil }
         let request = Box(try make())
-        state.withLock { $0.made = request }
+        state.withLock { $0.resolved = request }
         return request.value
     }
 
@@ -88,5 +88,5 @@ final class DeferredRequest<R: Request>: Sendable {
         }
     }
 
-    func mapError(_ error: any Error) -> R.Failure { value?.mapError(error) ?? mapOwnError(error) }
+    func mapError(_ error: any Error) -> R.Failure { value?.mapError(error) ?? fallbackMapError(error) }
 }
