@@ -108,7 +108,7 @@ extension QueueGraph: CustomStringConvertible {
             let names = [node.type, node.name, node.shownIdentifier, node.tag]
             let name = names.compactMap { $0?.shortened() }.filter { !$0.isEmpty }.joined(separator: " ")
             let waits = Edge.Kind.allCases.compactMap { kind in
-                causes[index]?[kind].map { "\(kind.sign.word) \($0.map(String.init).joined(separator: " "))" }
+                causes[index]?[kind].map { "\(kind.notation.word) \($0.map(String.init).joined(separator: " "))" }
             }
             let state = node.state.rawValue.fitted(to: State.executing.rawValue.count)  // The longest.
             return "\(number) \(state) \(([name] + waits).joined(separator: ", "))\n"
@@ -119,7 +119,7 @@ extension QueueGraph: CustomStringConvertible {
 
 extension QueueGraph.Edge.Kind {
     /// The word in a text, and the arrow in a flowchart.
-    fileprivate var sign: (word: String, arrow: String) {
+    fileprivate var notation: (word: String, arrow: String) {
         switch self {
         case .dependency: ("after", "-->")
         case .membership: ("of", "--o")
@@ -153,7 +153,7 @@ extension QueueGraph {
             lines.append("    n\(index)[\"\(node.label)\"]:::\(node.state.rawValue)")
         }
         for edge in edges where nodes.indices.contains(edge.from) && nodes.indices.contains(edge.to) {
-            lines.append("    n\(edge.from) \(edge.kind.sign.arrow) n\(edge.to)")
+            lines.append("    n\(edge.from) \(edge.kind.notation.arrow) n\(edge.to)")
         }
         let states = Set(nodes.map(\.state))
         for state in State.allCases where states.contains(state) {
