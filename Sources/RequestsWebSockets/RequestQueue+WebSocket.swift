@@ -83,7 +83,7 @@ private struct OpenedSocket<Base: NetworkRequest>: WebSocketRequest, NamedReques
 
     // The operation is finished when the socket is closed, by the caller or the peer.
     func process(_ socket: WebSocket) async {
-        self.socket.fill(.success(socket.handedOver()))
+        self.socket.fill(.success(socket.newReference()))
         await socket.core.over()
     }
 }

@@ -31,7 +31,7 @@ public final class WebSocket: Sendable {
     }
 
     /// Returns another reference to the same socket: the first of them that is deallocated closes it.
-    func handedOver() -> WebSocket { WebSocket(head, core) }
+    func newReference() -> WebSocket { WebSocket(head, core) }
 
     /// The protocol that the server has chosen from those that were offered; `nil` if it has chosen none.
     public var negotiatedProtocol: String? { head[WebSocketHandshake.protocolName] }

@@ -44,7 +44,7 @@ struct StreamedRequest<Base: NetworkRequest, Kind>: StreamRequest, NamedRequestT
 
     // The operation is finished when the caller is done with the stream.
     func process(_ stream: ResponseStream) async throws {
-        self.stream.fill(.success(stream.handedOver()))
+        self.stream.fill(.success(stream.newReference()))
         try await stream.over()
     }
 }

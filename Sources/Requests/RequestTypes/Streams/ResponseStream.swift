@@ -39,7 +39,7 @@ public final class ResponseStream: AsyncSequence, Sendable {
     }
 
     /// Returns a stream of the same content: the first of them that is deallocated ends both.
-    func handedOver() -> ResponseStream { ResponseStream(head, core) }
+    func newReference() -> ResponseStream { ResponseStream(head, core) }
 
     /// Returns when the stream has been consumed to its end, or was abandoned; called once.
     ///
