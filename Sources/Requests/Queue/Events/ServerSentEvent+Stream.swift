@@ -147,7 +147,7 @@ private struct EventConnector {
                 if stream.status == .noContent { return nil }
                 if try await read(stream) { continue }
                 let end = stream.core.context.addContext(to: parser.end)
-                guard reconnects(after: end) || parser.isInsideOfEvent && !end.isFramed else { return nil }
+                guard reconnects(after: end) || parser.isInsideEvent && !end.isFramed else { return nil }
                 throw end
             } catch {
                 guard !Task.isCancelled else { throw error.code == .cancelled ? error : error.ended(.cancelled) }
@@ -251,7 +251,7 @@ extension ServerSentEvent.Reconnection {
 extension ServerSentEventParser {
     /// The error of a response that has ended, where that isn't the end of the events.
     fileprivate var end: RequestError {
-        let reason = isInsideOfEvent ? "the response ended inside an event" : "the server has ended the events"
+        let reason = isInsideEvent ? "the response ended inside an event" : "the server has ended the events"
         return RequestError(.connectionLost, phase: .receiving, reason: reason)
     }
 }

@@ -26,7 +26,7 @@ struct LineParser: StreamParser {
     }
 
     /// Whether a line has begun that isn't complete.
-    var isInsideOfLine: Bool { !pending.isEmpty }
+    var isInsideLine: Bool { !pending.isEmpty }
 
     mutating func feed(_ bytes: some Collection<UInt8>) -> [Data] {
         if let lines = bytes.withContiguousStorageIfAvailable({ read($0) }) { return lines }

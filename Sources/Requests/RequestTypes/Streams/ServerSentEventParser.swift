@@ -37,7 +37,7 @@ struct ServerSentEventParser: StreamParser {
     }
 
     /// Whether an event has begun that isn't complete.
-    var isInsideOfEvent: Bool { !data.isEmpty || !event.isEmpty || lines.isInsideOfLine }
+    var isInsideEvent: Bool { !data.isEmpty || !event.isEmpty || lines.isInsideLine }
 
     /// Whether a field can have an identifier, and a server may accept that field.
     static func canBeSent(_ id: String) -> Bool { id.isFieldValue && id.utf8.count <= 1 << 16 }
