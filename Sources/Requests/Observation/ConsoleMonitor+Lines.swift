@@ -23,7 +23,7 @@ extension ConsoleMonitor {
         case .trailersReceived(let fields, let transfer): lines(of: fields, behind: "\(id).\(transfer.number) <")
         case .transferEnded(let transfer, let record): lines(of: record, behind: "\(id).\(transfer.number)")
         case .retryScheduled(let delay, let error):
-            [Self.line(id, "tries again in \(delay.inWords): \(error.summary)")]
+            [Self.line(id, "tries again in \(delay.displayString): \(error.summary)")]
         case .authenticationStarted(let step): [Self.line(id, "waits for a credential: \(step)")]
         case .authenticationEnded(_, let isGranted): ["\(id) has \(isGranted ? "a" : "no") credential"]
         case .operationEnded(.success): ["\(id) succeeded"]
@@ -57,7 +57,7 @@ extension ConsoleMonitor {
     }
 
     private func lines(of record: TransferRecord, behind prefix: String) -> [String] {
-        let time = record.metrics?.duration.map { ", \($0.inWords)" } ?? ""
+        let time = record.metrics?.duration.map { ", \($0.displayString)" } ?? ""
         let answer = record.response?.status.description ?? "no answer"
         let text = record.error.map { "failed\(time): \($0.summary)" } ?? "ended: \(answer)\(time)"
         let end = Self.line(prefix, text)

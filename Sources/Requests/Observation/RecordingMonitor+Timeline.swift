@@ -88,7 +88,7 @@ extension RecordingMonitor.Timeline {
                 in: span,
                 columns: width - labelColumns - 32
             )
-            let time = transfer.end == nil ? "not over" : metrics.end?.inWords ?? ""
+            let time = transfer.end == nil ? "not over" : metrics.end?.displayString ?? ""
             let label = transfer.label.fitted(to: labelColumns)
             let line = "\(label) \(bar)\(time.fitted(to: 11, alignedRight: true))\(transfer.result)"
             let note = transfer.record.request.withheldText.map { "     \($0)".shortened(to: width - 1) }

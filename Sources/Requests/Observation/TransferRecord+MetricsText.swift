@@ -22,7 +22,7 @@ extension TransferRecord.Metrics {
         let columns = min(max(40, width ?? max(80, connection.unicodeScalars.count + 24)), 10_000) - 24
         let total = periods.last?.range.upperBound ?? .zero
         func line(_ title: String, _ bar: String, _ time: Duration) -> String {
-            title.fitted(to: 13) + bar + time.inWords.fitted(to: 11, alignedRight: true)
+            title.fitted(to: 13) + bar + time.displayString.fitted(to: 11, alignedRight: true)
         }
         let lines = periods.map { period in
             let bar = Self.bar(of: [period], in: .zero..<total, columns: columns)
@@ -114,7 +114,7 @@ extension String {
 
 extension Duration {
     /// The duration for display: milliseconds below ten seconds, seconds above, with one digit behind the point.
-    var inWords: String {
+    var displayString: String {
         let microseconds = wholeMicroseconds
         let isLong = microseconds.magnitude >= 10_000_000
         let tenths = (microseconds.magnitude + (isLong ? 50_000 : 50)) / (isLong ? 100_000 : 100)
