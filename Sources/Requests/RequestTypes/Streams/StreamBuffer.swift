@@ -12,7 +12,7 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
     /// The reply to a consumer: content, the end, which is `nil`, or an error.
     typealias Reply = Result<Data?, RequestError>
     /// The waiting consumer, and the reply to it.
-    typealias Due = (waiter: Waiter, reply: Reply)
+    typealias Delivery = (waiter: Waiter, reply: Reply)
 
     /// The amount that a consumer asks for.
     enum Portion: Sendable {
@@ -46,7 +46,7 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
     /// Takes a piece.
     ///
     /// - Throws: An error of code `bufferFull` if the consumer is too slow, and the transport can't pause.
-    mutating func put(_ data: Data) throws(RequestError) -> Due? {
+    mutating func put(_ data: Data) throws(RequestError) -> Delivery? {
         guard ending == nil, !data.isEmpty else { return nil }
         guard let (waiter, portion) = waiting else {
             // A single chunk may be of any size.
@@ -71,7 +71,7 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
     }
 
     /// Ends the stream behind the received bytes; only the first end counts.
-    mutating func end(_ error: RequestError?) -> Due? {
+    mutating func end(_ error: RequestError?) -> Delivery? {
         guard ending == nil else { return nil }
         let reply: Reply = error.map { .failure($0) } ?? .success(nil)
         ending = reply
@@ -89,7 +89,7 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
     }
 
     /// Ends the stream at once, and discards the rest.
-    mutating func abandon() -> Due? {
+    mutating func abandon() -> Delivery? {
         // A consumer that asks nevertheless mustn't take the received part for the whole.
         if case .success? = ending, size > 0 { ending = .failure(.abandonedStream) }
         (chunks, rest, size) = (FIFO(), nil, 0)
@@ -97,7 +97,7 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
     }
 
     /// Returns the next portion, or makes the consumer wait for it.
-    mutating func take(_ portion: Portion = .piece, isFirst: Bool = false, for waiter: Waiter) -> Due? {
+    mutating func take(_ portion: Portion = .piece, isFirst: Bool = false, for waiter: Waiter) -> Delivery? {
         if let reply = take(portion, isFirst: isFirst) { return (waiter, reply) }
         waiting = (waiter, portion)
         return nil

@@ -120,7 +120,7 @@ final class StreamCore: ContentReceiver {
         if state.withLock({ $0.buffer.hasEnded }) { close() } else { abandon() }
     }
 
-    private func perform(_ due: Buffer.Due?) {
+    private func perform(_ due: Buffer.Delivery?) {
         follow(due?.reply)
         if let (waiter, reply) = due { waiter.resume(returning: reply) }
     }

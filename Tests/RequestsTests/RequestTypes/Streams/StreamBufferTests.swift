@@ -11,7 +11,7 @@ import Testing
 @Suite(.bounded) struct StreamBufferTests {
     private var buffer = StreamBuffer<Int>(limit: 4)
 
-    private func text(_ due: StreamBuffer<Int>.Due?) -> String {
+    private func text(_ due: StreamBuffer<Int>.Delivery?) -> String {
         guard let (waiter, reply) = due else { return "" }
         return switch reply {
         case .success(let data?): "\(waiter): \(String(decoding: data, as: UTF8.self))"
