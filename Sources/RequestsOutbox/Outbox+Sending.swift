@@ -68,7 +68,7 @@ extension Outbox {
             try store.append(required.lines() + lines, isDurable: isDurable, usesReserve: true)
         }
         let time = stopwatch.elapsed
-        perform(shared.withLock { $0.state.wrote(unwritten.count, at: time) })
+        perform(shared.withLock { $0.state.didWrite(unwritten.count, at: time) })
     }
 
     // MARK: Steps

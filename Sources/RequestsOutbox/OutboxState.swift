@@ -327,7 +327,7 @@ struct OutboxState: Sendable {
     }
 
     /// Applies the oldest unwritten records, which are in the journal now, or needn't be there.
-    mutating func wrote(_ count: Int, at time: Duration) -> [Action] {
+    mutating func didWrite(_ count: Int, at time: Duration) -> [Action] {
         let written = unwritten.prefix(count)
         unwritten.removeFirst(count)
         return written.flatMap { written in

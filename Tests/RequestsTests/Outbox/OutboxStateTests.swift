@@ -49,7 +49,7 @@ import Testing
             for item in items {
                 sent.append(item.entry.id)
                 _ = state.sent(item.entry.id, HTTPResponseHead(status: .ok))
-                _ = state.wrote(1, at: .zero)
+                _ = state.didWrite(1, at: .zero)
             }
         }
 
