@@ -112,7 +112,7 @@ struct WebSocketCase: Sendable, CustomTestStringConvertible {
         index,
         opcode -> WebSocketCase in
         var frame = WebSocketFrame(.text, Data(index.isMultiple(of: 2) ? [] : [0xAF]))
-        frame.start = 0x80 | UInt8(opcode)
+        frame.firstByte = 0x80 | UInt8(opcode)
         let (group, place) = index < 5 ? (1, index + 1) : (2, index - 4)
         let begins = place > 2
         return WebSocketCase(
