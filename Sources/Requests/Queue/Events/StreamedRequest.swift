@@ -45,6 +45,6 @@ struct StreamedRequest<Base: NetworkRequest, Kind>: StreamRequest, NamedRequestT
     // The operation is finished when the caller is done with the stream.
     func process(_ stream: ResponseStream) async throws {
         self.stream.fill(.success(stream.newReference()))
-        try await stream.over()
+        try await stream.waitUntilOver()
     }
 }

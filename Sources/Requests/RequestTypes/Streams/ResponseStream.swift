@@ -44,7 +44,7 @@ public final class ResponseStream: AsyncSequence, Sendable {
     /// Returns when the stream has been consumed to its end, or was abandoned; called once.
     ///
     /// - Throws: The error of the transfer, even if its consumer hasn't read the content before it yet.
-    func over() async throws(RequestError) {
+    func waitUntilOver() async throws(RequestError) {
         let error = await withTaskCancellationHandler {
             await core.isOver.value()
         } onCancel: {
@@ -109,7 +109,7 @@ public final class ResponseStream: AsyncSequence, Sendable {
     }
 }
 
-/// A parser, shared by successive iterations over a stream.
+/// A parser, shared by successive iterations waitUntilOver a stream.
 final class ElementReader<Parser: StreamParser>: Sendable {
     private let parser: Locked<Parser>
 
