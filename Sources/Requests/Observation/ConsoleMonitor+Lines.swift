@@ -5,7 +5,7 @@ import Foundation
 
 extension ConsoleMonitor {
     /// The maximum number of characters of a line.
-    private static let mostText = 4096
+    private static let maximumLineLength = 4096
     /// The maximum size of content that is inspected at all.
     private static let mostRead = 64 * 1024
 
@@ -35,7 +35,7 @@ extension ConsoleMonitor {
     }
 
     private static func line(_ prefix: String, _ text: String) -> String {
-        "\(prefix) \(text.shortened(to: mostText))"
+        "\(prefix) \(text.shortened(to: maximumLineLength))"
     }
 
     private func lines(of transfer: OperationEvent.Transfer, behind prefix: String) -> [String] {
