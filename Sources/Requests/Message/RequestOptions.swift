@@ -184,7 +184,7 @@ extension RequestOptions {
     }
 
     /// The options that the response depends on.
-    var identifying: RequestOptions {
+    var fingerprintOptions: RequestOptions {
         var options = RequestOptions()
         for entry in entries where entry.isPartOfFingerprint { entry.add(to: &options) }
         return options

@@ -27,7 +27,7 @@ struct RequestFingerprint: Sendable, Hashable {
 
         init(_ configuration: RunConfiguration) {
             (trust, redirect) = (configuration.trust, configuration.redirect)
-            (caching, options) = (configuration.options.caching, configuration.options.identifying)
+            (caching, options) = (configuration.options.caching, configuration.options.fingerprintOptions)
         }
     }
 
