@@ -111,7 +111,7 @@ struct Attempt: Sendable {
             }
         }
         attributeChanges(of: &adapted, to: .interceptor, since: PreviousRequest(request))
-        adapted.keepUserInfo(of: request)
+        adapted.restoreUserInfo(of: request)
         return adapted
     }
 

@@ -167,7 +167,7 @@ private struct UserInterceptor: Interceptor {
         private func checked(_ request: HTTPRequest) throws -> HTTPRequest {
             var changed = request
             attempt.attributeChanges(of: &changed, to: .interceptor, since: PreviousRequest(given))
-            changed.keepUserInfo(of: given)
+            changed.restoreUserInfo(of: given)
             try changed.resolve(base: attempt.environment.base)
             changed.stayAway(by: given.fields.notes.originChange)
             try changed.validate()

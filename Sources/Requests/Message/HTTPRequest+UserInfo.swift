@@ -75,7 +75,7 @@ extension RequestOptions {
     }
 
     /// Options with the same data about the request, and nothing else.
-    var userInfoAlone: RequestOptions {
+    var userInfoOnly: RequestOptions {
         var options = RequestOptions()
         options[UserInfo.self] = self[UserInfo.self]
         return options

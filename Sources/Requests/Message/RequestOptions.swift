@@ -201,7 +201,7 @@ extension HTTPRequest {
     }
 
     /// Keeps the data of the operation's request, which an interceptor can't change.
-    mutating func keepUserInfo(of request: HTTPRequest) {
+    mutating func restoreUserInfo(of request: HTTPRequest) {
         guard !request.fields.options.isEmpty || !fields.options.isEmpty else { return }
         fields.options = request.fields.options
     }

@@ -23,7 +23,7 @@ struct RequestDraft {
         var request = request
         // The options have been read, and belong to the operation: requests that interceptors send on must not have
         // them again. What the caller says about the request stays with it.
-        let kept = attempt.options.isEmpty ? RequestOptions() : attempt.options.userInfoAlone
+        let kept = attempt.options.isEmpty ? RequestOptions() : attempt.options.userInfoOnly
         if !request.fields.options.isEmpty || !kept.isEmpty { request.fields.options = kept }
         implied = try request.inherit(attempt.environment, attempt.options, attempt.configuration.headerMarks)
         attempt.options.apply(to: &request)

@@ -47,7 +47,7 @@ final class SubrequestOperation: AnyRequestOperation, @unchecked Sendable {
     convenience init(_ request: HTTPRequest, onBehalfOf operation: AnyRequestOperation, in scope: NestingContext?) {
         let environment = operation.configuration.environment
         let configuration = RunConfiguration(
-            request.options.userInfoAlone,
+            request.options.userInfoOnly,
             successfulStatusCodes,
             in: environment,
             scope: scope,
