@@ -90,9 +90,9 @@ extension HTTPRequest {
         }
         let change = originChange(from: environment.base?.url)
         // A copy of a request that was sent before, or that an interceptor has got, or its fields in another request.
-        if fields.notes.home != nil { fields.notes.withheldHeaders = [] }
+        if fields.notes.headerTargetURL != nil { fields.notes.withheldHeaders = [] }
         let way =
-            fields.notes.home.map { OriginChange(from: Origin($0), to: origin(in: environment.base?.url)) } ?? change
+            fields.notes.headerTargetURL.map { OriginChange(from: Origin($0), to: origin(in: environment.base?.url)) } ?? change
         leaveOrigin(way, except: [.unattributed, .caller, .body, .library])
         // A caller that sends the target of a redirect again has chosen the address.
         if case .link(let way) = fields.notes.addressSource {
@@ -124,7 +124,7 @@ extension HTTPRequest {
 
     /// Notes the address that fields have been added for.
     mutating func recordAddressOfFields() {
-        if case .url(let url) = fields.address { fields.notes.home = url }
+        if case .url(let url) = fields.address { fields.notes.headerTargetURL = url }
     }
 
     /// The query parameters that the request inherits: for an address that a response names, those that it lacks.
