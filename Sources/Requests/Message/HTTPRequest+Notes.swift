@@ -10,7 +10,7 @@ extension HTTPRequest {
         /// The source of the address.
         var addressSource = AddressSource.caller
         /// The address that the environment and interceptors have added fields for; `nil` before that.
-        var home: URL?
+        var headerTargetURL: URL?
         /// How far redirects have led from the first origin on the way, even if they have led back.
         ///
         /// It is stored in the request rather than derived from sent requests, because a response from a cache isn't
