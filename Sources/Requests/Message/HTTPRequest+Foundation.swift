@@ -96,9 +96,9 @@ extension URLRequest {
 
     fileprivate static let plain = URLRequest(url: URL(filePath: "/"))
 
-    /// The networks that may carry the request, as far as they aren't a field of an ``HTTPRequest``: Foundation doesn't
+    /// The networkAccessFlags that may carry the request, as far as they aren't a field of an ``HTTPRequest``: Foundation doesn't
     /// compare them.
-    var networks: [Bool] {
+    var networkAccessFlags: [Bool] {
         #if canImport(FoundationNetworking)
         []
         #else

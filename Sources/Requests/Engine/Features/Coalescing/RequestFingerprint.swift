@@ -43,7 +43,7 @@ struct RequestFingerprint: Sendable, Hashable {
     private let usesHTTP2: Bool
     private let originChange: OriginChange
     private let template: URLRequest?
-    private let networks: [Bool]
+    private let networkAccessFlags: [Bool]
     private let settings: Settings
 
     /// Creates the fingerprint of a request; `nil` if it may change something at the server, or if its body may change
@@ -67,7 +67,7 @@ struct RequestFingerprint: Sendable, Hashable {
         usesHTTP2 = request.usesHTTP2
         originChange = request.fields.notes.originChange
         template = request.fields.template
-        networks = request.fields.template?.networks ?? []
+        networkAccessFlags = request.fields.template?.networkAccessFlags ?? []
         settings = Settings(configuration)
     }
 }
