@@ -53,7 +53,7 @@ public struct HTTPResponseHead: Sendable {
     }
 
     /// Whether the head was received with the version 1.0 of HTTP; false if Foundation parsed it.
-    var isOfHTTP10: Bool {
+    var isHTTP10: Bool {
         if case .raw(let bytes) = source { bytes.starts(with: Array("HTTP/1.0".utf8)) } else { false }
     }
 

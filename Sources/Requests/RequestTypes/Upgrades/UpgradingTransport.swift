@@ -94,7 +94,7 @@ final class UpgradingTransport<Connection: UpgradedConnection>: HTTPTransport {
         func has(_ name: HTTPField.Name, _ token: String) -> Bool {
             FieldScanner.members(of: head[values: name]).contains { $0.equalsIgnoringASCIICase(token) }
         }
-        guard !head.isOfHTTP10 else { return "the server answers with HTTP/1.0, which has no upgrades" }
+        guard !head.isHTTP10 else { return "the server answers with HTTP/1.0, which has no upgrades" }
         guard has(.upgrade, Connection.upgradeToken), has(.connection, "Upgrade") else {
             return "the server has switched to a protocol other than \(Connection.upgradeToken)"
         }
