@@ -89,7 +89,7 @@ extension Transfer {
         guard operation.handling.acceptsHead(head), let offset = receiver.map(\.count) ?? count else {
             return report(.downloadIgnored, to: audience)
         }
-        let total = request.method == .head ? 0 : head.totalLength(behind: receiver == nil ? 0 : offset)
+        let total = request.method == .head ? 0 : head.totalLength(after: receiver == nil ? 0 : offset)
         report(.downloadBegan(offset: offset, total: total), to: audience)
     }
 }

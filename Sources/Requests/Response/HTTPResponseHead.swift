@@ -117,7 +117,7 @@ extension HTTPResponseHead: CustomStringConvertible {
 
 extension HTTPResponseHead {
     /// The byte count of the whole, including the bytes that are already present; `nil` if it isn't known.
-    func totalLength(behind offset: Int64) -> Int64? {
+    func totalLength(after offset: Int64) -> Int64? {
         guard !headers.isEncoded else { return nil }
         // The present bytes precede the content.
         if offset > 0, let range = headers[.contentRange] { return HTTPField.ContentRange(parsing: range)?.total }
