@@ -225,7 +225,7 @@ final class Transfer: Sendable {
             return stop(.failed(RequestError(.headTooLarge, phase: .receiving, reason: reason)))
         }
         // Other receivers check it themselves: a download may have asked for a part.
-        if keepsContent, let error = head.unrequestedPart(of: request) { return stop(.failed(error)) }
+        if keepsContent, let error = head.unrequestedPartError(of: request) { return stop(.failed(error)) }
         let elapsed = time.elapsed
         let wanted = state.withLock {
             state -> (owner: Attempt, headObserver: HeadObserver?, audience: Audience)? in

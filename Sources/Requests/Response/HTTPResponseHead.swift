@@ -127,7 +127,7 @@ extension HTTPResponseHead {
 
 extension HTTPResponseHead {
     /// The error of a part that nobody asked for: it isn't the whole, even if it looks like it (RFC 9110, 15.3.7).
-    func unrequestedPart(of request: HTTPRequest) -> RequestError? {
+    func unrequestedPartError(of request: HTTPRequest) -> RequestError? {
         guard status == .partialContent, request.method == .get, !request.headers.contains(.range) else { return nil }
         let reason = "the server sent a part where it was asked for the whole"
         return RequestError(.badResponse, phase: .receiving, reason: reason)

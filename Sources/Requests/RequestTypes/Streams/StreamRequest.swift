@@ -83,7 +83,7 @@ private struct StreamHandling<Request: StreamRequest>: NetworkHandling {
         flow: FlowControl
     ) throws -> (any ContentReceiver)? {
         guard let request = operation.request else { return nil }
-        if let error = head.unrequestedPart(of: sent) { throw error }
+        if let error = head.unrequestedPartError(of: sent) { throw error }
         let maximum = operation.configuration.options.maximumBodySize ?? .max
         let context = ReceivingContext(of: operation)
         let core = StreamCore(limit: request.bufferSize, maximum: maximum, in: context) { flow.set(.buffer, $0) }
