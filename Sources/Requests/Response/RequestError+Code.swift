@@ -18,10 +18,10 @@ extension RequestError {
             /// Another attempt would fail for the same reason.
             case lasting
             /// The caller: the request, its settings, its disk, or a cancellation.
-            case ofCaller
+            case callerError
 
             /// Whether another attempt would meet the same failure, so that no policy retries it.
-            package var isFinal: Bool { self == .lasting || self == .ofCaller }
+            package var isFinal: Bool { self == .lasting || self == .callerError }
         }
 
         /// The name of the code, one of a bounded set.
@@ -37,11 +37,11 @@ extension RequestError {
         public var description: String { name }
 
         /// The operation was cancelled, or deallocated before it could run.
-        public static let cancelled = Code("cancelled", .ofCaller)
+        public static let cancelled = Code("cancelled", .callerError)
         /// The transfer was silent for longer than its timeout.
         public static let timedOut = Code("timedOut", .transient)
         /// The deadline of the whole operation passed, including waits, retries and back-off.
-        public static let deadlineExceeded = Code("deadlineExceeded", .ofCaller)
+        public static let deadlineExceeded = Code("deadlineExceeded", .callerError)
         /// There is no network.
         public static let offline = Code("offline", .transient)
         /// The host has no address, or no server listens there.
@@ -71,7 +71,7 @@ extension RequestError {
         /// value.
         public static let notModified = Code("notModified", .uncertain)
         /// Only a stored response was wanted, and no usable one is stored.
-        public static let notCached = Code("notCached", .ofCaller)
+        public static let notCached = Code("notCached", .callerError)
         /// The content is empty, although the request needs some.
         public static let emptyResponse = Code("emptyResponse", .uncertain)
         /// There is content, although the request allows none.
@@ -87,13 +87,13 @@ extension RequestError {
         /// The content of a stream was consumed by another loop, or is being consumed by one.
         ///
         /// Store the parts of a stream that you need, or collect it, since its content isn't kept.
-        public static let alreadyConsumed = Code("alreadyConsumed", .ofCaller)
+        public static let alreadyConsumed = Code("alreadyConsumed", .callerError)
         /// There is a file at the destination of a download, and it must not be replaced.
-        public static let fileExists = Code("fileExists", .ofCaller)
+        public static let fileExists = Code("fileExists", .callerError)
         /// The file of a download can't be written.
-        public static let cannotWriteFile = Code("cannotWriteFile", .ofCaller)
+        public static let cannotWriteFile = Code("cannotWriteFile", .callerError)
         /// There is no space for a download.
-        public static let diskFull = Code("diskFull", .ofCaller)
+        public static let diskFull = Code("diskFull", .callerError)
         /// The content can't be decoded.
         public static let decoding = Code("decoding", .uncertain)
         /// There were more redirects than the limit.
@@ -108,9 +108,9 @@ extension RequestError {
         ///
         /// If it keeps a failed request from being retried, the failure stays, with an error of this code as its
         /// underlying error.
-        public static let bodyNotReplayable = Code("bodyNotReplayable", .ofCaller)
+        public static let bodyNotReplayable = Code("bodyNotReplayable", .callerError)
         /// The request couldn't be made, or is invalid.
-        public static let invalidRequest = Code("invalidRequest", .ofCaller)
+        public static let invalidRequest = Code("invalidRequest", .callerError)
         /// The body of the request couldn't be encoded, or the sequence that it was read from has failed.
         public static let encoding = Code("encoding", .refused)
         /// The credentials of the request weren't available; if their refresh failed, its error is the underlying one.
@@ -120,19 +120,19 @@ extension RequestError {
         /// The refresh of a credential took longer than allowed.
         public static let refreshTimedOut = Code("refreshTimedOut", .uncertain)
         /// An operation failed whose result was needed to make this request.
-        public static let dependencyFailed = Code("dependencyFailed", .ofCaller)
+        public static let dependencyFailed = Code("dependencyFailed", .callerError)
         /// The operation would wait for itself.
-        public static let dependencyCycle = Code("dependencyCycle", .ofCaller)
+        public static let dependencyCycle = Code("dependencyCycle", .callerError)
         /// Requests on behalf of requests were nested more than eight deep.
         ///
         /// An interceptor or a condition whose own request calls it again causes that. The reason names them.
-        public static let nestingLimitReached = Code("nestingLimitReached", .ofCaller)
+        public static let nestingLimitReached = Code("nestingLimitReached", .callerError)
         /// A condition of the request isn't met; the underlying error is the reason.
         public static let conditionFailed = Code("conditionFailed", .uncertain)
         /// The transport was closed.
-        public static let closed = Code("closed", .ofCaller)
+        public static let closed = Code("closed", .callerError)
         /// The transport doesn't support a requirement of the request.
-        public static let unsupported = Code("unsupported", .ofCaller)
+        public static let unsupported = Code("unsupported", .callerError)
         /// Another error, described by the underlying one.
         public static let other = Code("other", .uncertain)
     }

@@ -83,7 +83,7 @@ public struct UnhandledRequest: ExplainedError, DescribedError, Sendable {
 
 extension RequestError.Code {
     /// A test has no stub for the request; the underlying ``UnhandledRequest`` names the nearest ones.
-    public static let notStubbed = RequestError.Code("notStubbed", .ofCaller)
+    public static let notStubbed = RequestError.Code("notStubbed", .callerError)
 }
 
 /// The error of ``HTTPStubber/verify(file:line:)`` and of an expectation about requests.
