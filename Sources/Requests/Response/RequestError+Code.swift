@@ -16,12 +16,12 @@ extension RequestError {
             /// body. Only a caller's rule sends it again.
             case refused
             /// Another attempt would fail for the same reason.
-            case lasting
+            case permanent
             /// The caller: the request, its settings, its disk, or a cancellation.
             case callerError
 
             /// Whether another attempt would meet the same failure, so that no policy retries it.
-            package var isFinal: Bool { self == .lasting || self == .callerError }
+            package var isFinal: Bool { self == .permanent || self == .callerError }
         }
 
         /// The name of the code, one of a bounded set.
@@ -77,11 +77,11 @@ extension RequestError {
         /// There is content, although the request allows none.
         public static let unexpectedBody = Code("unexpectedBody", .uncertain)
         /// The head of the response is larger than the limit, has too many lines, or follows too many others.
-        public static let headTooLarge = Code("headTooLarge", .lasting)
+        public static let headTooLarge = Code("headTooLarge", .permanent)
         /// The content is larger than the limit.
-        public static let bodyTooLarge = Code("bodyTooLarge", .lasting)
+        public static let bodyTooLarge = Code("bodyTooLarge", .permanent)
         /// The downloaded file has another digest than expected.
-        public static let digestMismatch = Code("digestMismatch", .lasting)
+        public static let digestMismatch = Code("digestMismatch", .permanent)
         /// Content was received faster than it was consumed, over a transport that can't pause.
         public static let bufferFull = Code("bufferFull", .uncertain)
         /// The content of a stream was consumed by another loop, or is being consumed by one.
@@ -97,13 +97,13 @@ extension RequestError {
         /// The content can't be decoded.
         public static let decoding = Code("decoding", .uncertain)
         /// There were more redirects than the limit.
-        public static let tooManyRedirects = Code("tooManyRedirects", .lasting)
+        public static let tooManyRedirects = Code("tooManyRedirects", .permanent)
         /// A redirect can't be followed: its location is missing, malformed, or not a web address.
-        public static let badRedirect = Code("badRedirect", .lasting)
+        public static let badRedirect = Code("badRedirect", .permanent)
         /// A redirect requires more than the policy allows.
-        public static let redirectRefused = Code("redirectRefused", .lasting)
+        public static let redirectRefused = Code("redirectRefused", .permanent)
         /// The next page of a list can't be requested: the link to it isn't a web address, or leads to an earlier page.
-        public static let pagingFailed = Code("pagingFailed", .lasting)
+        public static let pagingFailed = Code("pagingFailed", .permanent)
         /// The body would have to be sent again, and can't be.
         ///
         /// If it keeps a failed request from being retried, the failure stays, with an error of this code as its
@@ -116,7 +116,7 @@ extension RequestError {
         /// The credentials of the request weren't available; if their refresh failed, its error is the underlying one.
         public static let authenticationFailed = Code("authenticationFailed", .refused)
         /// Credentials were refreshed more often than the limit allows.
-        public static let excessiveRefresh = Code("excessiveRefresh", .lasting)
+        public static let excessiveRefresh = Code("excessiveRefresh", .permanent)
         /// The refresh of a credential took longer than allowed.
         public static let refreshTimedOut = Code("refreshTimedOut", .uncertain)
         /// An operation failed whose result was needed to make this request.
