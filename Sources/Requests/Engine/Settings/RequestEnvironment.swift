@@ -52,7 +52,7 @@ public struct RequestEnvironment: Sendable {
     func marks(_ options: RequestOptions) -> HeaderMarks {
         HeaderMarks(
             secrets: self.sensitiveHeaders.joined(with: options.sensitiveHeaders),
-            released: self.crossOriginHeaders.joined(with: options.crossOriginHeaders)
+            crossOrigin: self.crossOriginHeaders.joined(with: options.crossOriginHeaders)
         )
     }
 
