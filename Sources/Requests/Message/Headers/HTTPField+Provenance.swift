@@ -23,7 +23,7 @@ extension HTTPField {
         /// The code that set the field.
         var source = Source.unattributed
         /// Whether `crossOriginHeaders` names the field.
-        var isReleased = false
+        var isAllowedCrossOrigin = false
     }
 
     /// Returns the field as one that the library has set.
@@ -44,9 +44,9 @@ extension HTTPField {
         guard !Name.boundToOrigin.contains(name) else { return false }
         guard !isAboutContent || withContent || change == .upgrade && provenance.source != .body else { return false }
         switch provenance.source {
-        case _ where provenance.isReleased: return true
+        case _ where provenance.isAllowedCrossOrigin: return true
         case .library: return true
-        default: return !name.isSensitive && (change == .upgrade || name.isHarmlessElsewhere)
+        default: return !name.isSensitive && (change == .upgrade || name.isSafeCrossOrigin)
         }
     }
 
@@ -61,8 +61,8 @@ extension HTTPField.Name {
     ]
 
     /// Whether a field of that name says nothing about the user, so that any origin may receive it.
-    fileprivate var isHarmlessElsewhere: Bool {
-        Self.harmlessElsewhere.contains(self) || self == .accept || hasPrefix("accept-") || hasPrefix("if-")
+    fileprivate var isSafeCrossOrigin: Bool {
+        Self.safeCrossOrigin.contains(self) || self == .accept || hasPrefix("accept-") || hasPrefix("if-")
             || isAboutContent
     }
 
@@ -72,7 +72,7 @@ extension HTTPField.Name {
         rawValue.utf8.lazy.map(ASCII.lowercased).starts(with: prefix.utf8)
     }
 
-    private static let harmlessElsewhere: Set<Self> = [
+    private static let safeCrossOrigin: Set<Self> = [
         .userAgent, .range, .cacheControl, .pragma, "Prefer", .expect, .te, .priority, .traceParent, "tracestate",
         .idempotencyKey, .upgrade,
     ]
@@ -121,9 +121,9 @@ extension HTTPHeaders {
     }
 
     /// Releases some fields for other origins.
-    mutating func release(_ names: Set<HTTPField.Name>) {
+    mutating func allowCrossOrigin(_ names: Set<HTTPField.Name>) {
         guard !names.isEmpty, contains(where: { names.contains($0.name) }) else { return }
-        update { if names.contains($0.name) { $0.provenance.isReleased = true } }
+        update { if names.contains($0.name) { $0.provenance.isAllowedCrossOrigin = true } }
     }
 }
 

@@ -14,6 +14,6 @@ struct HeaderMarks: Sendable {
     /// Marks the fields with these names.
     func mark(_ headers: inout HTTPHeaders) {
         headers.markSecrets(secrets)
-        headers.release(crossOrigin)
+        headers.allowCrossOrigin(crossOrigin)
     }
 }
