@@ -27,7 +27,7 @@ extension HTTPField {
     }
 
     /// Returns the field as one that the library has set.
-    func setByLibrary() -> HTTPField {
+    func attributedToLibrary() -> HTTPField {
         var field = self
         field.provenance.source = .library
         return field

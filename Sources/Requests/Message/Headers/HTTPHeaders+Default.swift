@@ -17,7 +17,7 @@ extension HTTPHeaders {
     /// `Accept-Encoding` isn't among them: a transport sets the codings that it can decode, and content in any other
     /// would arrive undecoded.
     public static let `default` = HTTPHeaders(
-        [languages, .userAgent(RunningProgram.userAgent)].compactMap { $0?.setByLibrary() }
+        [languages, .userAgent(RunningProgram.userAgent)].compactMap { $0?.attributedToLibrary() }
     )
 
     private static var languages: HTTPField? {

@@ -179,7 +179,7 @@ private struct EventConnector {
                 let flaw = InvalidValue(.headerValue, "of Last-Event-ID is too long, or has a control character")
                 throw RequestError(.invalidRequest, phase: .building, underlying: flaw)
             }
-            fields.add(HTTPField(.lastEventID, lastEventID).setByLibrary())
+            fields.add(HTTPField(.lastEventID, lastEventID).attributedToLibrary())
         }
         let new = try await connect(fields, remaining)
         (stream, failures) = (new, 0)

@@ -87,7 +87,7 @@ where Owner: NetworkOperation<Request>, Owner: UpgradingOperation, Owner.Success
         guard let declared = operation.request else { throw CancellationError() }
         var request = try await declared.makeHTTPRequest(operation.configuration)
         // Redirects depend on it; the other fields of the upgrade are those of one connection.
-        request.headers.set(HTTPField(.upgrade, Owner.Connection.upgradeToken).setByLibrary())
+        request.headers.set(HTTPField(.upgrade, Owner.Connection.upgradeToken).attributedToLibrary())
         try operation.prepareUpgrade(of: &request)
         return request
     }
