@@ -169,7 +169,7 @@ private struct UserInterceptor: Interceptor {
             attempt.attributeChanges(of: &changed, to: .interceptor, since: PreviousRequest(given))
             changed.restoreUserInfo(of: given)
             try changed.resolve(base: attempt.environment.base)
-            changed.stayAway(by: given.fields.notes.originChange)
+            changed.leaveOriginAgain(after: given.fields.notes.originChange)
             try changed.validate()
             return changed
         }

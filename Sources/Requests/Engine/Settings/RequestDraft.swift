@@ -61,7 +61,7 @@ struct RequestDraft {
         try request.resolve(base: attempt.environment.base)
         // Code that doesn't know the address may have added fields after those of the environment were left out: an
         // interceptor, or the class of the operation.
-        request.stayAway(by: originChange)
+        request.leaveOriginAgain(after: originChange)
         request.recordAddressOfFields()
         do { try request.resolveBody(implied: implied, using: attempt.environment.makeEncoder) } catch {
             throw RequestError(encoding: error)

@@ -148,7 +148,7 @@ extension HTTPRequest {
     /// Leaves behind what was added since the request has left its origin.
     ///
     /// - Parameter change: The distance to the origin that it has left.
-    mutating func stayAway(by change: OriginChange) {
+    mutating func leaveOriginAgain(after change: OriginChange) {
         guard change != .none else { return }
         fields.notes.originChange = max(fields.notes.originChange, change)
         leaveOrigin(change)
