@@ -25,7 +25,7 @@ extension HTTPHeaders {
                     fields[fields.endIndex - 1].value += " " + String(fieldText: line)
                 } else if let colon = line.offset(of: UInt8(ascii: ":")) {
                     let name = line.part(0..<colon).trimmed
-                    let keeps = (wanted.map { $0.isSpelled(name) } ?? true) && name.isToken
+                    let keeps = (wanted.map { $0.matches(name) } ?? true) && name.isToken
                     keepsFolded = keeps
                     guard keeps else { continue }
                     let value = String(fieldText: line.part(colon + 1..<line.count))
@@ -79,7 +79,7 @@ extension UnsafeRawBufferPointer {
 
 extension HTTPField.Name {
     /// Whether bytes are the name, in any case.
-    func isSpelled(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    func matches(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard rawValue.utf8.count == bytes.count else { return false }
         // A loop takes half of the time of `elementsEqual`, and every head is searched several times.
         var offset = 0

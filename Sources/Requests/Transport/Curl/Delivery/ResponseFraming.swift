@@ -118,7 +118,7 @@ struct FramingLines: Sendable, Hashable {
         var end = colon
         while ASCII.isBlank(line[end - 1]) { end -= 1 }
         let name = UnsafeRawBufferPointer(rebasing: line[..<end])
-        isInField = HTTPField.Name.contentLength.isSpelled(name) || HTTPField.Name.transferEncoding.isSpelled(name)
+        isInField = HTTPField.Name.contentLength.matches(name) || HTTPField.Name.transferEncoding.matches(name)
         isAmbiguous = isAmbiguous || isInField && end < colon
     }
 }
