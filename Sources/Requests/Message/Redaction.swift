@@ -75,7 +75,7 @@ package enum Redaction {
     /// An address for display: like ``address(_:)``, but without anything behind the scheme if a password may be there.
     ///
     /// - Complexity: O(n).
-    static func shownAddress(_ address: String) -> String {
+    static func displayAddress(_ address: String) -> String {
         let (scheme, rest) = split(address)
         return rest == nil ? "\(scheme)…" : self.address(address)
     }

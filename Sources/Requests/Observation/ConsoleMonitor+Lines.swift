@@ -40,7 +40,7 @@ extension ConsoleMonitor {
 
     private func lines(of transfer: OperationEvent.Transfer, behind prefix: String) -> [String] {
         let request = transfer.request
-        let address = Redaction.shownAddress(request.url.absoluteString)
+        let address = Redaction.displayAddress(request.url.absoluteString)
         let cause = transfer.cause == .initial ? "" : " (\(transfer.cause))"
         var lines = [Self.line("\(prefix) ->", "\(request.method.rawValue.shortened(to: 16)) \(address)\(cause)")]
         lines += self.lines(of: request.headers, behind: "\(prefix) >")

@@ -78,7 +78,7 @@ import Testing
         #expect("\(request)" == "GET \(shown)")
         #expect("\(error)" == "timedOut while sending for GET \(shown)")
         #expect(InvalidValue(.url, "is wrong", excerpt: address).excerpt == shown)
-        #expect(Redaction.shownAddress(address).contains("456") == shown.contains("456"))
+        #expect(Redaction.displayAddress(address).contains("456") == shown.contains("456"))
     }
 
     /// Words that can be split in many ways, and text whose pairs are as long as the rest.
