@@ -68,7 +68,7 @@ private struct XMLRedactor {
         guard !PairScanner(markup).namesSecret else { return false }
         // A declaration may give a name to a value.
         let declaration = String(decoding: markup, as: UTF8.self)
-        if declaration.contains("<!ENTITY"), Redaction.namesSecret(declaration) { return false }
+        if declaration.contains("<!ENTITY"), Redaction.isSecretName(declaration) { return false }
         result += markup + Array(end.utf8)
         index = found + end.utf8.count
         return true
@@ -129,7 +129,7 @@ private struct XMLRedactor {
         let text = bytes[index..<end]
         let value = String(decoding: text, as: UTF8.self)
         // A property list has the name in one element and the value in the next.
-        if local.lowercased() == "key", Redaction.namesSecret(value) { return false }
+        if local.lowercased() == "key", Redaction.isSecretName(value) { return false }
         let isHidden = text.contains { $0 > UInt8(ascii: " ") } && secret.hides(value[...], isTyped: true)
         if isHidden {
             result += "REDACTED".utf8
@@ -145,7 +145,7 @@ private struct XMLRedactor {
 
     /// Whether the text up to the next tag names a secret, which may be in another element.
     private var namesSecret: Bool {
-        Redaction.namesSecret(String(decoding: bytes[index...].prefix { $0 != UInt8(ascii: "<") }, as: UTF8.self))
+        Redaction.isSecretName(String(decoding: bytes[index...].prefix { $0 != UInt8(ascii: "<") }, as: UTF8.self))
     }
 
     /// The index of the end tag of an element that was opened; `nil` if it is missing.

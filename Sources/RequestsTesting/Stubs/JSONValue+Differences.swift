@@ -31,7 +31,7 @@ extension JSONValue {
                 let inner = path.isEmpty ? name : "\(path).\(name)"
                 switch (members[name], wanted[name]) {
                 case (let member?, let value?):
-                    let isSensitive = isSensitive || Redaction.namesSecret(name)
+                    let isSensitive = isSensitive || Redaction.isSecretName(name)
                     member.collect(value, isWhole, inner, isSensitive: isSensitive, &differences)
                 case (nil, _?): differences.append("\(inner.shortened(to: 128)) is missing")
                 case (_?, nil) where isWhole: differences.append("\(inner.shortened(to: 128)) isn't expected")

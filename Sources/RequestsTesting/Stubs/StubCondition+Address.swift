@@ -148,7 +148,7 @@ extension Query {
 
 extension String {
     /// Whether the value of a parameter with this name may be a secret.
-    fileprivate var isSecretName: Bool { !isPlainName || Redaction.namesSecret(self) }
+    fileprivate var isSecretName: Bool { !isPlainName || Redaction.isSecretName(self) }
 
     /// The name, unless it may itself have a secret: content that isn't a form is one long name.
     fileprivate var shownName: String { isPlainName ? shortened() : "of \(utf8.count) bytes" }
