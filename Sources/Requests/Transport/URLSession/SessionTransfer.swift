@@ -297,7 +297,7 @@ struct SessionTransferState {
         case .cancelled: return [.end(RequestError(.cancelled, phase: errorPhase))]
         case .timedOut: return [.end(RequestError(.timedOut, phase: errorPhase, underlying: URLError(.timedOut)))]
         case .untrusted(let trustFailure): return [.end(RequestError(trustFailure, phase: errorPhase))]
-        case .bodyFailed(let error): return [.end(RequestError(ofBody: error))]
+        case .bodyFailed(let error): return [.end(RequestError(bodyError: error))]
         case nil: break
         }
         if let error, !hasRejectedChallenge {

@@ -44,7 +44,7 @@ final class SpooledTransfer: TransferHandle {
                 let file = try await transfer.write(body, timeout)
                 transfer.begin { send(file.body) }
             } catch {
-                transfer.end(RequestError(ofBody: error))
+                transfer.end(RequestError(bodyError: error))
             }
         }
         transfer.keep(task)

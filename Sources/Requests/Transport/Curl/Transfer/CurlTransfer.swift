@@ -269,7 +269,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         body?.close()
         let result = CurlOptions.result(code, of: handle)
         guard var event = state.end(result, isTruncated: decoder?.mayEnd == false) else { return }
-        if state.stopped == .bodyFailed, let bodyError { event = .end(RequestError(ofBody: bodyError)) }
+        if state.stopped == .bodyFailed, let bodyError { event = .end(RequestError(bodyError: bodyError)) }
         var measured = ccurl_easy_metrics(easy)
         measured.head_sent = max(0, measured.head_sent - options.contentInHead)
         if let trailers = state.trailers { events.append(.trailers(trailers)) }
