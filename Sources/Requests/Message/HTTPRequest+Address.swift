@@ -281,7 +281,7 @@ extension HTTPRequest {
     ///   - baseURL: The URL that a relative address is appended to.
     ///   - marks: The marks of header fields.
     /// - Throws: ``InvalidValue`` for content that would go to another origin, and for an invalid address.
-    mutating func turn(
+    mutating func retarget(
         to target: PageTarget,
         baseURL: URL?,
         marks: HeaderMarks
