@@ -81,7 +81,7 @@ extension RequestQueue {
         var environment = environment
         let marks = environment.marks(request.resolvedOptions)
         environment.changes.append { [baseURL = environment.baseURL] in
-            try $0.turn(to: target, baseURL: baseURL, marks: marks)
+            try $0.retarget(to: target, baseURL: baseURL, marks: marks)
         }
         return environment
     }
