@@ -95,16 +95,16 @@ extension HTTPRequest {
 extension HTTPField {
     /// Checks the field.
     ///
-    /// - Parameter place: The place of the field for the error, such as `of a part `.
+    /// - Parameter location: The location of the field for the error, such as `of a part `.
     /// - Throws: ``InvalidValue`` for a typed value that can't be sent, and for a name or a value that would end the
     ///   line or the field early.
-    func validate(_ place: String = "") throws(InvalidValue) {
+    func validate(_ location: String = "") throws(InvalidValue) {
         if let flaw { throw flaw }
         guard name.rawValue.isToken else {
-            let reason = "\(place)is empty or has a character that isn't allowed"
+            let reason = "\(location)is empty or has a character that isn't allowed"
             throw InvalidValue(.headerName, reason, excerpt: name.rawValue)
         }
-        guard hasValidValue else { throw InvalidValue(.headerValue, "of \(name) \(place)has a control character") }
+        guard hasValidValue else { throw InvalidValue(.headerValue, "of \(name) \(location)has a control character") }
     }
 }
 
