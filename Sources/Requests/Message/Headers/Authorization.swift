@@ -186,8 +186,8 @@ extension Authorization {
 
         /// The challenge as it stands in the field.
         public var description: String {
-            let pieces = [token].compactMap(\.self) + parameters.map(\.description)
-            return pieces.isEmpty ? scheme : "\(scheme) \(pieces.joined(separator: ", "))"
+            let parts = [token].compactMap(\.self) + parameters.map(\.description)
+            return parts.isEmpty ? scheme : "\(scheme) \(parts.joined(separator: ", "))"
         }
     }
 }
