@@ -146,7 +146,7 @@ extension Interceptor where Self == ClosureInterceptor {
     ) -> ClosureInterceptor {
         ClosureInterceptor(adapt: { request, context in
             // The closure gets the complete address, so that its result replaces the whole.
-            try request.resolve(base: context.baseURL.map(BaseAddress.init))
+            try request.resolve(base: context.baseURL.map(BaseURL.init))
             var original = URLRequest(withoutStreamsOf: request)
             // The value if the closure doesn't change it; with Foundation's 60 seconds, a change to 60 seconds would go
             // unnoticed.

@@ -226,7 +226,7 @@ extension HTTPRequest {
     /// - Throws: ``InvalidValue`` for an address that is invalid, that climbs out of the base, or that is relative
     ///   without a base.
     /// - Complexity: O(n) in the length of the address.
-    mutating func resolve(base: BaseAddress?, inheriting inherited: Query = []) throws(InvalidValue) {
+    mutating func resolve(base: BaseURL?, inheriting inherited: Query = []) throws(InvalidValue) {
         switch fields.address {
         case .invalid(let error):
             throw error
@@ -290,7 +290,7 @@ extension HTTPRequest {
         case .query(let item):
             fields.notes.addressSource = .parameter(item)
         case .link(let url, .none):
-            try resolve(base: baseURL.map(BaseAddress.init))
+            try resolve(base: baseURL.map(BaseURL.init))
             var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
             if Origin(url) == Origin(self.url) {
                 // A user and a password in the address belong to the origin.

@@ -10,7 +10,7 @@ import Testing
 @Suite(.bounded) struct HTTPRequestAddressTests {
     private func resolved(_ request: HTTPRequest, base: String? = "https://api.example.com/v1?key=k") throws -> String {
         var request = request
-        try request.resolve(base: base.flatMap { URL(string: $0) }.map(BaseAddress.init))
+        try request.resolve(base: base.flatMap { URL(string: $0) }.map(BaseURL.init))
         return request.url.absoluteString
     }
 

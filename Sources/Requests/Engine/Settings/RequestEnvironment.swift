@@ -75,7 +75,7 @@ public struct RequestEnvironment: Sendable {
         /// absolute ones only.
         public var baseURL: URL? {
             get { base?.url }
-            set { (base, lacksBaseURL) = (newValue.map(BaseAddress.init), false) }
+            set { (base, lacksBaseURL) = (newValue.map(BaseURL.init), false) }
         }
 
         /// Query parameters for every request, before its own.
@@ -196,7 +196,7 @@ public struct RequestEnvironment: Sendable {
         public var now: @Sendable () -> Date = { Date() }
 
         /// The ``baseURL``, split once for all requests.
-        var base: BaseAddress?
+        var base: BaseURL?
 
         /// Whether a base URL was passed, but is `nil`, as `URL(string:)` returns for an invalid text.
         ///

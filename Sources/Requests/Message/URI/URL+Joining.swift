@@ -4,12 +4,12 @@
 import Foundation
 
 extension URL {
-    /// Returns an address below a base address; see ``BaseAddress``.
+    /// Returns an address below a base address; see ``BaseURL``.
     ///
     /// - Throws: ``InvalidValue`` for a base without a host and for a path that climbs with `..`.
     /// - Complexity: O(n) in the length of the address.
     package static func joined(base: URL, reference: String = "", query: Query = []) throws(InvalidValue) -> URL {
-        try BaseAddress(base).appending(reference, query: query)
+        try BaseURL(base).appending(reference, query: query)
     }
 }
 

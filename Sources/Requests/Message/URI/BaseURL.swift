@@ -4,7 +4,7 @@
 import Foundation
 
 /// An address that others are appended to, split once for all of them.
-struct BaseAddress: Sendable {
+struct BaseURL: Sendable {
     let url: URL
     private let parts: Parts?
 
@@ -85,7 +85,7 @@ struct BaseAddress: Sendable {
     }
 }
 
-extension BaseAddress: CustomReflectable {
+extension BaseURL: CustomReflectable {
     /// A mirror without credentials and query.
     var customMirror: Mirror { Mirror(self, children: ["url": url.redactedDescription]) }
 }
