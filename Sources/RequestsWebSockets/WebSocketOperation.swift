@@ -21,8 +21,8 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
     public required init(_ configuration: OperationConfiguration<R>) {
         var configuration = configuration
         configuration.upgradeConnection(for: WebSocketOperation<R>.self)
-        if let baseURL = configuration.environment.baseURL, baseURL.overHTTP != baseURL {
-            configuration.environment.baseURL = baseURL.overHTTP
+        if let baseURL = configuration.environment.baseURL, baseURL.asHTTP != baseURL {
+            configuration.environment.baseURL = baseURL.asHTTP
         }
         super.init(configuration)
     }
@@ -30,7 +30,7 @@ open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchec
 
 extension WebSocketOperation: UpgradingOperation {
     package func prepareUpgrade(of request: inout HTTPRequest) throws {
-        if request.url.overHTTP != request.url { request.url = request.url.overHTTP }
+        if request.url.asHTTP != request.url { request.url = request.url.asHTTP }
         guard request.method == .get, request.body.isEmpty else {
             throw InvalidValue(.method, "of a WebSocket is GET, without content", excerpt: request.method.rawValue)
         }

@@ -33,7 +33,7 @@ struct RedirectMachine: Sendable {
         guard count < limit else {
             return .fail(.tooManyRedirects, reason: "more than \(limit) redirects")
         }
-        guard let target = Self.resolve(request.isHandshake ? location.overHTTP : location, against: request.url) else {
+        guard let target = Self.resolve(request.isHandshake ? location.asHTTP : location, against: request.url) else {
             return .fail(.badRedirect, reason: "the location “\(location.bareAddress.shortened())” is no web address")
         }
         if request.isHandshake, request.url.isEncrypted, !target.isEncrypted {
@@ -109,7 +109,7 @@ extension URL {
 
 extension String {
     /// The address with `http` or `https` in place of `ws` or `wss`; any other address unchanged.
-    fileprivate var overHTTP: String {
+    fileprivate var asHTTP: String {
         guard let colon = firstIndex(of: ":") else { return self }
         return switch self[..<colon].lowercased() {
         case "ws": "http\(self[colon...])"

@@ -62,7 +62,7 @@ extension URL {
 
 extension URL {
     /// The address with `http` or `https` in place of `ws` or `wss` (RFC 6455, 3); any other address unchanged.
-    package var overHTTP: URL {
+    package var asHTTP: URL {
         let schemes = ["ws": "http", "wss": "https"]
         guard let scheme = schemes[scheme?.lowercased() ?? ""] else { return self }
         var components = URLComponents(url: self, resolvingAgainstBaseURL: true)

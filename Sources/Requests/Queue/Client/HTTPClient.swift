@@ -111,7 +111,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
         transport: (any HTTPTransport)? = nil,
         _ configure: (inout RequestEnvironment) throws -> Void = { _ in }
     ) throws {
-        var request = HTTPRequest(url: URL(base: baseURL).overHTTP)
+        var request = HTTPRequest(url: URL(base: baseURL).asHTTP)
         do throws(InvalidValue) { try request.validate() } catch {
             // With the text itself, which a URL would escape.
             throw error.kind == .url
