@@ -18,7 +18,7 @@ enum HostPattern: Sendable, Hashable {
     init(_ text: String) throws(InvalidValue) {
         let isWildcard = text.hasPrefix("*.")
         let name = (isWildcard ? String(text.dropFirst(2)) : text).canonicalHost
-        guard Self.isHost(name), !isWildcard || name.canonicalAddress == nil else {
+        guard Self.isHost(name), !isWildcard || name.canonicalIPAddress == nil else {
             throw InvalidValue(.host, "isn't the name of a host (without scheme and port)", excerpt: text)
         }
         self = isWildcard ? .below(name) : .host(name)
@@ -35,7 +35,7 @@ enum HostPattern: Sendable, Hashable {
     static func isHost(_ text: String) -> Bool {
         let labels = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let isName = labels.allSatisfy { 1...63 ~= $0.count && $0.allSatisfy(characters.contains) }
-        return isName && text.utf8.count <= 253 || text.canonicalAddress == text
+        return isName && text.utf8.count <= 253 || text.canonicalIPAddress == text
     }
 
     // Underscores aren't allowed in hosts (RFC 952), but some have them.

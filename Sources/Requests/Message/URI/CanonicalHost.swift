@@ -19,15 +19,15 @@ extension String {
             host = host.dropFirst().dropLast()
         }
         let text = String(host)
-        return text.canonicalAddress ?? text
+        return text.canonicalIPAddress ?? text
     }
 
     /// The usual form of an address of IPv4 or IPv6, without brackets; `nil` if the text isn't one.
-    var canonicalAddress: String? {
-        utf8.contains(UInt8(ascii: ":")) ? canonicalAddressOfIPv6 : canonicalAddressOfIPv4
+    var canonicalIPAddress: String? {
+        utf8.contains(UInt8(ascii: ":")) ? canonicalIPv6Address : canonicalIPv4Address
     }
 
-    private var canonicalAddressOfIPv4: String? {
+    private var canonicalIPv4Address: String? {
         // Most hosts are names, which a look at the last label shows (WHATWG URL, 3.5).
         let label = utf8.lastIndex(of: UInt8(ascii: ".")).map { utf8[$0...].dropFirst() } ?? utf8[...]
         guard label.first.map(ASCII.isDigit) == true, utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
@@ -38,13 +38,13 @@ extension String {
         return withUnsafeBytes(of: address) { $0.map(String.init).joined(separator: ".") }
     }
 
-    private var canonicalAddressOfIPv6: String? {
+    private var canonicalIPv6Address: String? {
         // A zone distinguishes the same address of two networks (RFC 6874).
         if let percent = utf8.firstIndex(of: UInt8(ascii: "%")) {
             let text = self[percent...]
             let zone = text.dropFirst(text.hasPrefix("%25") ? 3 : 1)
             guard !zone.isEmpty, ASCIISet.unreserved.containsAll(zone),
-                let address = String(self[..<percent]).canonicalAddressOfIPv6
+                let address = String(self[..<percent]).canonicalIPv6Address
             else { return nil }
             return "\(address)%25\(zone)"
         }

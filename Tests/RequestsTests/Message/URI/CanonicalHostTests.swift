@@ -43,6 +43,6 @@ import Testing
         "example", "1.example", "1a", "127.0.0.1.example", "127.0.0.256", "a:b", "", "1 2", "127.0.0.1\n", "::g",
     ])
     func otherTextsStayAsTheyAre(text: String) {
-        #expect(text.canonicalHost == text && text.canonicalAddress == nil)
+        #expect(text.canonicalHost == text && text.canonicalIPAddress == nil)
     }
 }
