@@ -372,7 +372,7 @@ extension Address {
                 return
             }
             // `https://api.example.com{+path}` with `@evil.example` would take the credentials of the request there.
-            guard template.keepsAuthority else {
+            guard template.hasSafeAuthority else {
                 let reason = "lets a variable change its host: end the host before the variable, or use a base URL"
                 self = .invalid(InvalidValue(.url, reason, excerpt: template.description))
                 return

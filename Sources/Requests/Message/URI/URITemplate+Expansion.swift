@@ -116,7 +116,7 @@ extension URITemplate {
     /// A value may be the whole authority, precede a text that ends it, or be a part of the credentials before a
     /// literal `@`: values of `{x}` have no delimiters, so none of them reaches further. Other values could continue a
     /// literal host, or add an `@`.
-    var keepsAuthority: Bool {
+    var hasSafeAuthority: Bool {
         func authority(_ variables: Variables) -> Substring {
             (try? AddressParts(expand(variables)))?.authority ?? ""
         }
