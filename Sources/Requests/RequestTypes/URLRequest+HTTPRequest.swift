@@ -28,7 +28,7 @@ extension URLRequest {
         switch request.body.content {
         case .none, .data: break
         case .file(let url):
-            let size = try url.sizeOfFile()
+            let size = try url.fileSize()
             httpBodyStream = try request.body.content.open()
             declare(length: size)
         case .stream(let stream):

@@ -297,7 +297,7 @@ extension URL {
     ///
     /// - Throws: ``InvalidValue`` unless it is a regular file that can be read. Opening a pipe or a device may block,
     ///   and Foundation never stops reading a directory.
-    func sizeOfFile() throws(InvalidValue) -> Int64 {
+    func fileSize() throws(InvalidValue) -> Int64 {
         var status = stat()
         guard isFileURL, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(path, R_OK) == 0 else {
             throw InvalidValue(.body, "isn't a file that can be read", excerpt: lastPathComponent)

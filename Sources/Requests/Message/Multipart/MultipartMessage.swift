@@ -37,7 +37,7 @@ struct MultipartMessage: Sendable {
             switch part.content {
             case .none: break
             case .data(let data): add(data)
-            case .file(let url): sections.append(Section(content: part.content, length: try url.sizeOfFile()))
+            case .file(let url): sections.append(Section(content: part.content, length: try url.fileSize()))
             case .stream(let stream): sections.append(Section(content: part.content, length: stream.length))
             }
         }

@@ -165,7 +165,7 @@ extension URLSession {
             urlRequest.httpBody = data
         case .file(let url):
             // For a missing file, Foundation's error is late and vague.
-            _ = try url.sizeOfFile()
+            _ = try url.fileSize()
             return uploadTask(with: urlRequest, fromFile: url)
         case .stream(let stream):
             #if !canImport(FoundationNetworking)

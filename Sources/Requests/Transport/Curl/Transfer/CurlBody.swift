@@ -34,7 +34,7 @@ struct CurlBody {
             source = .data(data)
             length = Int64(data.count)
         case .file(let url):
-            let size = try url.sizeOfFile()
+            let size = try url.fileSize()
             source = .stream(BodyPump(HTTPBody.Stream(file: url, length: size), whenReadable()))
             length = size
         case .stream(let stream):

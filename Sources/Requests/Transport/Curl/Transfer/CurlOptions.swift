@@ -87,7 +87,7 @@ struct CurlOptions: ~Copyable {
         case .data(let whole) where whole.count <= largestPiece: data = whole
         case .file(let url):
             // A file that has changed since is left to the pump, which refuses it.
-            let size = Int(try url.sizeOfFile())
+            let size = Int(try url.fileSize())
             guard size <= largestFile, let file = try? FileHandle(forReadingFrom: url) else { return nil }
             let read = size > 0 ? try? file.read(upToCount: size) : Data()
             guard let read, read.count == size else { return nil }
