@@ -233,7 +233,7 @@ extension MultipartForm {
         }
         return .stream(
             HTTPBody.Stream(length: length, isReplayable: isReplayable) {
-                let reader = MultipartReader(message)
+                let reader = MultipartSerializer(message)
                 return PolledStream(filling: reader.fill, releasing: reader.release)
             }
         )

@@ -6,7 +6,7 @@ import Foundation
 /// Writes a multipart message straight into the buffer of its reader.
 ///
 /// At most one part is open at a time, and nothing is read ahead. One thread at a time reads it, as with every stream.
-final class MultipartReader {
+final class MultipartSerializer {
     /// The maximum number of bytes read from a part at once, however large the reader's buffer is.
     static let maximumReadSize = 64 * 1024
 
