@@ -161,7 +161,7 @@ package final class SocketCore: UpgradedConnection {
         if closes { limitClosing(to: Self.closingTime) }
         state.drain(
             next: { $0.pauses.next($0.isFull) },
-            completed: { $0.pauses.didPass() },
+            completed: { $0.pauses.didEmit() },
             perform: { flow.setFull($0) }
         )
         return value

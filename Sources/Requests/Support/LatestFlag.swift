@@ -28,7 +28,7 @@ package struct LatestFlag: Sendable {
     }
 
     /// Records that the receiver was called.
-    package mutating func didPass() {
+    package mutating func didEmit() {
         passers -= 1
     }
 }

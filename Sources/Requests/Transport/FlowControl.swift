@@ -91,7 +91,7 @@ package struct FlowControl: Sendable {
         state.drain(
             first,
             next: { $0.next() },
-            completed: { $0.pauses.didPass() },
+            completed: { $0.pauses.didEmit() },
             perform: { call in
                 if call.pauses { call.handle.pause() } else { call.handle.resume() }
             }

@@ -127,7 +127,7 @@ final class StreamCore: ContentReceiver {
 
     /// Pauses or resumes the transfer, and closes the stream if a reply is its end.
     private func follow(_ reply: Buffer.Reply?) {
-        state.drain(next: { $0.pauses.next($0.buffer.isFull) }, completed: { $0.pauses.didPass() }, perform: setPaused)
+        state.drain(next: { $0.pauses.next($0.buffer.isFull) }, completed: { $0.pauses.didEmit() }, perform: setPaused)
         switch reply {
         case .success(nil)?: close()
         // The stream goes on for its first consumer.

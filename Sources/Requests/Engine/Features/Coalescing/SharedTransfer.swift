@@ -221,7 +221,7 @@ final class SharedTransfer: HTTPTransport {
     private func updatePause() {
         state.drain(
             next: { $0.nextPause() },
-            completed: { $0.pauses.didPass() },
+            completed: { $0.pauses.didEmit() },
             perform: { operation, isPaused in operation.setPaused(isPaused) }
         )
     }
