@@ -97,7 +97,7 @@ extension CivilTime {
     private var clock: String { "\(hour.padded(to: 2)):\(minute.padded(to: 2)):\(second.padded(to: 2))" }
 
     /// The time as header fields have it: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7).
-    var fieldText: String {
+    var httpDate: String {
         let weekday = Self.shortWeekdays[weekday]
         return "\(weekday), \(day.padded(to: 2)) \(Self.months[month - 1]) \(year.padded(to: 4)) \(clock) GMT"
     }

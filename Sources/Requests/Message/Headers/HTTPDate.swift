@@ -33,7 +33,7 @@ public struct HTTPDate: Sendable, Hashable, Comparable, CustomStringConvertible,
     public var date: Date { Date(timeIntervalSince1970: TimeInterval(secondsSinceEpoch)) }
 
     /// The time in the form that is sent: `Sun, 06 Nov 1994 08:49:37 GMT`.
-    public var rawValue: String { CivilTime(secondsSinceEpoch: secondsSinceEpoch).fieldText }
+    public var rawValue: String { CivilTime(secondsSinceEpoch: secondsSinceEpoch).httpDate }
 
     /// The value as it stands in the field.
     public var description: String { rawValue }
