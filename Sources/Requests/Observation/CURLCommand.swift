@@ -77,7 +77,7 @@ struct CURLCommand {
             guard let form = request.body.source as? MultipartForm else {
                 throw InvalidValue(.body, "is a stream, which a command can't contain")
             }
-            let pieces = try form.pieces()
+            let pieces = try form.sectionContents()
             guard !redacts || !request.headers.isEncoded && !Self.nameSecrets(pieces) else { return add(Self.redacted) }
             pipe(pieces.map(Self.command).joined(separator: "; "))
         }

@@ -257,7 +257,7 @@ extension MultipartForm {
     ///
     /// - Throws: ``InvalidValue`` if a piece of it can't be sent, or if a part is a stream; any error that the
     ///   encoding of a part throws.
-    func pieces() throws -> [HTTPBody.Content] {
+    func sectionContents() throws -> [HTTPBody.Content] {
         try message().sections.map { section in
             if case .stream = section.content { throw InvalidValue(.body, "has a part that is a stream") }
             return section.content
