@@ -50,7 +50,7 @@ final class BodyPump: Sendable {
     }
 
     /// Returns a pump that reads the same content from its beginning, or `nil` if the body can't be read again.
-    func again() -> BodyPump? {
+    func restarted() -> BodyPump? {
         guard body.isReplayable else { return nil }
         let again = BodyPump(body, whenReadable)
         _ = again.open()

@@ -96,7 +96,7 @@ struct CurlBody {
     mutating func rewind() -> Bool {
         guard offset > 0 else { return true }
         if case .stream(let pump) = source {
-            guard let again = pump.again() else { return false }
+            guard let again = pump.restarted() else { return false }
             pump.close()
             source = .stream(again)
         }
