@@ -174,7 +174,7 @@ struct CacheFiles: Sendable {
     /// The names of the cache's own files in a folder.
     private func names(of resource: String) -> [String] {
         Self.names(in: folder(of: resource)).filter { name in
-            guard name.hasSuffix(Self.suffix) else { return PartialFile.isName(name) }
+            guard name.hasSuffix(Self.suffix) else { return PartialFile.isValidName(name) }
             let digests = name.dropLast(Self.suffix.count)
             return Self.nameLengths.contains(digests.utf8.count) && digests.isHexadecimal
         }

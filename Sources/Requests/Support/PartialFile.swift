@@ -103,7 +103,7 @@ package final class PartialFile: Sendable {
     /// - Returns: The file, or `nil` if it is missing, in use, or not a file of this user that this type could have
     ///   made.
     static func resume(_ url: URL, writer: @escaping Writer = PrivateFile.systemWriter) -> PartialFile? {
-        guard url.isFileURL, isName(url.lastPathComponent) else { return nil }
+        guard url.isFileURL, isValidName(url.lastPathComponent) else { return nil }
         let descriptor = open(url.path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         var status = stat()
@@ -215,7 +215,7 @@ package final class PartialFile: Sendable {
         // Longer names are cut, and may belong to another destination.
         guard name.utf8.count <= longestPrefix else { return }
         let folder = destination.deletingLastPathComponent()
-        for file in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] where isName(file) {
+        for file in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] where isValidName(file) {
             guard self.destination(of: file) == name else { continue }
             resume(folder.appendingPathComponent(file, isDirectory: false))?.discard()
         }
@@ -255,7 +255,7 @@ extension PartialFile {
     /// Whether a name is one that ``name(for:)`` makes; other files are never touched.
     ///
     /// A stored value, such as a resume token, names a file that is then written; it must not be an arbitrary file.
-    static func isName(_ name: String) -> Bool {
+    static func isValidName(_ name: String) -> Bool {
         guard name.hasPrefix("."), name.hasSuffix(suffix), !name.utf8.contains(UInt8(ascii: "/")) else { return false }
         let identifier = name.dropLast(suffix.count).suffix(37)
         return identifier.first == "." && UUID(uuidString: String(identifier.dropFirst())) != nil

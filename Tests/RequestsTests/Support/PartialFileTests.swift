@@ -298,7 +298,7 @@ import Testing
     func hiddenNamesAreKnownAgainAndFit(_ destination: String) {
         let name = PartialFile.name(for: destination)
 
-        #expect(PartialFile.isName(name) && name.hasPrefix(".") && name.utf8.count <= 200)
+        #expect(PartialFile.isValidName(name) && name.hasPrefix(".") && name.utf8.count <= 200)
     }
 
     @Test(arguments: [
@@ -306,7 +306,7 @@ import Testing
         "film.5F0E3C1A-5F0E-4C1A-8F0E-5F0E3C1A5F0E.partial", ".bashrc",
     ])
     func otherNamesAreForeign(_ name: String) {
-        #expect(!PartialFile.isName(name))
+        #expect(!PartialFile.isValidName(name))
     }
 
     @Test func descriptorsAreClosed() throws {

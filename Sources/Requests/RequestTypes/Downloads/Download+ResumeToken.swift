@@ -73,7 +73,7 @@ extension Download {
             let isSound =
                 (path.hasPrefix("/") || path.hasPrefix("~/")) && !path.utf8.contains(0)
                 && !path.split(separator: "/").contains("..")
-                && PartialFile.isName((path as NSString).lastPathComponent)
+                && PartialFile.isValidName((path as NSString).lastPathComponent)
                 && receivedLength >= 0 && manifest.total.map { $0 >= 0 } != false
             guard isSound else {
                 let context = DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "no partial file")
