@@ -212,7 +212,7 @@ struct CacheRules: Sendable {
             return []
         }
         let named = [HTTPField.Name.location, .contentLocation].compactMap { name in
-            head[name].flatMap { URL(written: $0, relativeTo: request.url)?.absoluteURL }
+            head[name].flatMap { URL(lenient: $0, relativeTo: request.url)?.absoluteURL }
         }
         return [request.url] + named.filter { Origin($0) == Origin(request.url) }
     }

@@ -65,7 +65,7 @@ public final class MockServer: Sendable {
 
     /// Returns the URL of a path, with an optional query; both are used as given, percent-encoding included.
     public func url(_ target: String) -> URL {
-        URL(written: url.absoluteString + target) ?? url.appendingPathComponent(target)
+        URL(lenient: url.absoluteString + target) ?? url.appendingPathComponent(target)
     }
 
     /// The requests so far, in the order in which they were complete.

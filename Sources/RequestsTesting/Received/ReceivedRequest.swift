@@ -73,7 +73,7 @@ public struct ReceivedRequest: Sendable {
             case .url(let url): return url
             case .target(let target):
                 let text = target.hasPrefix("/") ? "http://\(headers[.host] ?? "localhost")\(target)" : target
-                return URL(written: text) ?? URL(fileURLWithPath: target)
+                return URL(lenient: text) ?? URL(fileURLWithPath: target)
             }
         }
         set { address = .url(newValue) }

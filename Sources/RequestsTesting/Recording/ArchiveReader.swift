@@ -38,7 +38,7 @@ struct ArchiveReader {
         let method = try text(request["method"], "request.method")
         guard method.isToken else { throw fault("request.method", "isn't a method") }
         let address = try text(request["url"], "request.url")
-        guard let url = URL(written: address) else { throw fault("request.url", "isn't an address") }
+        guard let url = URL(lenient: address) else { throw fault("request.url", "isn't an address") }
         let headers = headers(of: request)
         return ReceivedRequest(url: url, method: HTTPMethod(method), headers: headers, body: try requestBody(headers))
     }

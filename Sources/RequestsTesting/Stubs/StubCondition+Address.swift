@@ -33,7 +33,7 @@ extension StubCondition {
 
     /// The address is this one, apart from the ignored parts.
     public static func url(_ text: String, ignoring ignored: Set<AddressPart> = []) -> StubCondition {
-        guard let url = URL(written: text) else {
+        guard let url = URL(lenient: text) else {
             return StubCondition("URL \(text)") { _ in "\"\(text.shortened())\" isn't an address" }
         }
         return .url(url, ignoring: ignored)

@@ -174,7 +174,7 @@ extension URLRequest {
     /// Returns the request that follows a redirect (RFC 9110, 15.4); `nil` if the response isn't one.
     func redirected(by head: HTTPResponseHead) -> URLRequest? {
         guard [301, 302, 303, 307, 308].contains(head.status.code), let location = head[.location],
-            let target = URL(written: location, relativeTo: url)
+            let target = URL(lenient: location, relativeTo: url)
         else { return nil }
         var result = self
         result.url = target.absoluteURL

@@ -33,7 +33,7 @@ enum Address: Sendable {
 
     /// An absolute address.
     static func absolute(_ text: String) -> Address {
-        URL(written: text).map(Address.url) ?? .invalid(InvalidValue(.url, "isn't an address", excerpt: text))
+        URL(lenient: text).map(Address.url) ?? .invalid(InvalidValue(.url, "isn't an address", excerpt: text))
     }
 
     /// The address of a path.
@@ -45,7 +45,7 @@ enum Address: Sendable {
     var url: URL {
         switch self {
         case .url(let url): url
-        case .reference(let reference): URL(written: Self.path(of: reference)) ?? Self.unknown
+        case .reference(let reference): URL(lenient: Self.path(of: reference)) ?? Self.unknown
         case .invalid: Self.unknown
         }
     }

@@ -32,7 +32,7 @@ extension URL {
     /// - Complexity: O(n) in the length of the address.
     init?(reference: String, of base: URL?) {
         guard reference.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
-            let target = URL(written: reference, relativeTo: base)?.absoluteURL,
+            let target = URL(lenient: reference, relativeTo: base)?.absoluteURL,
             let scheme = target.scheme?.lowercased(), scheme == "http" || scheme == "https",
             let host = target.wireHost, !host.isEmpty, !host.contains("%20"),
             var components = URLComponents(url: target, resolvingAgainstBaseURL: true)
@@ -56,7 +56,7 @@ extension URL {
         var components = URLComponents()
         // Shown in the error. Escaped, its credentials and its query wouldn't be found any more.
         components.path = text.bareAddress
-        self = URL(written: text) ?? components.url ?? URL(filePath: "/")
+        self = URL(lenient: text) ?? components.url ?? URL(filePath: "/")
     }
 }
 

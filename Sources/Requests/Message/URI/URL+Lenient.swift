@@ -15,7 +15,7 @@ extension URL {
     ///   - text: The address, absolute or relative.
     ///   - base: The address that a relative one refers to; `nil` leaves it relative.
     /// - Complexity: O(n) in the length of the address.
-    package init?(written text: String, relativeTo base: URL? = nil) {
+    package init?(lenient text: String, relativeTo base: URL? = nil) {
         let trimmed = text.trimmedOfControls
         // Foundation takes everything before a colon for a scheme, even if it can't be one.
         let isPath = base != nil && trimmed.hasColonInFirstSegment && !trimmed.prefix { $0 != ":" }.isScheme
