@@ -39,12 +39,12 @@ extension DecodingError: ExplainedError {
     // Foundation's own texts quote the content.
     package var explanation: String {
         switch self {
-        case .typeMismatch(let type, let context): "expected \(type)\(context.codingPath.place)\(context.found)"
-        case .valueNotFound(let type, let context): "expected \(type)\(context.codingPath.place), found null"
+        case .typeMismatch(let type, let context): "expected \(type)\(context.codingPath.location)\(context.found)"
+        case .valueNotFound(let type, let context): "expected \(type)\(context.codingPath.location), found null"
         case .keyNotFound(let key, let context):
-            "the key “\(key.stringValue.shortened())” is missing\(context.codingPath.place)"
+            "the key “\(key.stringValue.shortened())” is missing\(context.codingPath.location)"
         case .dataCorrupted(let context) where context.codingPath.isEmpty: "the content can't be read"
-        case .dataCorrupted(let context): "the value\(context.codingPath.place) can't be read"
+        case .dataCorrupted(let context): "the value\(context.codingPath.location) can't be read"
         @unknown default: "DecodingError"
         }
     }
@@ -67,9 +67,9 @@ extension EncodingError: ExplainedError {
     package var explanation: String {
         switch self {
         case .invalidValue(_, let context) where context.underlyingError is any ExplainedError:
-            "\((context.underlyingError as? any ExplainedError)?.explanation ?? "")\(context.codingPath.place)"
+            "\((context.underlyingError as? any ExplainedError)?.explanation ?? "")\(context.codingPath.location)"
         case .invalidValue(let value, let context):
-            "the value of type \(type(of: value))\(context.codingPath.place) can't be written"
+            "the value of type \(type(of: value))\(context.codingPath.location) can't be written"
         @unknown default: "EncodingError"
         }
     }
@@ -77,7 +77,7 @@ extension EncodingError: ExplainedError {
 
 extension [any CodingKey] {
     /// The place in a document, such as ` at “items[0].id”`; empty for the whole document.
-    fileprivate var place: String {
+    fileprivate var location: String {
         var path = ""
         for key in self {
             if let index = key.intValue {
