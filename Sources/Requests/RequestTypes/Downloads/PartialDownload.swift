@@ -213,7 +213,7 @@ final class PartialDownload: Sendable {
         let (file, target) = state.withLock { ($0.file, $0.target) }
         guard let file, let target else { throw RequestError(.emptyResponse, phase: .receiving) }
         if let digest {
-            let actual = try SHA256.digest(ofFile: file.url, isWanted: isWanted)?.hexadecimal
+            let actual = try SHA256.digest(ofFile: file.url, shouldContinue: isWanted)?.hexadecimal
             guard let actual else { throw RequestError(.cancelled, phase: .validating) }
             guard actual == digest.lowercased() else {
                 drop()
