@@ -10,7 +10,7 @@ import Foundation
 /// when it is known to be the last.
 final class BodyPump: Sendable {
     /// The result of a read.
-    enum Chunk {
+    enum ReadResult {
         /// The number of bytes read, 0 at the end.
         case bytes(Int)
         /// None yet; the reader is notified when there are.

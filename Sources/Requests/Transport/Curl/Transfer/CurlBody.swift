@@ -6,7 +6,7 @@ import Foundation
 
 /// The source of a request's content for libcurl; belongs to the loop's thread.
 struct CurlBody {
-    typealias Chunk = BodyPump.Chunk
+    typealias ReadResult = BodyPump.ReadResult
 
     private enum Source {
         case data(Data)

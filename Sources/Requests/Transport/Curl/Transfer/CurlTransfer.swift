@@ -239,7 +239,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     var isHandleUsable: Bool { isComplete && (destination.isSecure ? handle.pointee.is_prepared : !isStreamed) }
 
     /// Opens the content of the request, now that the transfer has its turn.
-    func openContent() -> CurlBody.Chunk {
+    func openContent() -> CurlBody.ReadResult {
         guard let body else { return .bytes(0) }
         let chunk = body.open()
         switch chunk {

@@ -21,7 +21,7 @@ struct CurlUpgrade {
         source.whenReadable(whenReadable)
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> CurlBody.Chunk {
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> CurlBody.ReadResult {
         let count = take(into: buffer)
         return count > 0 ? .bytes(count) : .later
     }
