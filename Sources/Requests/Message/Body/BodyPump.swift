@@ -60,7 +60,7 @@ final class BodyPump: Sendable {
     /// Opens the body, if it isn't open yet, and begins to read.
     ///
     /// - Returns: No bytes if it is open.
-    func open() -> Chunk {
+    func open() -> ReadResult {
         if state.withLock({ $0.begin() }) {
             let task = RunExecutor.detachedTask { [self] in await run() }
             if !state.withLock({ $0.keep(task) }) { task.cancel() }
@@ -69,7 +69,7 @@ final class BodyPump: Sendable {
     }
 
     /// Takes bytes that have been read; the body must be open or opening.
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> Chunk {
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadResult {
         let (chunk, waiter) = state.withLock { ($0.take(into: buffer), $0.readsOn()) }
         waiter?.resume(returning: true)
         return chunk
@@ -163,7 +163,7 @@ extension BodyPump {
         }
 
         /// Returns no bytes if the body is open.
-        mutating func open() -> Chunk {
+        mutating func open() -> ReadResult {
             switch phase {
             case .new, .opening, .closed: return later()
             case .open, .whole: return .bytes(0)
@@ -171,7 +171,7 @@ extension BodyPump {
             }
         }
 
-        mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> Chunk {
+        mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> ReadResult {
             let mayEnd: Bool
             switch phase {
             case .failed(let error): return .failed(error)
@@ -198,7 +198,7 @@ extension BodyPump {
             return filled > 0 || (mayEnd && chunks.isEmpty) ? .bytes(filled) : later()
         }
 
-        private mutating func later() -> Chunk {
+        private mutating func later() -> ReadResult {
             isAwaited = true
             return .later
         }

@@ -60,7 +60,7 @@ struct CurlBody {
     /// read while the request is sent.
     ///
     /// - Returns: No bytes if the content can be sent.
-    func open() -> Chunk {
+    func open() -> ReadResult {
         guard case .stream(let pump) = source else { return .bytes(0) }
         let chunk = pump.open()
         guard length == 0, case .bytes = chunk else { return chunk }
@@ -68,7 +68,7 @@ struct CurlBody {
     }
 
     /// Fills a buffer.
-    mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Chunk {
+    mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadResult {
         guard !isEnding else { return .bytes(upgrade?.take(into: buffer) ?? 0) }
         let wanted = length.map { min(Int64(buffer.count), $0 - offset) } ?? Int64(buffer.count)
         guard wanted > 0 else { return .bytes(0) }
@@ -79,7 +79,7 @@ struct CurlBody {
         return count == 0 && length != nil ? .failed(HTTPBody.Stream.wrongLength) : chunk
     }
 
-    private func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Chunk {
+    private func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> ReadResult {
         switch source {
         case .data(let data):
             let start = data.startIndex + Int(offset)
