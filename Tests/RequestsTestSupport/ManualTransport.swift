@@ -11,7 +11,7 @@ import RequestsTesting
 public final class ManualTransport: HTTPTransport {
     /// The capabilities that the transport claims to have.
     public let capabilities: TransportCapabilities
-    private let started = Watched<[ManualTransfer]>([])
+    private let started = AwaitableState<[ManualTransfer]>([])
 
     /// Makes a transport.
     ///
@@ -69,7 +69,7 @@ public final class ManualTransfer: TransferHandle {
     /// The request that was sent.
     public let request: TransportRequest
     private let receiver: Locked<(@Sendable (TransferEvent) -> Void)?>
-    private let state = Watched(State())
+    private let state = AwaitableState(State())
 
     init(_ request: TransportRequest, _ receive: @escaping @Sendable (TransferEvent) -> Void) {
         self.request = request

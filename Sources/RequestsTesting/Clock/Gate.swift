@@ -26,7 +26,7 @@ public final class Gate: Sendable {
         var actions: [Int: @Sendable () -> Void] = [:]
     }
 
-    private let state = Watched(State())
+    private let state = AwaitableState(State())
 
     /// The gate whose opening ends the waits of the current thread; it belongs to the thread's server.
     @TaskLocal static var ending: Gate?

@@ -75,11 +75,11 @@ public final class ManualClock: Clock, Sendable {
         }
     }
 
-    private let state: Watched<State>
+    private let state: AwaitableState<State>
 
     /// Makes a clock that shows a time, by default zero.
     public init(now: Instant = Instant()) {
-        state = Watched(State(now: now))
+        state = AwaitableState(State(now: now))
     }
 
     /// The time that the clock shows.

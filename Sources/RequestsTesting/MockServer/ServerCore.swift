@@ -21,7 +21,7 @@ final class ServerCore: Sendable {
         var isStopped = false
     }
 
-    let state: Watched<State>
+    let state: AwaitableState<State>
     let configuration: MockServer.Configuration
     let port: Int
     /// Becomes readable when the server stops; part of every `poll`.
@@ -40,7 +40,7 @@ final class ServerCore: Sendable {
         stopSignal = try Wakeup()
         departures = configuration.maximumConnections == nil ? nil : try Wakeup()
         (listener, self.port) = try Socket.listener(port: port, backlog: 1024)
-        state = Watched(State(handler: handler, maximumRecordedRequests: max(0, configuration.maximumRecordedRequests)))
+        state = AwaitableState(State(handler: handler, maximumRecordedRequests: max(0, configuration.maximumRecordedRequests)))
         // Entered here, so that a stop before the start waits for the thread that closes the listener.
         threads.enter()
     }

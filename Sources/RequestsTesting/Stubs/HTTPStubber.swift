@@ -51,7 +51,7 @@ public final class HTTPStubber: HTTPTransport {
     /// The stubber of `URLSession.shared`, used if ``isEnabled`` is set; tests that use it can't run in parallel.
     public static let shared = HTTPStubber()
 
-    let state: Watched<State>
+    let state: AwaitableState<State>
     private let network: (any HTTPTransport)?
     private let clock: any Clock<Duration>
     private let place: SourcePlace
@@ -74,7 +74,7 @@ public final class HTTPStubber: HTTPTransport {
         place = SourcePlace(file, line)
         self.network = network
         self.clock = clock
-        state = Watched(State(unhandledMode: unhandledMode))
+        state = AwaitableState(State(unhandledMode: unhandledMode))
     }
 
     /// All capabilities except pausing; for proxy authorization, the network needs it too.

@@ -21,7 +21,7 @@ import Requests
 public final class InMemoryTransport: HTTPTransport {
     private let respond: @Sendable (ReceivedRequest) -> StubResponse
     private let recordsRequests: Bool
-    let recorded = Watched<[ReceivedRequest]>([])
+    let recorded = AwaitableState<[ReceivedRequest]>([])
     private let clock: any Clock<Duration>
 
     /// Makes a transport.

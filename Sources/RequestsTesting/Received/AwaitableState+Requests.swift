@@ -3,7 +3,7 @@
 
 import Requests
 
-extension Watched {
+extension AwaitableState {
     /// Waits for the first recorded request.
     func awaitRequest(
         _ limit: Duration,

@@ -6,7 +6,7 @@ import RequestsTesting
 import Testing
 
 @Suite(.bounded) struct WatchedTests {
-    private let count = Watched(0)
+    private let count = AwaitableState(0)
 
     @discardableResult
     private func wait(until isMet: @escaping @Sendable (Int) -> Bool) async throws -> Int {
@@ -44,7 +44,7 @@ import Testing
 
     @Test func cancelThatRacesTheChangeEndsTheWait() async throws {
         for _ in 0..<Scale.races {
-            let count = Watched(0)
+            let count = AwaitableState(0)
             let waiting = Task {
                 let place = SourcePlace(#fileID, #line)
                 _ = try? await count.wait(for: "1", timeout: .seconds(30), at: place) {

@@ -4,7 +4,7 @@
 import Requests
 
 /// A state behind a lock, whose changes tasks can await: the only wait for a condition in this module.
-package struct Watched<State: Sendable>: Sendable {
+package struct AwaitableState<State: Sendable>: Sendable {
     private struct Waiter: Sendable {
         let isMet: @Sendable (State) -> Bool
         let outcome: OneShot<Result<State, any Error>>
