@@ -5,7 +5,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-@Suite(.bounded) struct WatchedTests {
+@Suite(.bounded) struct AwaitableStateTests {
     private let count = AwaitableState(0)
 
     @discardableResult
