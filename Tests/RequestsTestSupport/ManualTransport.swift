@@ -32,7 +32,7 @@ public final class ManualTransport: HTTPTransport {
         line: UInt = #line
     ) async throws -> ManualTransfer {
         let count = max(1, count)
-        try await started.wait(for: "\(count) transfers", timeout: limit, at: SourcePlace(file, line)) { transfers in
+        try await started.wait(for: "\(count) transfers", timeout: limit, at: CallSite(file, line)) { transfers in
             let summary = transfers.map(\.summary).joined(separator: ", ")
             return "\(transfers.count) have started\(summary.isEmpty ? "" : ": \(summary)")"
         } until: {
@@ -99,7 +99,7 @@ public final class ManualTransfer: TransferHandle {
         file: StaticString = #fileID,
         line: UInt = #line
     ) async throws {
-        try await wait(for: "a cancel of the transfer", limit, SourcePlace(file, line)) { $0.cancelCount > 0 }
+        try await wait(for: "a cancel of the transfer", limit, CallSite(file, line)) { $0.cancelCount > 0 }
     }
 
     /// Waits until the transfer is paused or resumed; returns at once if it already is.
@@ -110,13 +110,13 @@ public final class ManualTransfer: TransferHandle {
         line: UInt = #line
     ) async throws {
         let awaited = isPaused ? "a pause of the transfer" : "the end of the transfer's pause"
-        try await wait(for: awaited, limit, SourcePlace(file, line)) { $0.isPaused == isPaused }
+        try await wait(for: awaited, limit, CallSite(file, line)) { $0.isPaused == isPaused }
     }
 
     private func wait(
         for awaited: String,
         _ limit: Duration,
-        _ place: SourcePlace,
+        _ place: CallSite,
         until isMet: @escaping @Sendable (State) -> Bool
     ) async throws {
         try await state.wait(for: awaited, timeout: limit, at: place) { [request] in

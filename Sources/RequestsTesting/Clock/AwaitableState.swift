@@ -57,7 +57,7 @@ package struct AwaitableState<State: Sendable>: Sendable {
     package func wait(
         for awaited: String,
         timeout limit: Duration,
-        at place: SourcePlace,
+        at place: CallSite,
         summary: @escaping @Sendable (State) -> String,
         until isMet: @escaping @Sendable (State) -> Bool
     ) async throws -> State {

@@ -59,7 +59,7 @@ public final class Gate: Sendable {
         file: StaticString = #fileID,
         line: UInt = #line
     ) async throws {
-        try await state.wait(for: "a gate", timeout: limit, at: SourcePlace(file, line)) { _ in
+        try await state.wait(for: "a gate", timeout: limit, at: CallSite(file, line)) { _ in
             Self.stateInWords
         } until: {
             $0.isOpen
@@ -90,7 +90,7 @@ public final class Gate: Sendable {
         for (gate, observation) in observations { gate.forget(observation) }
         guard !isOpen else { return }
         guard outcome == .timedOut else { throw CancellationError() }
-        let place = SourcePlace(file, line)
+        let place = CallSite(file, line)
         throw WaitTimeoutError(limit: limit, awaited: "a gate", state: Self.stateInWords, place: place)
     }
 

@@ -133,7 +133,7 @@ public final class ManualClock: Clock, Sendable {
         line: UInt = #line
     ) async throws {
         try Task.checkCancellation()
-        try await state.wait(for: "\(count) sleepers", timeout: limit, at: SourcePlace(file, line)) { state in
+        try await state.wait(for: "\(count) sleepers", timeout: limit, at: CallSite(file, line)) { state in
             let deadlines = state.sleepers.filter(\.isCounted).map { "until \($0.deadline)" }
             let list = deadlines.isEmpty ? "" : " (\(deadlines.joined(separator: ", ")))"
             return "\(deadlines.count) sleep\(list), and the clock shows \(state.now)"

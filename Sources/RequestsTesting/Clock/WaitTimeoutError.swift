@@ -14,9 +14,9 @@ public struct WaitTimeoutError: ExplainedError, DescribedError, Sendable, Hashab
     public let awaited: String
     /// What had happened until then: "the server has 1 request and 1 open connection".
     public let state: String
-    private let place: SourcePlace
+    private let place: CallSite
 
-    package init(limit: Duration, awaited: String, state: String, place: SourcePlace) {
+    package init(limit: Duration, awaited: String, state: String, place: CallSite) {
         (self.limit, self.awaited, self.state, self.place) = (limit, awaited, state, place)
     }
 

@@ -25,7 +25,7 @@ extension MockServer {
     ) async throws -> ReceivedRequest {
         let requests = try await awaitRequests(1, timeout: limit, file: file, line: line)
         guard let first = requests.first else {
-            let (state, place) = ("requests aren't recorded", SourcePlace(file, line))
+            let (state, place) = ("requests aren't recorded", CallSite(file, line))
             throw WaitTimeoutError(limit: limit, awaited: "a request", state: state, place: place)
         }
         return first
@@ -49,7 +49,7 @@ extension MockServer {
         line: UInt = #line
     ) async throws -> [ReceivedRequest] {
         let awaited = count == 1 ? "a request" : "\(count) requests"
-        try await wait(for: awaited, limit, SourcePlace(file, line)) { $0.requestCount >= count }
+        try await wait(for: awaited, limit, CallSite(file, line)) { $0.requestCount >= count }
         return Array(requests.prefix(max(0, count)))
     }
 
@@ -69,13 +69,13 @@ extension MockServer {
         file: StaticString = #fileID,
         line: UInt = #line
     ) async throws {
-        try await wait(for: "\(count) open connections", limit, SourcePlace(file, line)) { $0.open == count }
+        try await wait(for: "\(count) open connections", limit, CallSite(file, line)) { $0.open == count }
     }
 
     private func wait(
         for awaited: String,
         _ limit: Duration,
-        _ place: SourcePlace,
+        _ place: CallSite,
         until isMet: @escaping @Sendable (ServerCore.State) -> Bool
     ) async throws {
         let state = try await core.state.wait(for: awaited, timeout: limit, at: place) {

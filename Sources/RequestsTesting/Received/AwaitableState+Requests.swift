@@ -7,7 +7,7 @@ extension AwaitableState {
     /// Waits for the first recorded request.
     func awaitRequest(
         _ limit: Duration,
-        _ place: SourcePlace,
+        _ place: CallSite,
         of recorder: String,
         requests: @escaping @Sendable (State) -> [ReceivedRequest]
     ) async throws -> ReceivedRequest {
@@ -20,7 +20,7 @@ extension AwaitableState {
     func awaitRequests(
         _ count: Int,
         _ limit: Duration,
-        _ place: SourcePlace,
+        _ place: CallSite,
         of recorder: String,
         requests: @escaping @Sendable (State) -> [ReceivedRequest]
     ) async throws -> [ReceivedRequest] {

@@ -23,7 +23,7 @@ extension HTTPStubber {
         file: StaticString = #fileID,
         line: UInt = #line
     ) async throws -> ReceivedRequest {
-        try await state.awaitRequest(limit, SourcePlace(file, line), of: "the stubber") { $0.requests }
+        try await state.awaitRequest(limit, CallSite(file, line), of: "the stubber") { $0.requests }
     }
 
     /// Waits until at least `count` requests were received; returns at once if they already were.
@@ -42,6 +42,6 @@ extension HTTPStubber {
         file: StaticString = #fileID,
         line: UInt = #line
     ) async throws -> [ReceivedRequest] {
-        try await state.awaitRequests(count, limit, SourcePlace(file, line), of: "the stubber") { $0.requests }
+        try await state.awaitRequests(count, limit, CallSite(file, line), of: "the stubber") { $0.requests }
     }
 }

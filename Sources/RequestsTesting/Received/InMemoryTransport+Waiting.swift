@@ -19,7 +19,7 @@ extension InMemoryTransport {
         file: StaticString = #fileID,
         line: UInt = #line
     ) async throws -> ReceivedRequest {
-        try await recorded.awaitRequest(limit, SourcePlace(file, line), of: "the transport") { $0 }
+        try await recorded.awaitRequest(limit, CallSite(file, line), of: "the transport") { $0 }
     }
 
     /// Waits until at least `count` requests were sent; returns at once if they already were.
@@ -39,6 +39,6 @@ extension InMemoryTransport {
         file: StaticString = #fileID,
         line: UInt = #line
     ) async throws -> [ReceivedRequest] {
-        try await recorded.awaitRequests(count, limit, SourcePlace(file, line), of: "the transport") { $0 }
+        try await recorded.awaitRequests(count, limit, CallSite(file, line), of: "the transport") { $0 }
     }
 }

@@ -22,7 +22,7 @@ extension Sequence<ReceivedRequest> {
         file: StaticString = #fileID,
         line: UInt = #line
     ) throws(UnmetExpectations) -> ReceivedRequest {
-        try expect(conditions, at: SourcePlace(file, line))
+        try expect(conditions, at: CallSite(file, line))
     }
 
     /// Checks that at least one of the requests has a method and an address, and meets all of the conditions.
@@ -47,12 +47,12 @@ extension Sequence<ReceivedRequest> {
         file: StaticString = #fileID,
         line: UInt = #line
     ) throws(UnmetExpectations) -> ReceivedRequest {
-        try expect([.method(method), .template(template)] + conditions, at: SourcePlace(file, line))
+        try expect([.method(method), .template(template)] + conditions, at: CallSite(file, line))
     }
 
     private func expect(
         _ conditions: [StubCondition],
-        at place: SourcePlace
+        at place: CallSite
     ) throws(UnmetExpectations) -> ReceivedRequest {
         var nearest: (request: ReceivedRequest, mismatches: [String])?
         var count = 0
@@ -78,7 +78,7 @@ extension Sequence<ReceivedRequest> {
 }
 
 /// A place in the source of a test, which the message of a failure names.
-package struct SourcePlace: Sendable, Hashable, CustomStringConvertible {
+package struct CallSite: Sendable, Hashable, CustomStringConvertible {
     package let description: String
 
     package init(_ file: StaticString, _ line: UInt) {

@@ -53,7 +53,7 @@ extension HTTPStubber {
                 groups.append((conditions, [response]))
             }
         }
-        return groups.map { add(HTTPStub($0.conditions, at: SourcePlace(file, line)).respond(with: $0.responses)) }
+        return groups.map { add(HTTPStub($0.conditions, at: CallSite(file, line)).respond(with: $0.responses)) }
     }
 }
 

@@ -21,10 +21,10 @@ import Requests
 /// way already, call `respond` last, so that no request meets a partly configured stub. Safe from any thread.
 public final class HTTPStub: Sendable, CustomStringConvertible {
     let conditions: [StubCondition]
-    private let place: SourcePlace
+    private let place: CallSite
     private let usage = Locked(StubUsage())
 
-    init(_ conditions: [StubCondition], at place: SourcePlace) {
+    init(_ conditions: [StubCondition], at place: CallSite) {
         (self.conditions, self.place) = (conditions, place)
     }
 

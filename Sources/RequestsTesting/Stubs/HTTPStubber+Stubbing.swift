@@ -14,7 +14,7 @@ extension HTTPStubber {
     /// - Returns: The stub, which is skipped until its responses are set.
     @discardableResult
     public func stub(_ conditions: StubCondition..., file: StaticString = #fileID, line: UInt = #line) -> HTTPStub {
-        add(HTTPStub(conditions, at: SourcePlace(file, line)))
+        add(HTTPStub(conditions, at: CallSite(file, line)))
     }
 
     /// Adds a stub for a method and a URI template, optionally with a closure that responds.
@@ -36,7 +36,7 @@ extension HTTPStubber {
         line: UInt = #line,
         respond: (@Sendable (ReceivedRequest) async throws -> StubResponse)? = nil
     ) -> HTTPStub {
-        let stub = HTTPStub([.method(method), .template(template)] + conditions, at: SourcePlace(file, line))
+        let stub = HTTPStub([.method(method), .template(template)] + conditions, at: CallSite(file, line))
         return add(respond.map { stub.respond($0) } ?? stub)
     }
 
@@ -82,7 +82,7 @@ extension HTTPStubber {
         let (stubs, unhandled) = state.withLock { ($0.stubs, $0.unhandled) }
         var complaints = stubs.compactMap(\.complaint)
         // A retried request is refused again, for the same reason.
-        for text in unhandled.map({ "\(SourcePlace(file, line)): \($0)" }) where !complaints.contains(text) {
+        for text in unhandled.map({ "\(CallSite(file, line)): \($0)" }) where !complaints.contains(text) {
             complaints.append(text)
         }
         guard complaints.isEmpty else { throw UnmetExpectations(complaints: complaints) }

@@ -54,7 +54,7 @@ public final class HTTPStubber: HTTPTransport {
     let state: AwaitableState<State>
     private let network: (any HTTPTransport)?
     private let clock: any Clock<Duration>
-    private let place: SourcePlace
+    private let place: CallSite
 
     /// Makes a stubber without stubs.
     ///
@@ -71,7 +71,7 @@ public final class HTTPStubber: HTTPTransport {
         file: StaticString = #fileID,
         line: UInt = #line
     ) {
-        place = SourcePlace(file, line)
+        place = CallSite(file, line)
         self.network = network
         self.clock = clock
         state = AwaitableState(State(unhandledMode: unhandledMode))

@@ -67,7 +67,7 @@ public struct UnhandledRequest: ExplainedError, DescribedError, Sendable {
     /// The request, and a line for each of the nearest stubs, at most three.
     public let description: String
 
-    init(_ request: ReceivedRequest, candidates: [(stub: HTTPStub, mismatches: [String])], at place: SourcePlace) {
+    init(_ request: ReceivedRequest, candidates: [(stub: HTTPStub, mismatches: [String])], at place: CallSite) {
         self.request = request
         // Sorted by position too, since sorting alone may reorder equally near stubs.
         let sorted = candidates.enumerated().sorted {

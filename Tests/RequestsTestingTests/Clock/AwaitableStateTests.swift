@@ -10,7 +10,7 @@ import Testing
 
     @discardableResult
     private func wait(until isMet: @escaping @Sendable (Int) -> Bool) async throws -> Int {
-        try await count.wait(for: "a count", timeout: .seconds(30), at: SourcePlace(#fileID, #line)) {
+        try await count.wait(for: "a count", timeout: .seconds(30), at: CallSite(#fileID, #line)) {
             "it is \($0)"
         } until: {
             isMet($0)
@@ -46,7 +46,7 @@ import Testing
         for _ in 0..<Scale.races {
             let count = AwaitableState(0)
             let waiting = Task {
-                let place = SourcePlace(#fileID, #line)
+                let place = CallSite(#fileID, #line)
                 _ = try? await count.wait(for: "1", timeout: .seconds(30), at: place) {
                     "\($0)"
                 } until: {
