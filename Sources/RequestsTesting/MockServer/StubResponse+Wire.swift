@@ -114,7 +114,7 @@ extension StubPlan {
         var (bytes, isFirst) = (Data(), true)
         func flush() {
             guard !bytes.isEmpty else { return }
-            result.append(.content(StubPieces(of: bytes, pace: pace, isFirst: isFirst)))
+            result.append(.content(ContentFragments(of: bytes, pace: pace, isFirst: isFirst)))
             (bytes, isFirst) = (Data(), false)
         }
         for step in steps {

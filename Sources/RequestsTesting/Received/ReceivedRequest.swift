@@ -85,7 +85,7 @@ public struct ReceivedRequest: Sendable {
         switch address {
         case .target(let target): return target
         case .url(let url):
-            let pieces = AddressPieces(url)
+            let pieces = AddressComponents(url)
             return pieces.path + (pieces.query.map { "?\($0)" } ?? "")
         }
     }
@@ -128,7 +128,7 @@ extension ReceivedRequest: CustomStringConvertible {
 
     /// The address, without credentials and the values of the query.
     var shownAddress: String {
-        var pieces = AddressPieces(url)
+        var pieces = AddressComponents(url)
         pieces.path = Redaction.address(pieces.path)
         pieces.query = pieces.query.map { Query(percentEncoded: $0).description }
         return pieces.text

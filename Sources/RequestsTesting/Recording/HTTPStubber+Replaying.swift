@@ -39,7 +39,7 @@ extension HTTPStubber {
         for (entry, exchange) in archive.exchanges.enumerated() {
             let request = exchange.request
             let response = StubResponse(exchange, entry: entry)
-            let path = ignored.contains(.path) ? "" : AddressPieces(request.url.withoutSecrets).path
+            let path = ignored.contains(.path) ? "" : AddressComponents(request.url.withoutSecrets).path
             let key = "\(request.method) \(path)"
             if let index = indices[key]?.first(where: { groups[$0].conditions.judge(request).mismatches.isEmpty }) {
                 groups[index].responses.append(response)

@@ -8,9 +8,9 @@ extension StubCondition {
     /// The address is the recorded one; secret parameters may have any value.
     static func recorded(_ url: URL, ignoring ignored: Set<AddressPart>) -> StubCondition {
         let url = url.withoutSecrets
-        let expected = AddressPieces(url)
+        let expected = AddressComponents(url)
         return StubCondition("URL \(ReceivedRequest(url: url).shownAddress)") { request in
-            AddressPieces(request.url.withoutSecrets).difference(from: expected, ignoring: ignored)
+            AddressComponents(request.url.withoutSecrets).difference(from: expected, ignoring: ignored)
         }
     }
 

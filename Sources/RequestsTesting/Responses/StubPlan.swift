@@ -9,7 +9,7 @@ struct StubPlan: Sendable {
     enum Step: Sendable {
         case head(HTTPStatus, HTTPHeaders)
         /// A part of the content.
-        case content(StubPieces)
+        case content(ContentFragments)
         /// Something that happens to the delivery, and the phase in which it does.
         case action(StubResponse.Action, RequestError.Phase)
         /// The end of the content, with the fields behind it; `nil` if it isn't in the `chunked` coding.
@@ -71,7 +71,7 @@ struct StubPlan: Sendable {
             while !rest.isEmpty {
                 guard append(&events, upTo: count) else { return false }
                 let part = rest.prefix(events.first.map { $0.position - count } ?? .max)
-                var pieces = StubPieces(of: part, pace: pace, isFirst: count == 0)
+                var pieces = ContentFragments(of: part, pace: pace, isFirst: count == 0)
                 if isChunked, rest.count == chunk.count { pieces.startedChunk = chunk.count }
                 rest = rest.dropFirst(part.count)
                 pieces.endsChunk = isChunked && rest.isEmpty
@@ -155,7 +155,7 @@ extension HTTPStatus {
 }
 
 /// A part of the content in the pieces in which it is delivered, made one by one: of a large one there are many.
-struct StubPieces: Sequence, IteratorProtocol, Sendable {
+struct ContentFragments: Sequence, IteratorProtocol, Sendable {
     /// The bytes that are left.
     private(set) var data: Data
     /// The size of the chunk that begins with the part, if one does.

@@ -25,9 +25,9 @@ extension StubCondition {
     /// no difference. Neither do credentials, the order of parameters with different names, and the fragment, which is
     /// never sent.
     public static func url(_ url: URL, ignoring ignored: Set<AddressPart> = []) -> StubCondition {
-        let expected = AddressPieces(url)
+        let expected = AddressComponents(url)
         return StubCondition("URL \(ReceivedRequest(url: url).shownAddress)") { request in
-            AddressPieces(request.url).difference(from: expected, ignoring: ignored)
+            AddressComponents(request.url).difference(from: expected, ignoring: ignored)
         }
     }
 
@@ -57,7 +57,7 @@ extension StubCondition {
         let fault = Result { try URITemplate(template.description) }.fault
         return StubCondition("URI template \(template)") { request in
             if let fault { return .mismatch("the template \(template) is malformed: \(fault)") }
-            var pieces = AddressPieces(request.url)
+            var pieces = AddressComponents(request.url)
             if ignoresQuery { pieces.query = nil }
             // As it was sent, which may be no URL.
             let reference = ignoresQuery ? request.path : request.target
@@ -71,7 +71,7 @@ extension StubCondition {
     /// The host is this one; case is ignored.
     public static func host(_ host: String) -> StubCondition {
         StubCondition("host \(host)") { request in
-            let actual = AddressPieces(request.url).host
+            let actual = AddressComponents(request.url).host
             return actual == host.lowercased() ? nil : "the host is \(actual.shortened()), not \(host.shortened())"
         }
     }
@@ -100,9 +100,9 @@ extension StubCondition {
     }
 }
 
-extension AddressPieces {
+extension AddressComponents {
     /// Returns the differences in words; `nil` for an equal address.
-    func difference(from expected: AddressPieces, ignoring ignored: Set<StubCondition.AddressPart>) -> String? {
+    func difference(from expected: AddressComponents, ignoring ignored: Set<StubCondition.AddressPart>) -> String? {
         var differences: [String] = []
         func compare(_ part: StubCondition.AddressPart, _ name: String, _ actual: String, _ expected: String) {
             guard !ignored.contains(part), actual != expected else { return }
@@ -166,7 +166,7 @@ extension Result {
 }
 
 /// The pieces of an address in normalized form: equivalent addresses are equal (RFC 3986, 6.2.2).
-struct AddressPieces: Equatable {
+struct AddressComponents: Equatable {
     var scheme: String
     var host: String
     /// The port; `nil` if it is the scheme's default.
