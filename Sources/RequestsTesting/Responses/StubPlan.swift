@@ -171,7 +171,7 @@ struct ContentFragments: Sequence, IteratorProtocol, Sendable {
         self.data = data
         self.pace = pace
         self.isFirst = isFirst
-        size = pace.pieceSize ?? pace.speed?.bytesPerPiece ?? Swift.max(1, data.count)
+        size = pace.fragmentSize ?? pace.speed?.bytesPerFragment ?? Swift.max(1, data.count)
     }
 
     /// Whether it takes time to deliver the part.

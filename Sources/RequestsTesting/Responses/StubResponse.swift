@@ -87,7 +87,7 @@ public struct StubResponse: Sendable {
 
     /// The pieces in which the content is delivered.
     struct Pace: Sendable {
-        var pieceSize: Int?
+        var fragmentSize: Int?
         var pause = Duration.zero
         var speed: Speed?
     }
@@ -162,7 +162,7 @@ extension StubResponse {
     ///   - pause: The time between two pieces; none by default.
     /// - Returns: The response. If it is called twice, the last call counts.
     public func dripping(by size: Int = 1, every pause: Duration = .zero) -> StubResponse {
-        changing { ($0.pace.pieceSize, $0.pace.pause) = (max(1, size), pause) }
+        changing { ($0.pace.fragmentSize, $0.pace.pause) = (max(1, size), pause) }
     }
 
     /// The same response, no faster than this: in pieces of a twentieth of a second, unless it is
@@ -248,7 +248,7 @@ extension StubResponse {
         public static let wiFi = Speed(kilobitsPerSecond: 12000)
 
         /// The size of a piece: what is delivered in a twentieth of a second.
-        var bytesPerPiece: Int { max(1, bytesPerSecond / 20) }
+        var bytesPerFragment: Int { max(1, bytesPerSecond / 20) }
 
         /// The time that `count` bytes take.
         func duration(of count: Int) -> Duration {
