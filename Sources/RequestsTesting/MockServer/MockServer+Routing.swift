@@ -35,23 +35,23 @@ extension MockServer {
     ///     Templates are tried after the plain paths, and the first that fits counts.
     ///   - handler: Makes the response, on the thread of the connection.
     public func route(_ method: HTTPMethod, _ path: String, _ handler: @escaping Handler) {
-        _ = core.state.withLock { $0.add(Route(method, path, .made(handler))) }
+        _ = core.state.withLock { $0.add(Route(method, path, .handler(handler))) }
     }
 
     /// Adds responses for the next requests, for any method and path; the queue comes before the routes.
     public func enqueue(_ responses: StubResponse...) {
         core.state.withLock { state in
             state.queue += responses
-            if responses.contains(where: \.isEarly) { state.mayAnswerEarly = true }
+            if responses.contains(where: \.isEarly) { state.hasEarlyResponse = true }
         }
     }
 }
 
 /// The source of a response.
-enum Answer: Sendable {
+enum ResponseSource: Sendable {
     /// Responses in turn; the last one repeats.
     case scripted([StubResponse])
-    case made(MockServer.Handler)
+    case handler(MockServer.Handler)
 
     /// Whether it begins with a response that doesn't wait for the content of the request.
     var isEarly: Bool {
@@ -60,28 +60,28 @@ enum Answer: Sendable {
     }
 }
 
-/// The answer to the requests for a target.
+/// The source to the requests for a target.
 struct Route: Sendable {
     let method: HTTPMethod
     let target: String
     /// The condition of a template; `nil` for a plain target.
     let template: StubCondition?
-    var answer: Answer
+    var source: ResponseSource
 
-    init(_ method: HTTPMethod, _ target: String, _ answer: Answer) {
+    init(_ method: HTTPMethod, _ target: String, _ source: ResponseSource) {
         (self.method, self.target) = (method, target)
         guard target.contains("{") else {
-            (template, self.answer) = (nil, answer)
+            (template, self.source) = (nil, source)
             return
         }
         do {
-            (template, self.answer) = (.template(try URITemplate(target)), answer)
+            (template, self.source) = (.template(try URITemplate(target)), source)
         } catch {
             // A 404 would hide the malformed template.
             let text = "the template of the route \(target.shortened()) is malformed: \(error)"
             let beginning = target.prefix { $0 != "{" }
             template = .where { $0.path.hasPrefix(beginning) }
-            self.answer = .scripted([.text(text, status: .internalServerError)])
+            self.source = .scripted([.text(text, status: .internalServerError)])
         }
     }
 }
@@ -91,7 +91,7 @@ extension ServerCore.State {
     ///
     /// - Returns: The replaced route, to be released outside of the lock; `nil` if there was none.
     mutating func add(_ route: Route) -> Route? {
-        if case .scripted(let responses) = route.answer, responses.contains(where: \.isEarly) { mayAnswerEarly = true }
+        if case .scripted(let responses) = route.source, responses.contains(where: \.isEarly) { hasEarlyResponse = true }
         if let index = routes.firstIndex(where: { $0.method == route.method && $0.target == route.target }) {
             defer { routes[index] = route }
             return routes[index]
@@ -100,26 +100,26 @@ extension ServerCore.State {
         return nil
     }
 
-    /// Returns the answer to a request, and removes it from the queue or the script of a route if it has more.
+    /// Returns the source to a request, and removes it from the queue or the script of a route if it has more.
     ///
     /// The request gets the variables of the route's template.
-    mutating func takeAnswer(to request: inout ReceivedRequest) -> Answer {
+    mutating func takeResponseSource(for request: inout ReceivedRequest) -> ResponseSource {
         if !queue.isEmpty { return .scripted([queue.removeFirst()]) }
         guard let (index, variables) = match(request) else {
-            return handler.map(Answer.made) ?? .scripted([.status(.notFound)])
+            return handler.map(ResponseSource.handler) ?? .scripted([.status(.notFound)])
         }
         request.variables = variables
-        let answer = routes[index].answer
-        if case .scripted(let responses) = answer, responses.count > 1 {
-            routes[index].answer = .scripted(Array(responses.dropFirst()))
+        let source = routes[index].source
+        if case .scripted(let responses) = source, responses.count > 1 {
+            routes[index].source = .scripted(Array(responses.dropFirst()))
         }
-        return answer
+        return source
     }
 
     /// Whether the request is answered without its content.
-    func answersEarly(_ request: ReceivedRequest) -> Bool {
+    func respondsEarly(to request: ReceivedRequest) -> Bool {
         if let next = queue.first { return next.isEarly }
-        return match(request).map { routes[$0.index].answer.isEarly } ?? false
+        return match(request).map { routes[$0.index].source.isEarly } ?? false
     }
 
     /// Finds the route for a request: the exact target first, then its path, then the templates in their order.

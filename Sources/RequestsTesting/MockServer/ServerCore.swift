@@ -11,8 +11,8 @@ final class ServerCore: Sendable {
         var handler: MockServer.Handler?
         var routes: [Route] = []
         var queue: [StubResponse] = []
-        /// Whether an answer may be due before the body; otherwise heads needn't be checked for one.
-        var mayAnswerEarly = false
+        /// Whether an source may be due before the body; otherwise heads needn't be checked for one.
+        var hasEarlyResponse = false
         var requests: [ReceivedRequest] = []
         var maximumRecordedRequests = Int.max
         var requestCount = 0
@@ -131,11 +131,11 @@ final class ServerCore: Sendable {
         to message: @autoclosure () -> RequestParser.Message,
         on connection: Int
     ) -> (ReceivedRequest, StubResponse)? {
-        guard state.withLock({ $0.mayAnswerEarly }) else { return nil }
+        guard state.withLock({ $0.hasEarlyResponse }) else { return nil }
         let message = message()
         return state.withLock { state in
             var request = ReceivedRequest(message, connection: connection, index: state.requestCount)
-            guard state.answersEarly(request), case .scripted(let responses) = state.takeAnswer(to: &request),
+            guard state.respondsEarly(to: request), case .scripted(let responses) = state.takeResponseSource(for: &request),
                 let response = responses.first
             else { return nil }
             state.record(request)
@@ -145,16 +145,16 @@ final class ServerCore: Sendable {
 
     /// Records a complete request and returns its response.
     func respond(to message: RequestParser.Message, on connection: Int) -> (ReceivedRequest, StubResponse) {
-        let (request, answer) = state.withLock { state in
+        let (request, source) = state.withLock { state in
             var request = ReceivedRequest(message, connection: connection, index: state.requestCount)
-            let answer = state.takeAnswer(to: &request)
+            let source = state.takeResponseSource(for: &request)
             state.record(request)
-            return (request, answer)
+            return (request, source)
         }
-        switch answer {
+        switch source {
         case .scripted(let responses):
             return (request, responses.first ?? .status(.notFound))
-        case .made(let handler):
+        case .handler(let handler):
             do {
                 return (request, try handler(request))
             } catch {
