@@ -50,7 +50,7 @@ public final class HTTPStub: Sendable, CustomStringConvertible {
     /// Responds to the first request with the first response, and so on, like the form with separate arguments.
     @discardableResult
     public func respond(with responses: [StubResponse]) -> HTTPStub {
-        use(responses.map { .ready($0) })
+        use(responses.map { .fixed($0) })
     }
 
     /// Responds to every request with a closure.
@@ -61,7 +61,7 @@ public final class HTTPStub: Sendable, CustomStringConvertible {
     /// - Returns: The stub.
     @discardableResult
     public func respond(_ respond: @escaping @Sendable (ReceivedRequest) async throws -> StubResponse) -> HTTPStub {
-        use([.made(respond)])
+        use([.computed(respond)])
     }
 
     private func use(_ responders: [StubUsage.Responder]) -> HTTPStub {

@@ -126,8 +126,8 @@ public final class HTTPStubber: HTTPTransport {
         as transfer: StubTransfer
     ) async throws -> StubResponse {
         switch responder {
-        case .ready(let response): return response
-        case .made(let make):
+        case .fixed(let response): return response
+        case .computed(let make):
             // Not in a task group, which would wait for a responder that ignores its cancellation.
             let watch = timeout.map { clock.after($0) { transfer.timeOut() } }
             transfer.whenStopped { watch?.cancel() }
@@ -208,7 +208,7 @@ extension HTTPStubber {
         var candidates: [(stub: HTTPStub, mismatches: [String])] = []
         for stub in stubs {
             switch stub.claim(request) {
-            case .answer(let request, let responder): return (request, responder)
+            case .matched(let request, let responder): return (request, responder)
             case .passThrough: return nil
             case .skipped(let reasons): candidates.append((stub, reasons))
             }

@@ -8,14 +8,14 @@ import Requests
 struct StubUsage: Sendable {
     /// The source of a response.
     enum Responder: Sendable {
-        case ready(StubResponse)
-        case made(@Sendable (ReceivedRequest) async throws -> StubResponse)
+        case fixed(StubResponse)
+        case computed(@Sendable (ReceivedRequest) async throws -> StubResponse)
     }
 
     /// The result for a request.
     enum Claim: Sendable {
         /// The stub responds to the request, which has the variables of its conditions.
-        case answer(ReceivedRequest, Responder)
+        case matched(ReceivedRequest, Responder)
         /// The request goes to the network.
         case passThrough
         /// The stub doesn't respond to the request, for these reasons.
@@ -39,8 +39,8 @@ struct StubUsage: Sendable {
         let index = requests.count
         requests.append(request)
         guard !passesThrough else { return .passThrough }
-        guard let responders, let last = responders.last else { return .answer(request, .ready(.status(.ok))) }
-        return .answer(request, responders.indices.contains(index) ? responders[index] : last)
+        guard let responders, let last = responders.last else { return .matched(request, .fixed(.status(.ok))) }
+        return .matched(request, responders.indices.contains(index) ? responders[index] : last)
     }
 
     /// The unmet expectation in words; `nil` if it is met.

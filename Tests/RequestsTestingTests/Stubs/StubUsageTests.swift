@@ -13,7 +13,7 @@ import Testing
 
     @Test func theLastAnswerIsRepeated() {
         var usage = StubUsage()
-        usage.responders = [.ready(.status(.serviceUnavailable)), .ready(.status(.ok))]
+        usage.responders = [.fixed(.status(.serviceUnavailable)), .fixed(.status(.ok))]
 
         var codes: [Int?] = []
         for _ in 0..<4 { codes.append(usage.claim(request).response?.status?.code) }
@@ -62,7 +62,7 @@ import Testing
 extension StubUsage.Claim {
     /// The response, if it is ready-made.
     fileprivate var response: StubResponse? {
-        guard case .answer(_, .ready(let response)) = self else { return nil }
+        guard case .matched(_, .fixed(let response)) = self else { return nil }
         return response
     }
 }
