@@ -132,7 +132,7 @@ extension ServerCore.State {
                 if let index = own.first(where: { routes[$0].target == target }) { return (index, [:]) }
             }
             for index in own {
-                if case .match(let variables)? = routes[index].template?.judge(request) { return (index, variables) }
+                if case .match(let variables)? = routes[index].template?.evaluate(request) { return (index, variables) }
             }
         }
         return nil

@@ -57,7 +57,7 @@ extension Sequence<ReceivedRequest> {
         var nearest: (request: ReceivedRequest, mismatches: [String])?
         var count = 0
         for request in self {
-            let (variables, mismatches) = conditions.judge(request)
+            let (variables, mismatches) = conditions.evaluate(request)
             if mismatches.isEmpty {
                 var result = request
                 result.variables = variables

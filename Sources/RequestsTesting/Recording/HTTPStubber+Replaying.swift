@@ -41,7 +41,7 @@ extension HTTPStubber {
             let response = StubResponse(exchange, entry: entry)
             let path = ignored.contains(.path) ? "" : AddressComponents(request.url.withoutSecrets).path
             let key = "\(request.method) \(path)"
-            if let index = indices[key]?.first(where: { groups[$0].conditions.judge(request).mismatches.isEmpty }) {
+            if let index = indices[key]?.first(where: { groups[$0].conditions.evaluate(request).mismatches.isEmpty }) {
                 groups[index].responses.append(response)
             } else {
                 indices[key, default: []].append(groups.count)

@@ -115,7 +115,7 @@ public final class HTTPStub: Sendable, CustomStringConvertible {
     func claim(_ request: ReceivedRequest) -> StubUsage.Claim {
         // Conditions are code of the test, so they run outside the lock. Two requests may therefore match a stub that
         // responds once; the usage decides which of them gets the response.
-        let (variables, mismatches) = conditions.judge(request)
+        let (variables, mismatches) = conditions.evaluate(request)
         guard mismatches.isEmpty else { return .skipped(mismatches) }
         var request = request
         request.variables = variables

@@ -77,7 +77,7 @@ extension StubCondition {
         StubCondition(description) { request in
             request.isBodyHidden
                 ? .unknown("the content of an upload task isn't shown on this platform")
-                : Verdict(mismatch: mismatch(request))
+                : MatchResult(mismatch: mismatch(request))
         }
     }
 }

@@ -16,33 +16,33 @@ import Requests
 /// the reason in the error of the refused requests.
 public struct StubCondition: Sendable, CustomStringConvertible {
     /// The result of checking a condition.
-    enum Verdict: Sendable {
+    enum MatchResult: Sendable {
         case match([String: URITemplate.Value])
         case mismatch(String)
         /// The condition can't be decided, so neither it nor its negation holds.
         case unknown(String)
 
         init(mismatch reason: String?) {
-            self = reason.map(Verdict.mismatch) ?? .match([:])
+            self = reason.map(MatchResult.mismatch) ?? .match([:])
         }
     }
 
     /// The condition in words, such as `method POST`.
     public let description: String
-    let judge: @Sendable (ReceivedRequest) -> Verdict
+    let evaluate: @Sendable (ReceivedRequest) -> MatchResult
 
-    init(_ description: String, judge: @escaping @Sendable (ReceivedRequest) -> Verdict) {
+    init(_ description: String, evaluate: @escaping @Sendable (ReceivedRequest) -> MatchResult) {
         self.description = description.shortened(to: 120)
-        self.judge = judge
+        self.evaluate = evaluate
     }
 
     init(_ description: String, mismatch: @escaping @Sendable (ReceivedRequest) -> String?) {
-        self.init(description) { Verdict(mismatch: mismatch($0)) }
+        self.init(description) { MatchResult(mismatch: mismatch($0)) }
     }
 
     /// Returns the reason why the request doesn't meet the condition; `nil` if it does.
     public func mismatch(for request: ReceivedRequest) -> String? {
-        switch judge(request) {
+        switch evaluate(request) {
         case .match: nil
         case .mismatch(let reason), .unknown(let reason): reason
         }
@@ -75,7 +75,7 @@ public struct StubCondition: Sendable, CustomStringConvertible {
     /// The condition doesn't hold; not met either if the content is hidden, so that the condition can't be decided.
     public static func not(_ condition: StubCondition) -> StubCondition {
         StubCondition("not \(condition)") { request in
-            switch condition.judge(request) {
+            switch condition.evaluate(request) {
             case .match: .mismatch("it is: \(condition)")
             case .mismatch: .match([:])
             case .unknown(let reason): .unknown(reason)
@@ -89,11 +89,11 @@ extension [StubCondition] {
     var summary: String { isEmpty ? "any request" : map(\.description).joined(separator: ", ") }
 
     /// Returns the values of all templates if every condition holds, else the reason of each that doesn't.
-    func judge(_ request: ReceivedRequest) -> (variables: [String: URITemplate.Value], mismatches: [String]) {
+    func evaluate(_ request: ReceivedRequest) -> (variables: [String: URITemplate.Value], mismatches: [String]) {
         var variables: [String: URITemplate.Value] = [:]
         var mismatches: [String] = []
         for condition in self {
-            switch condition.judge(request) {
+            switch condition.evaluate(request) {
             case .match(let values): variables.merge(values) { $1 }
             case .mismatch(let reason), .unknown(let reason): mismatches.append(reason)
             }

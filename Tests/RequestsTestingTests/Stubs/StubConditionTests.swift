@@ -200,7 +200,7 @@ import Testing
         let request = ReceivedRequest(url: URL(string: "https://a/users/a%20b/posts?page=2")!)
         let conditions: [StubCondition] = [.template("/users/{user}/posts{?page}"), .method(.get)]
 
-        let variables = conditions.judge(request).variables
+        let variables = conditions.evaluate(request).variables
 
         #expect(variables == ["user": "a b", "page": "2"])
     }
@@ -231,9 +231,9 @@ import Testing
             .jsonBody(["password": "0ther"]), .body("0ther"), .query(["token": "0ther"]),
         ]
 
-        let texts = conditions.map(\.description) + conditions.judge(request).mismatches + [request.description]
+        let texts = conditions.map(\.description) + conditions.evaluate(request).mismatches + [request.description]
 
-        #expect(conditions.judge(request).mismatches.count == conditions.count)
+        #expect(conditions.evaluate(request).mismatches.count == conditions.count)
         for text in texts {
             #expect(!text.contains("s3cret") && !text.contains("0ther") && !text.contains("pass@"))
         }
