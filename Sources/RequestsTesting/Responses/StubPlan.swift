@@ -92,7 +92,7 @@ struct StubPlan: Sendable {
             } else {
                 steps.append(.action(event.action, phase))
             }
-            if event.action.isEnd { return false }
+            if event.action.endsDelivery { return false }
         }
         return true
     }

@@ -53,7 +53,7 @@ public struct StubResponse: Sendable {
         case fail(RequestError)
 
         /// Whether nothing is delivered after it.
-        var isEnd: Bool {
+        var endsDelivery: Bool {
             switch self {
             case .wait, .hold: false
             case .stall, .close, .reset, .fail: true
@@ -81,7 +81,7 @@ public struct StubResponse: Sendable {
         /// Whether it has to happen before another: at one position, waits come before what ends the delivery.
         func precedes(_ other: Event) -> Bool {
             guard position == other.position else { return position < other.position }
-            return !action.isEnd && other.action.isEnd
+            return !action.endsDelivery && other.action.endsDelivery
         }
     }
 
