@@ -47,7 +47,7 @@ extension JSONValue {
         default:
             guard !isSame(as: expected) else { return }
             // A text may be a form in quotes, with secrets that no member's name reveals.
-            let hides = isSensitive || [self, expected].contains { $0.mayHoldSecret(isWhole: path.isEmpty) }
+            let hides = isSensitive || [self, expected].contains { $0.mayContainSecret(isRoot: path.isEmpty) }
             differences.append(hides ? "\(place) has another value" : "\(place) is \(excerpt), not \(expected.excerpt)")
         }
     }
@@ -61,9 +61,9 @@ extension JSONValue {
         }
     }
 
-    private func mayHoldSecret(isWhole: Bool) -> Bool {
+    private func mayContainSecret(isRoot: Bool) -> Bool {
         guard case .string(let text) = self else { return false }
-        return isWhole ? Redaction.content(Data(text.utf8), type: nil) != Data(text.utf8) : Redaction.text(text) != text
+        return isRoot ? Redaction.content(Data(text.utf8), type: nil) != Data(text.utf8) : Redaction.text(text) != text
     }
 
     /// The value in a few words: a scalar itself, or the kind of a collection.
