@@ -22,7 +22,7 @@ extension StubCondition {
             guard case .json(let value) = content, case .json(let recorded) = expected else {
                 return "the content differs from the recorded one"
             }
-            return "the JSON differs: \(value.differences(from: recorded, isWhole: true).joined(separator: ", "))"
+            return "the JSON differs: \(value.differences(from: recorded, isExact: true).joined(separator: ", "))"
         }
     }
 }

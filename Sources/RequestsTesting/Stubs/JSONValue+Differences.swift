@@ -10,15 +10,15 @@ extension JSONValue {
     /// If the expected value is the whole, unexpected members are differences too. Arrays must have the same elements.
     ///
     /// - Complexity: O(n log n).
-    func differences(from expected: JSONValue, isWhole: Bool) -> [String] {
+    func differences(from expected: JSONValue, isExact: Bool) -> [String] {
         var differences: [String] = []
-        collect(expected, isWhole, "", isSensitive: false, &differences)
+        collect(expected, isExact, "", isSensitive: false, &differences)
         return differences
     }
 
     private func collect(
         _ expected: JSONValue,
-        _ isWhole: Bool,
+        _ isExact: Bool,
         _ path: String,
         isSensitive: Bool,
         _ differences: inout [String]
@@ -32,15 +32,15 @@ extension JSONValue {
                 switch (members[name], wanted[name]) {
                 case (let member?, let value?):
                     let isSensitive = isSensitive || Redaction.isSecretName(name)
-                    member.collect(value, isWhole, inner, isSensitive: isSensitive, &differences)
+                    member.collect(value, isExact, inner, isSensitive: isSensitive, &differences)
                 case (nil, _?): differences.append("\(inner.shortened(to: 128)) is missing")
-                case (_?, nil) where isWhole: differences.append("\(inner.shortened(to: 128)) isn't expected")
+                case (_?, nil) where isExact: differences.append("\(inner.shortened(to: 128)) isn't expected")
                 default: break
                 }
             }
         case (.array(let elements), .array(let wanted)) where elements.count == wanted.count:
             for (index, (element, value)) in zip(elements, wanted).enumerated() {
-                element.collect(value, isWhole, "\(path)[\(index)]", isSensitive: isSensitive, &differences)
+                element.collect(value, isExact, "\(path)[\(index)]", isSensitive: isSensitive, &differences)
             }
         case (.array(let elements), .array(let wanted)):
             differences.append("\(place) has \(elements.count) elements, not \(wanted.count)")

@@ -89,13 +89,13 @@ extension StubCondition {
 
     /// The address has exactly these parameters, in any order.
     public static func query(_ query: Query) -> StubCondition {
-        StubCondition("query \(query)") { $0.query.mismatch(with: query, isWhole: true, what: "parameter") }
+        StubCondition("query \(query)") { $0.query.mismatch(with: query, isExact: true, what: "parameter") }
     }
 
     /// The address has these parameters; others are allowed.
     public static func query(containing query: Query) -> StubCondition {
         StubCondition("query containing \(query)") {
-            $0.query.mismatch(with: query, isWhole: false, what: "parameter")
+            $0.query.mismatch(with: query, isExact: false, what: "parameter")
         }
     }
 }
@@ -115,7 +115,7 @@ extension AddressComponents {
         if !ignored.contains(.query) {
             let query = Query(percentEncoded: query ?? "")
             let expectedQuery = Query(percentEncoded: expected.query ?? "")
-            if let reason = query.mismatch(with: expectedQuery, isWhole: true, what: "parameter") {
+            if let reason = query.mismatch(with: expectedQuery, isExact: true, what: "parameter") {
                 differences.append(reason)
             }
         }
@@ -127,16 +127,16 @@ extension Query {
     /// Returns the first item that is missing, differs or isn't expected; the values of a secret name aren't shown.
     ///
     /// Items of one name are compared in their order, those of different names in any order.
-    func mismatch(with expected: Query, isWhole: Bool, what: String) -> String? {
+    func mismatch(with expected: Query, isExact: Bool, what: String) -> String? {
         for name in Set(expected.map(\.name)).sorted() {
             let values = filter { $0.name == name }.map(\.value)
             let wanted = expected.filter { $0.name == name }.map(\.value)
             if values.isEmpty { return "the \(what) \(name.shownName) is missing" }
-            guard isWhole ? values != wanted : !wanted.allSatisfy(values.contains) else { continue }
+            guard isExact ? values != wanted : !wanted.allSatisfy(values.contains) else { continue }
             guard !name.isSecretName else { return "the \(what) \(name.shownName) has another value" }
             return "the \(what) \(name.shortened()) is \(Self.shown(values)), not \(Self.shown(wanted))"
         }
-        guard isWhole, let stray = first(where: { !expected.contains($0.name) }) else { return nil }
+        guard isExact, let stray = first(where: { !expected.contains($0.name) }) else { return nil }
         return "the \(what) \(stray.name.shownName) isn't expected"
     }
 

@@ -27,36 +27,36 @@ extension StubCondition {
     /// stubber.stub(.post, "/orders", .jsonBody(["eggs": 3, "cook": .value(name)])).respond(with: .noContent)
     /// ```
     public static func jsonBody(_ literal: JSONValue.Literal) -> StubCondition {
-        ofJSON("JSON body", literal, isWhole: true)
+        ofJSON("JSON body", literal, isExact: true)
     }
 
     /// The content is the JSON of the value, with its members in any order.
     public static func jsonBody(encoding value: some Encodable, encoder: JSONEncoder = JSONEncoder()) -> StubCondition {
-        ofJSON("JSON body of \(type(of: value))", value, encoder, isWhole: true)
+        ofJSON("JSON body of \(type(of: value))", value, encoder, isExact: true)
     }
 
     /// The content is JSON with these members at every level; others are allowed.
     ///
     /// Arrays must have the same number of elements; each element is compared the same way.
     public static func jsonBody(containing literal: JSONValue.Literal) -> StubCondition {
-        ofJSON("JSON body containing members", literal, isWhole: false)
+        ofJSON("JSON body containing members", literal, isExact: false)
     }
 
     /// The content is a form with exactly these items; items of different names may be in any order.
     public static func formBody(_ form: Query) -> StubCondition {
-        ofBody("form \(form)") { $0.form.mismatch(with: form, isWhole: true, what: "form field") }
+        ofBody("form \(form)") { $0.form.mismatch(with: form, isExact: true, what: "form field") }
     }
 
     /// The content is a form with these items; others are allowed.
     public static func formBody(containing form: Query) -> StubCondition {
-        ofBody("form containing \(form)") { $0.form.mismatch(with: form, isWhole: false, what: "form field") }
+        ofBody("form containing \(form)") { $0.form.mismatch(with: form, isExact: false, what: "form field") }
     }
 
     private static func ofJSON(
         _ description: String,
         _ expected: some Encodable,
         _ encoder: JSONEncoder = JSONEncoder(),
-        isWhole: Bool
+        isExact: Bool
     ) -> StubCondition {
         let expected = Result { try JSONDecoder().decode(JSONValue.self, from: encoder.encode(expected)) }
         return ofBody(description) { request in
@@ -64,7 +64,7 @@ extension StubCondition {
             guard let actual = try? JSONDecoder().decode(JSONValue.self, from: request.body) else {
                 return "the content isn't JSON"
             }
-            let differences = actual.differences(from: expected, isWhole: isWhole)
+            let differences = actual.differences(from: expected, isExact: isExact)
             return differences.isEmpty ? nil : "the JSON differs: \(differences.joined(separator: ", "))"
         }
     }
