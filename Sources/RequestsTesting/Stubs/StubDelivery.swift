@@ -22,17 +22,17 @@ final class StubDelivery: NSObject, Sendable {
     /// Adds an event of the transfer, on any thread but the client's.
     func add(_ event: TransferEvent, of task: URLSessionTask?) {
         #if canImport(ObjectiveC)
-        guard state.withLock({ $0.add(event, isWhole: false) }) else { return }
+        guard state.withLock({ $0.add(event, buffersContent: false) }) else { return }
         thread.withLock { perform(#selector(deliver), on: $0, with: nil, waitUntilDone: false) }
         #else
-        guard state.withLock({ $0.add(event, isWhole: true) }) else { return }
+        guard state.withLock({ $0.add(event, buffersContent: true) }) else { return }
         task?.suspend()
         task?.resume()
         #endif
     }
 
     /// Takes the events that are due for the client.
-    func take() -> [TransferEvent] { state.withLock { $0.take() } }
+    func takeDueEvents() -> [TransferEvent] { state.withLock { $0.takeDueEvents() } }
 
     /// Stops the delivery of events.
     func stop() { state.withLock { $0.stop() } }
@@ -62,13 +62,13 @@ struct StubDeliveryState {
     /// Adds an event; returns whether the client is to be notified now.
     ///
     /// If events are delivered as a whole, that is at the end.
-    mutating func add(_ event: TransferEvent, isWhole: Bool) -> Bool {
+    mutating func add(_ event: TransferEvent, buffersContent: Bool) -> Bool {
         guard !isStopped else { return false }
         switch event {
         case .informational, .sent, .trailers, .metrics:
             return false
         case .data(let data):
-            guard isWhole else { break }
+            guard buffersContent else { break }
             content += data
             return false
         case .head: break
@@ -77,12 +77,12 @@ struct StubDeliveryState {
         }
         pending.append(event)
         if case .end = event { isDue = true }
-        if !isWhole { isDue = true }
+        if !buffersContent { isDue = true }
         return isDue
     }
 
     /// Takes the events that are due now; returns nothing after a stop.
-    mutating func take() -> [TransferEvent] {
+    mutating func takeDueEvents() -> [TransferEvent] {
         guard isDue, !isStopped else { return [] }
         defer { (pending, content) = ([], Data()) }
         return pending

@@ -16,22 +16,22 @@ import Testing
     @Test func wholeContentIsDeliveredAtItsEnd() {
         var state = StubDeliveryState()
 
-        let told = add([.sent(1, of: 1), head, a, b, .end(nil)], to: &state, isWhole: true)
+        let told = add([.sent(1, of: 1), head, a, b, .end(nil)], to: &state, buffersContent: true)
 
         #expect(told == [false, false, false, false, true])
-        let events = state.take()
+        let events = state.takeDueEvents()
         #expect(events.map(\.name) == ["head", "ab", "end"])
-        let rest = state.take()
+        let rest = state.takeDueEvents()
         #expect(rest.isEmpty)
     }
 
     @Test func wholeContentIsNotDeliveredBeforeItsEnd() {
         var state = StubDeliveryState()
 
-        _ = add([head, a], to: &state, isWhole: true)
-        let early = state.take()
-        _ = add([b, .end(nil)], to: &state, isWhole: true)
-        let events = state.take()
+        _ = add([head, a], to: &state, buffersContent: true)
+        let early = state.takeDueEvents()
+        _ = add([b, .end(nil)], to: &state, buffersContent: true)
+        let events = state.takeDueEvents()
 
         #expect(early.isEmpty)
         #expect(events.map(\.name) == ["head", "ab", "end"])
@@ -40,32 +40,32 @@ import Testing
     @Test func piecesAreDeliveredAsTheyCome() {
         var state = StubDeliveryState()
 
-        let told = add([.sent(1, of: 1), head, a, b], to: &state, isWhole: false)
+        let told = add([.sent(1, of: 1), head, a, b], to: &state, buffersContent: false)
 
         #expect(told == [false, true, true, true])
-        let events = state.take()
+        let events = state.takeDueEvents()
         #expect(events.map(\.name) == ["head", "a", "b"])
-        let isTold = state.add(.end(nil), isWhole: false)
+        let isTold = state.add(.end(nil), buffersContent: false)
         #expect(isTold)
-        let end = state.take()
+        let end = state.takeDueEvents()
         #expect(end.map(\.name) == ["end"])
     }
 
-    private func add(_ events: [TransferEvent], to state: inout StubDeliveryState, isWhole: Bool) -> [Bool] {
+    private func add(_ events: [TransferEvent], to state: inout StubDeliveryState, buffersContent: Bool) -> [Bool] {
         var told: [Bool] = []
-        for event in events { told.append(state.add(event, isWhole: isWhole)) }
+        for event in events { told.append(state.add(event, buffersContent: buffersContent)) }
         return told
     }
 
     @Test func nothingIsDeliveredAfterAStop() {
         var state = StubDeliveryState()
 
-        _ = state.add(head, isWhole: false)
+        _ = state.add(head, buffersContent: false)
         state.stop()
 
-        let events = state.take()
+        let events = state.takeDueEvents()
         #expect(events.isEmpty)
-        let isTold = state.add(.end(nil), isWhole: false)
+        let isTold = state.add(.end(nil), buffersContent: false)
         #expect(!isTold)
     }
 }
