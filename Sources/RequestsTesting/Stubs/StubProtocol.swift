@@ -30,13 +30,13 @@ class StubProtocol: URLProtocol {
         delivery.receiver = self
         #endif
         do {
-            try refuseDownload()
+            try rejectDownload()
             let stubbed = try session.request(request)
             transfer = try stubber().start(stubbed, isBodyHidden: isBodyHidden) { [weak task] event in
                 delivery.add(event, of: task)
             }
         } catch {
-            tell(.end(RequestError(error)))
+            notifyClient(of: .end(RequestError(error)))
         }
     }
 
@@ -51,7 +51,7 @@ class StubProtocol: URLProtocol {
 
     /// Passes the due events to the client; called where Foundation allows it.
     func deliver() {
-        for event in delivery?.take() ?? [] { tell(event) }
+        for event in delivery?.takeDueEvents() ?? [] { notifyClient(of: event) }
     }
 
     private func end() {
@@ -75,7 +75,7 @@ class StubProtocol: URLProtocol {
 
     /// Throws for a download task on Linux, which would crash at its end: it needs a file that only the session's own
     /// protocols can name.
-    private func refuseDownload() throws(RequestError) {
+    private func rejectDownload() throws(RequestError) {
         #if canImport(FoundationNetworking)
         guard task is URLSessionDownloadTask else { return }
         throw RequestError(.unsupported, phase: .sending, reason: "a download task can't be stubbed on this platform")
@@ -90,12 +90,12 @@ class StubProtocol: URLProtocol {
         #endif
     }
 
-    private func tell(_ event: TransferEvent) {
+    private func notifyClient(of event: TransferEvent) {
         switch event {
         case .informational, .sent, .trailers, .metrics:
             break
         case .head(let head):
-            guard let response = head.forProtocols.urlResponse else { return }
+            guard let response = head.sanitizedForSession.urlResponse else { return }
             session.keepCookies(of: head, to: request)
             #if canImport(ObjectiveC)
             if let redirected = request.redirected(by: head) {
@@ -129,7 +129,7 @@ extension HTTPResponseHead {
     ///
     /// On Linux, a session never completes a task whose 401 has a challenge that it knows, and may end the process for
     /// an unknown one.
-    fileprivate var forProtocols: HTTPResponseHead {
+    fileprivate var sanitizedForSession: HTTPResponseHead {
         #if canImport(FoundationNetworking)
         guard status == .unauthorized, self[.wwwAuthenticate] != nil else { return self }
         var headers = headers
