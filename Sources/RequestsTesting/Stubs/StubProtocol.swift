@@ -96,7 +96,7 @@ class StubProtocol: URLProtocol {
             break
         case .head(let head):
             guard let response = head.sanitizedForSession.urlResponse else { return }
-            session.keepCookies(of: head, to: request)
+            session.storeCookies(of: head, to: request)
             #if canImport(ObjectiveC)
             if let redirected = request.redirected(by: head) {
                 client?.urlProtocol(self, wasRedirectedTo: redirected, redirectResponse: response)

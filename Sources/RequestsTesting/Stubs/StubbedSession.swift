@@ -43,7 +43,7 @@ struct StubbedSession: Sendable {
     }
 
     /// Stores the cookies of a response, as the session would.
-    func keepCookies(of head: HTTPResponseHead, to request: URLRequest) {
+    func storeCookies(of head: HTTPResponseHead, to request: URLRequest) {
         guard request.httpShouldHandleCookies, let url = request.url else { return }
         cookies?.store(head, from: url)
     }
