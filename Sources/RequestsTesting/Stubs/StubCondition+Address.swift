@@ -130,14 +130,14 @@ extension Query {
     func mismatch(with expected: Query, isExact: Bool, what: String) -> String? {
         for name in Set(expected.map(\.name)).sorted() {
             let values = filter { $0.name == name }.map(\.value)
-            let wanted = expected.filter { $0.name == name }.map(\.value)
-            if values.isEmpty { return "the \(what) \(name.shownName) is missing" }
-            guard isExact ? values != wanted : !wanted.allSatisfy(values.contains) else { continue }
-            guard !name.isSecretName else { return "the \(what) \(name.shownName) has another value" }
-            return "the \(what) \(name.shortened()) is \(Self.shown(values)), not \(Self.shown(wanted))"
+            let expectedValues = expected.filter { $0.name == name }.map(\.value)
+            if values.isEmpty { return "the \(what) \(name.displayName) is missing" }
+            guard isExact ? values != expectedValues : !expectedValues.allSatisfy(values.contains) else { continue }
+            guard !name.isSecretName else { return "the \(what) \(name.displayName) has another value" }
+            return "the \(what) \(name.shortened()) is \(Self.shown(values)), not \(Self.shown(expectedValues))"
         }
         guard isExact, let stray = first(where: { !expected.contains($0.name) }) else { return nil }
-        return "the \(what) \(stray.name.shownName) isn't expected"
+        return "the \(what) \(stray.name.displayName) isn't expected"
     }
 
     private static func shown(_ values: [String?]) -> String {
@@ -151,7 +151,7 @@ extension String {
     fileprivate var isSecretName: Bool { !isPlainName || Redaction.isSecretName(self) }
 
     /// The name, unless it may itself have a secret: content that isn't a form is one long name.
-    fileprivate var shownName: String { isPlainName ? shortened() : "of \(utf8.count) bytes" }
+    fileprivate var displayName: String { isPlainName ? shortened() : "of \(utf8.count) bytes" }
 
     private var isPlainName: Bool {
         utf8.allSatisfy { ASCII.isLetter(ASCII.lowercased($0)) || ASCII.isDigit($0) || "_-.[]$".utf8.contains($0) }
