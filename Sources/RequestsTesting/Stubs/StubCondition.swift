@@ -119,10 +119,10 @@ extension StubCondition {
             guard !values.isEmpty else { return missing(name) }
             guard !values.contains(value) else { return nil }
             let shown = request.headers[fields: name].map { Redaction.value(of: $0).shortened() }
-            let wanted = Redaction.value(of: HTTPField(name, value)).shortened()
+            let expectedValue = Redaction.value(of: HTTPField(name, value)).shortened()
             let title = "the header \(name.rawValue.shortened())"
-            guard !shown.contains(wanted) else { return "\(title) has another value" }
-            return "\(title) is \(shown.joined(separator: " and ")), not \(wanted)"
+            guard !shown.contains(expectedValue) else { return "\(title) has another value" }
+            return "\(title) is \(shown.joined(separator: " and ")), not \(expectedValue)"
         }
     }
 
