@@ -24,12 +24,12 @@ extension JSONValue {
         _ differences: inout [String]
     ) {
         guard differences.count < 10 else { return }
-        let place = path.isEmpty ? "it" : path.shortened(to: 128)
+        let subject = path.isEmpty ? "it" : path.shortened(to: 128)
         switch (self, expected) {
-        case (.object(let members), .object(let wanted)):
-            for name in Set(members.keys).union(wanted.keys).sorted() {
+        case (.object(let members), .object(let expectedMembers)):
+            for name in Set(members.keys).union(expectedMembers.keys).sorted() {
                 let inner = path.isEmpty ? name : "\(path).\(name)"
-                switch (members[name], wanted[name]) {
+                switch (members[name], expectedMembers[name]) {
                 case (let member?, let value?):
                     let isSensitive = isSensitive || Redaction.isSecretName(name)
                     member.collect(value, isExact, inner, isSensitive: isSensitive, &differences)
@@ -38,17 +38,17 @@ extension JSONValue {
                 default: break
                 }
             }
-        case (.array(let elements), .array(let wanted)) where elements.count == wanted.count:
-            for (index, (element, value)) in zip(elements, wanted).enumerated() {
+        case (.array(let elements), .array(let expectedElements)) where elements.count == expectedElements.count:
+            for (index, (element, value)) in zip(elements, expectedElements).enumerated() {
                 element.collect(value, isExact, "\(path)[\(index)]", isSensitive: isSensitive, &differences)
             }
-        case (.array(let elements), .array(let wanted)):
-            differences.append("\(place) has \(elements.count) elements, not \(wanted.count)")
+        case (.array(let elements), .array(let expectedElements)):
+            differences.append("\(subject) has \(elements.count) elements, not \(expectedElements.count)")
         default:
             guard !isSame(as: expected) else { return }
             // A text may be a form in quotes, with secrets that no member's name reveals.
             let hides = isSensitive || [self, expected].contains { $0.mayContainSecret(isRoot: path.isEmpty) }
-            differences.append(hides ? "\(place) has another value" : "\(place) is \(excerpt), not \(expected.excerpt)")
+            differences.append(hides ? "\(subject) has another value" : "\(subject) is \(excerpt), not \(expected.excerpt)")
         }
     }
 
