@@ -116,10 +116,10 @@ public final class ManualTransfer: TransferHandle {
     private func wait(
         for awaited: String,
         _ limit: Duration,
-        _ place: CallSite,
+        _ callSite: CallSite,
         until isMet: @escaping @Sendable (State) -> Bool
     ) async throws {
-        try await state.wait(for: awaited, timeout: limit, at: place) { [request] in
+        try await state.wait(for: awaited, timeout: limit, at: callSite) { [request] in
             "\(request) (\($0.summary))"
         } until: {
             isMet($0)

@@ -48,7 +48,7 @@ package struct AwaitableState<State: Sendable>: Sendable {
     /// - Parameters:
     ///   - awaited: What is awaited, in words.
     ///   - limit: The maximum time to wait, in real time.
-    ///   - place: The place of the wait in the test.
+    ///   - callSite: The callSite of the wait in the test.
     ///   - summary: Returns what has happened, in words.
     ///   - isMet: Returns whether the wait is over.
     /// - Returns: The state that met the condition.
@@ -57,7 +57,7 @@ package struct AwaitableState<State: Sendable>: Sendable {
     package func wait(
         for awaited: String,
         timeout limit: Duration,
-        at place: CallSite,
+        at callSite: CallSite,
         summary: @escaping @Sendable (State) -> String,
         until isMet: @escaping @Sendable (State) -> Bool
     ) async throws -> State {
@@ -71,7 +71,7 @@ package struct AwaitableState<State: Sendable>: Sendable {
         if let present { return present }
         let timer = DelayedAction(after: limit, on: ContinuousClock()) {
             let state = summary(storage.withLock { $0.state })
-            let error = WaitTimeoutError(limit: limit, awaited: awaited, state: state, place: place)
+            let error = WaitTimeoutError(limit: limit, awaited: awaited, state: state, callSite: callSite)
             outcome.fill(.failure(error))
         }
         defer {

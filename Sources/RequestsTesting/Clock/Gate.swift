@@ -90,8 +90,8 @@ public final class Gate: Sendable {
         for (gate, observation) in observations { gate.forget(observation) }
         guard !isOpen else { return }
         guard outcome == .timedOut else { throw CancellationError() }
-        let place = CallSite(file, line)
-        throw WaitTimeoutError(limit: limit, awaited: "a gate", state: Self.stateInWords, place: place)
+        let callSite = CallSite(file, line)
+        throw WaitTimeoutError(limit: limit, awaited: "a gate", state: Self.stateInWords, callSite: callSite)
     }
 
     private static let stateInWords = "it isn't open"

@@ -14,12 +14,12 @@ public struct WaitTimeoutError: ExplainedError, DescribedError, Sendable, Hashab
     public let awaited: String
     /// What had happened until then: "the server has 1 request and 1 open connection".
     public let state: String
-    private let place: CallSite
+    private let callSite: CallSite
 
-    package init(limit: Duration, awaited: String, state: String, place: CallSite) {
-        (self.limit, self.awaited, self.state, self.place) = (limit, awaited, state, place)
+    package init(limit: Duration, awaited: String, state: String, callSite: CallSite) {
+        (self.limit, self.awaited, self.state, self.callSite) = (limit, awaited, state, callSite)
     }
 
-    /// The place of the wait in the test, and the error in a sentence.
-    public var description: String { "\(place): waited for \(limit) for \(awaited); \(state)" }
+    /// The callSite of the wait in the test, and the error in a sentence.
+    public var description: String { "\(callSite): waited for \(limit) for \(awaited); \(state)" }
 }

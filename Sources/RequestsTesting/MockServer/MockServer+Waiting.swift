@@ -25,8 +25,8 @@ extension MockServer {
     ) async throws -> ReceivedRequest {
         let requests = try await awaitRequests(1, timeout: limit, file: file, line: line)
         guard let first = requests.first else {
-            let (state, place) = ("requests aren't recorded", CallSite(file, line))
-            throw WaitTimeoutError(limit: limit, awaited: "a request", state: state, place: place)
+            let (state, callSite) = ("requests aren't recorded", CallSite(file, line))
+            throw WaitTimeoutError(limit: limit, awaited: "a request", state: state, callSite: callSite)
         }
         return first
     }
@@ -75,17 +75,17 @@ extension MockServer {
     private func wait(
         for awaited: String,
         _ limit: Duration,
-        _ place: CallSite,
+        _ callSite: CallSite,
         until isMet: @escaping @Sendable (ServerCore.State) -> Bool
     ) async throws {
-        let state = try await core.state.wait(for: awaited, timeout: limit, at: place) {
+        let state = try await core.state.wait(for: awaited, timeout: limit, at: callSite) {
             $0.summary
         } until: {
             isMet($0) || $0.isStopped
         }
         guard !isMet(state) else { return }
         let reason = "the server was stopped; \(state.summary)"
-        throw WaitTimeoutError(limit: limit, awaited: awaited, state: reason, place: place)
+        throw WaitTimeoutError(limit: limit, awaited: awaited, state: reason, callSite: callSite)
     }
 }
 

@@ -7,11 +7,11 @@ extension AwaitableState {
     /// Waits for the first recorded request.
     func awaitRequest(
         _ limit: Duration,
-        _ place: CallSite,
+        _ callSite: CallSite,
         of recorder: String,
         requests: @escaping @Sendable (State) -> [ReceivedRequest]
     ) async throws -> ReceivedRequest {
-        let first = try await awaitRequests(1, limit, place, of: recorder, requests: requests).first
+        let first = try await awaitRequests(1, limit, callSite, of: recorder, requests: requests).first
         guard let first else { throw CancellationError() }
         return first
     }
@@ -20,12 +20,12 @@ extension AwaitableState {
     func awaitRequests(
         _ count: Int,
         _ limit: Duration,
-        _ place: CallSite,
+        _ callSite: CallSite,
         of recorder: String,
         requests: @escaping @Sendable (State) -> [ReceivedRequest]
     ) async throws -> [ReceivedRequest] {
         let awaited = count == 1 ? "a request" : "\(count) requests"
-        let state = try await wait(for: awaited, timeout: limit, at: place) {
+        let state = try await wait(for: awaited, timeout: limit, at: callSite) {
             "\(recorder) has \(requests($0).count) requests"
         } until: {
             requests($0).count >= count

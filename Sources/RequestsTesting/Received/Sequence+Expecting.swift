@@ -15,7 +15,7 @@ extension Sequence<ReceivedRequest> {
     ///   - file: The file of the expectation.
     ///   - line: The line of the expectation.
     /// - Returns: The first such request, with the values of the template's variables.
-    /// - Throws: ``UnmetExpectations``, with the place of this call, and why the nearest request doesn't meet them.
+    /// - Throws: ``UnmetExpectations``, with the callSite of this call, and why the nearest request doesn't meet them.
     @discardableResult
     public func expect(
         _ conditions: StubCondition...,
@@ -38,7 +38,7 @@ extension Sequence<ReceivedRequest> {
     ///   - file: The file of the expectation.
     ///   - line: The line of the expectation.
     /// - Returns: The first such request, with the values of the template's variables.
-    /// - Throws: ``UnmetExpectations``, with the place of this call, and why the nearest request doesn't meet them.
+    /// - Throws: ``UnmetExpectations``, with the callSite of this call, and why the nearest request doesn't meet them.
     @discardableResult
     public func expect(
         _ method: HTTPMethod,
@@ -52,7 +52,7 @@ extension Sequence<ReceivedRequest> {
 
     private func expect(
         _ conditions: [StubCondition],
-        at place: CallSite
+        at callSite: CallSite
     ) throws(UnmetExpectations) -> ReceivedRequest {
         var nearest: (request: ReceivedRequest, mismatches: [String])?
         var count = 0
@@ -66,7 +66,7 @@ extension Sequence<ReceivedRequest> {
             count += 1
             if mismatches.count < nearest?.mismatches.count ?? .max { nearest = (request, mismatches) }
         }
-        var lines = ["\(place): no request is as expected: \(conditions.summary)"]
+        var lines = ["\(callSite): no request is as expected: \(conditions.summary)"]
         if let nearest {
             lines.append("the nearest of \(count): \(nearest.request)")
             lines += nearest.mismatches.map { "- \($0)" }
@@ -77,7 +77,7 @@ extension Sequence<ReceivedRequest> {
     }
 }
 
-/// A place in the source of a test, which the message of a failure names.
+/// A callSite in the source of a test, which the message of a failure names.
 package struct CallSite: Sendable, Hashable, CustomStringConvertible {
     package let description: String
 

@@ -21,16 +21,16 @@ import Requests
 /// way already, call `respond` last, so that no request meets a partly configured stub. Safe from any thread.
 public final class HTTPStub: Sendable, CustomStringConvertible {
     let conditions: [StubCondition]
-    private let place: CallSite
+    private let callSite: CallSite
     private let usage = Locked(StubUsage())
 
-    init(_ conditions: [StubCondition], at place: CallSite) {
-        (self.conditions, self.place) = (conditions, place)
+    init(_ conditions: [StubCondition], at callSite: CallSite) {
+        (self.conditions, self.callSite) = (conditions, callSite)
     }
 
-    /// The conditions of the stub and its place in the test, such as
+    /// The conditions of the stub and its callSite in the test, such as
     /// `method GET, path /users (Tests/UserTests.swift:7)`.
-    public var description: String { "\(conditions.summary.shortened(to: 200)) (\(place))" }
+    public var description: String { "\(conditions.summary.shortened(to: 200)) (\(callSite))" }
 
     /// The requests that the stub has taken, in their order.
     public var requests: [ReceivedRequest] { usage.withLock { $0.requests } }
@@ -124,6 +124,6 @@ public final class HTTPStub: Sendable, CustomStringConvertible {
 
     /// The unmet expectation in words; `nil` if it is met.
     var complaint: String? {
-        usage.withLock { $0.complaint }.map { "\(place): the stub \(conditions.summary) \($0)" }
+        usage.withLock { $0.complaint }.map { "\(callSite): the stub \(conditions.summary) \($0)" }
     }
 }

@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-/// Responds to requests in place of a network: for one client, one session configuration, or one process.
+/// Responds to requests in callSite of a network: for one client, one session configuration, or one process.
 ///
 /// ```swift
 /// let stubber = HTTPStubber()
@@ -54,7 +54,7 @@ public final class HTTPStubber: HTTPTransport {
     let state: AwaitableState<State>
     private let network: (any HTTPTransport)?
     private let clock: any Clock<Duration>
-    private let place: CallSite
+    private let callSite: CallSite
 
     /// Makes a stubber without stubs.
     ///
@@ -71,7 +71,7 @@ public final class HTTPStubber: HTTPTransport {
         file: StaticString = #fileID,
         line: UInt = #line
     ) {
-        place = CallSite(file, line)
+        callSite = CallSite(file, line)
         self.network = network
         self.clock = clock
         state = AwaitableState(State(unhandledMode: unhandledMode))
@@ -214,7 +214,7 @@ extension HTTPStubber {
             }
         }
         guard mode == .refuse else { return nil }
-        let error = UnhandledRequest(request, candidates: candidates, at: place)
+        let error = UnhandledRequest(request, candidates: candidates, at: callSite)
         state.withLock { $0.unhandled.append(error) }
         throw RequestError(.notStubbed, phase: .sending, underlying: error)
     }

@@ -67,7 +67,7 @@ public struct UnhandledRequest: ExplainedError, DescribedError, Sendable {
     /// The request, and a line for each of the nearest stubs, at most three.
     public let description: String
 
-    init(_ request: ReceivedRequest, candidates: [(stub: HTTPStub, mismatches: [String])], at place: CallSite) {
+    init(_ request: ReceivedRequest, candidates: [(stub: HTTPStub, mismatches: [String])], at callSite: CallSite) {
         self.request = request
         // Sorted by position too, since sorting alone may reorder equally near stubs.
         let sorted = candidates.enumerated().sorted {
@@ -76,7 +76,7 @@ public struct UnhandledRequest: ExplainedError, DescribedError, Sendable {
         let lines = sorted.prefix(3).map { _, candidate in
             "- stub \(candidate.stub): \(candidate.mismatches.map { $0.shortened(to: 200) }.joined(separator: "; "))"
         }
-        description = (["no stub matches \(request)"] + (lines.isEmpty ? ["- \(place): no stubs"] : lines))
+        description = (["no stub matches \(request)"] + (lines.isEmpty ? ["- \(callSite): no stubs"] : lines))
             .joined(separator: "\n")
     }
 }
@@ -88,7 +88,7 @@ extension RequestError.Code {
 
 /// The error of ``HTTPStubber/verify(file:line:)`` and of an expectation about requests.
 public struct UnmetExpectations: DescribedError, Sendable {
-    /// One text for each, beginning with its place in the test: `AppTests/LoginTests.swift:12: the stub …`.
+    /// One text for each, beginning with its callSite in the test: `AppTests/LoginTests.swift:12: the stub …`.
     public let complaints: [String]
 
     /// All of them, a line each.

@@ -46,8 +46,8 @@ import Testing
         for _ in 0..<Scale.races {
             let count = AwaitableState(0)
             let waiting = Task {
-                let place = CallSite(#fileID, #line)
-                _ = try? await count.wait(for: "1", timeout: .seconds(30), at: place) {
+                let callSite = CallSite(#fileID, #line)
+                _ = try? await count.wait(for: "1", timeout: .seconds(30), at: callSite) {
                     "\($0)"
                 } until: {
                     $0 == 1

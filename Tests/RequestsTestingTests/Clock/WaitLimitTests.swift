@@ -128,7 +128,7 @@ import Testing
     /// XCTest shows the localized description on Apple platforms.
     @Test func errorsHaveOneTextEverywhere() {
         let errors: [any Error] = [
-            WaitTimeoutError(limit: .zero, awaited: "a", state: "b", place: CallSite(#fileID, #line)),
+            WaitTimeoutError(limit: .zero, awaited: "a", state: "b", callSite: CallSite(#fileID, #line)),
             UnmetExpectations(complaints: ["a"]), HTTPArchive.Error("a"),
             SystemError("bind", EINVAL),
         ]
