@@ -29,7 +29,7 @@ public final class Gate: Sendable {
     private let state = AwaitableState(State())
 
     /// The gate whose opening ends the waits of the current thread; it belongs to the thread's server.
-    @TaskLocal static var ending: Gate?
+    @TaskLocal static var currentStopGate: Gate?
 
     /// Makes a closed gate.
     public init() {}
@@ -83,7 +83,7 @@ public final class Gate: Sendable {
         line: UInt = #line
     ) throws {
         let semaphore = DispatchSemaphore(value: 0)
-        let observations = [self, Self.ending].compactMap { gate in
+        let observations = [self, Self.currentStopGate].compactMap { gate in
             gate.map { ($0, $0.whenOpen { semaphore.signal() }) }
         }
         let outcome = semaphore.wait(timeout: .now() + .nanoseconds(limit.clampedNanoseconds))

@@ -66,7 +66,7 @@ final class ServerCore: Sendable {
         stopSignal.signal()
         stopGate.open()
         // A handler that stops its own server would wait for itself.
-        if Gate.ending !== stopGate { threads.wait() }
+        if Gate.currentStopGate !== stopGate { threads.wait() }
     }
 
     private func acceptConnections() {
@@ -110,7 +110,7 @@ final class ServerCore: Sendable {
         }
         threads.enter()
         startThread("connection \(number)") { [self] in
-            Gate.$ending.withValue(stopGate) {
+            Gate.$currentStopGate.withValue(stopGate) {
                 var connection = Connection(number: number, socket: socket, core: self)
                 connection.run()
                 socket.dispose()

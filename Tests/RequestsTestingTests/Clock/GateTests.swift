@@ -49,7 +49,7 @@ import Testing
     @Test func aThreadOfAServerWaitsAtMostUntilItsEnd() async throws {
         let (gate, ending, passed) = (Gate(), Gate(), Gate())
         let thread = Thread {
-            Gate.$ending.withValue(ending) {
+            Gate.$currentStopGate.withValue(ending) {
                 _ = #expect(throws: CancellationError.self) { try gate.wait() }
             }
             passed.open()
