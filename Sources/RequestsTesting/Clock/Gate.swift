@@ -60,7 +60,7 @@ public final class Gate: Sendable {
         line: UInt = #line
     ) async throws {
         try await state.wait(for: "a gate", timeout: limit, at: CallSite(file, line)) { _ in
-            Self.stateInWords
+            Self.stateDescription
         } until: {
             $0.isOpen
         }
@@ -87,14 +87,14 @@ public final class Gate: Sendable {
             gate.map { ($0, $0.whenOpen { semaphore.signal() }) }
         }
         let outcome = semaphore.wait(timeout: .now() + .nanoseconds(limit.clampedNanoseconds))
-        for (gate, observation) in observations { gate.forget(observation) }
+        for (gate, observation) in observations { gate.removeAction(observation) }
         guard !isOpen else { return }
         guard outcome == .timedOut else { throw CancellationError() }
         let callSite = CallSite(file, line)
-        throw WaitTimeoutError(limit: limit, awaited: "a gate", state: Self.stateInWords, callSite: callSite)
+        throw WaitTimeoutError(limit: limit, awaited: "a gate", state: Self.stateDescription, callSite: callSite)
     }
 
-    private static let stateInWords = "it isn't open"
+    private static let stateDescription = "it isn't open"
 
     /// Runs an action on the thread that opens the gate, or at once if the gate is open already.
     func whenOpen(_ action: @escaping @Sendable () -> Void) -> Int {
@@ -108,7 +108,7 @@ public final class Gate: Sendable {
     }
 
     /// Removes an action of ``whenOpen(_:)``, which may be running at this moment.
-    func forget(_ number: Int) {
+    func removeAction(_ number: Int) {
         state.withLock { $0.actions[number] = nil }
     }
 }

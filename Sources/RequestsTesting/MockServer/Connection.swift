@@ -84,7 +84,7 @@ struct Connection {
         guard !gate.isOpen else { return true }
         guard let wakeup = try? Wakeup() else { return false }
         let observation = gate.whenOpen { wakeup.signal() }
-        defer { gate.forget(observation) }
+        defer { gate.removeAction(observation) }
         return wait(for: 0, wakeup: wakeup) == .passed
     }
 
@@ -139,7 +139,7 @@ struct Connection {
         guard !gate.isOpen else { return true }
         guard let wakeup = try? Wakeup() else { return false }
         let observation = gate.whenOpen { wakeup.signal() }
-        defer { gate.forget(observation) }
+        defer { gate.removeAction(observation) }
         return idle(wakeup: wakeup)
     }
 

@@ -43,7 +43,7 @@ struct StubPlayer: Sendable {
         // Weak, since the gate has the transfer: one that is never opened keeps nothing alive.
         transfer.whenStopped { [weak gate] in
             watch?.cancel()
-            gate?.forget(observation)
+            gate?.removeAction(observation)
         }
     }
 
