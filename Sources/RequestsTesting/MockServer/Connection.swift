@@ -14,7 +14,7 @@ struct Connection {
     let core: ServerCore
     private var parser = RequestParser()
     /// Whether the client has sent its last byte while a response was due, and so no longer counts as open.
-    private(set) var hasLeft = false
+    private(set) var didReceiveFIN = false
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
 
     init(number: Int, socket: Socket, core: ServerCore) {
@@ -27,7 +27,7 @@ struct Connection {
     /// Answers requests until one side ends the connection; the caller closes the socket.
     mutating func run() {
         var left = max(1, core.configuration.maximumRequestsPerConnection ?? .max)
-        while let (request, response) = nextAnswer() {
+        while let (request, response) = nextResponse() {
             left -= 1
             if case .socket(let script) = response.content { return serve(response, script, to: request) }
             guard perform(response.steps(for: request, isLast: left == 0)) else { return }
@@ -35,7 +35,7 @@ struct Connection {
         }
     }
 
-    private mutating func nextAnswer() -> (ReceivedRequest, StubResponse)? {
+    private mutating func nextResponse() -> (ReceivedRequest, StubResponse)? {
         while true {
             switch parser.next() {
             case .request(let message):
@@ -101,7 +101,7 @@ struct Connection {
             case .action(.hold(let gate), _):
                 guard idle(until: gate) else { return false }
             case .action(.stall, _):
-                idleWhileHeard()
+                idleUntilDisconnect()
                 return false
             case .action(.close, _):
                 finish()
@@ -150,27 +150,27 @@ struct Connection {
     /// closed the connection or not. The first byte that is sent shows which.
     private mutating func idle(until deadline: ContinuousClock.Instant? = nil, wakeup: Wakeup? = nil) -> Bool {
         while true {
-            let listens = !hasLeft && parser.pendingCount < Self.pipelineLimit
+            let listens = !didReceiveFIN && parser.pendingCount < Self.pipelineLimit
             switch wait(for: listens ? POLLIN : 0, until: deadline, wakeup: wakeup) {
             case .passed: return true
             case .stopped: return false
             case .ready:
                 // After it has ended its side, a client can only report that the connection is broken.
-                guard !hasLeft else { return false }
+                guard !didReceiveFIN else { return false }
                 switch read() {
                 case .moved, .blocked: continue
                 case .ended: return false
                 case .finished:
-                    hasLeft = true
-                    core.noteDeparture()
+                    didReceiveFIN = true
+                    core.recordClosedConnection()
                 }
             }
         }
     }
 
     /// Waits until the client ends its side of the connection, or the server is stopped; no response is due.
-    private mutating func idleWhileHeard() {
-        while !hasLeft, wait(for: parser.pendingCount < Self.pipelineLimit ? POLLIN : 0) == .ready {
+    private mutating func idleUntilDisconnect() {
+        while !didReceiveFIN, wait(for: parser.pendingCount < Self.pipelineLimit ? POLLIN : 0) == .ready {
             guard ![.finished, .ended].contains(read()) else { return }
         }
     }
@@ -193,7 +193,7 @@ struct Connection {
         }
     }
 
-    private enum Waited {
+    private enum WaitOutcome {
         /// The socket has an event to read.
         case ready
         /// The deadline has passed, or the wakeup came.
@@ -205,7 +205,7 @@ struct Connection {
         for events: Int32,
         until deadline: ContinuousClock.Instant? = nil,
         wakeup: Wakeup? = nil
-    ) -> Waited {
+    ) -> WaitOutcome {
         var descriptors = [
             core.stopSignal.pollDescriptor, pollfd(fd: socket.descriptor, events: Int16(events), revents: 0),
         ]

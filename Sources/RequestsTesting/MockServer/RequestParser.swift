@@ -103,7 +103,7 @@ struct RequestParser: Sendable {
         }
     }
 
-    private mutating func step() throws(Malformation) -> Event? {
+    private mutating func step() throws(ParseError) -> Event? {
         while true {
             switch state {
             case .malformed:
@@ -128,7 +128,7 @@ struct RequestParser: Sendable {
                 chunks.append(contentsOf: buffer[cursor..<cursor + length])
                 cursor += length
                 guard buffer[cursor..<cursor + 2].elementsEqual(Self.lineEnd) else {
-                    throw Malformation("a chunk doesn't end with CRLF")
+                    throw ParseError("a chunk doesn't end with CRLF")
                 }
                 cursor += 2
                 state = .chunkLine(head)
@@ -158,7 +158,7 @@ struct RequestParser: Sendable {
 
 extension RequestParser {
     /// The reason why bytes are malformed, and the status of the response.
-    struct Malformation: Error {
+    struct ParseError: Error {
         var status: HTTPStatus
         var reason: String
 
@@ -172,27 +172,27 @@ extension RequestParser {
     private static let headEnd = [UInt8]("\r\n\r\n".utf8)
 
     /// Returns the state that follows a head: how the end of the body is found (RFC 9112, 6.3).
-    private static func bodyState(of head: Head) throws(Malformation) -> State {
+    private static func bodyState(of head: Head) throws(ParseError) -> State {
         let codings = head.headers[values: .transferEncoding]
         let lengths = head.headers[values: .contentLength]
         guard !codings.isEmpty else {
             guard let first = lengths.first else { return .fixedBody(head, length: 0) }
             // Int's own parser would accept a sign.
             guard lengths.count == 1, first.utf8.allSatisfy(ASCII.isDigit), let length = Int(first) else {
-                throw Malformation("Content-Length is no single number")
+                throw ParseError("Content-Length is no single number")
             }
             return .fixedBody(head, length: length)
         }
-        guard lengths.isEmpty else { throw Malformation("both Transfer-Encoding and Content-Length") }
-        guard head.version != "HTTP/1.0" else { throw Malformation("Transfer-Encoding in HTTP/1.0") }
+        guard lengths.isEmpty else { throw ParseError("both Transfer-Encoding and Content-Length") }
+        guard head.version != "HTTP/1.0" else { throw ParseError("Transfer-Encoding in HTTP/1.0") }
         guard codings.count == 1, codings[0].equalsIgnoringASCIICase("chunked") else {
-            throw Malformation("unknown transfer coding", status: .notImplemented)
+            throw ParseError("unknown transfer coding", status: .notImplemented)
         }
         return .chunkLine(head)
     }
 
     /// Returns the head, once its empty line has arrived; empty lines before it are skipped (RFC 9112, 2.2).
-    private mutating func takeHead() throws(Malformation) -> Head? {
+    private mutating func takeHead() throws(ParseError) -> Head? {
         while buffer.count - cursor >= 2, buffer[cursor..<cursor + 2].elementsEqual(Self.lineEnd) {
             (cursor, searched) = (cursor + 2, cursor + 2)
         }
@@ -200,36 +200,36 @@ extension RequestParser {
         guard let bytes = try take(upTo: Self.headEnd) else { return nil }
         let lines = try Self.lines(of: bytes)
         let parts = lines[0].split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-        guard parts.count == 3 else { throw Malformation("the request line hasn't three parts") }
+        guard parts.count == 3 else { throw ParseError("the request line hasn't three parts") }
         let words = parts.map { String(decoding: $0, as: UTF8.self) }
-        guard words[0].isToken else { throw Malformation("the method is no token") }
+        guard words[0].isToken else { throw ParseError("the method is no token") }
         guard !parts[1].isEmpty, parts[1].allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
-            throw Malformation("the target is empty or has a control character")
+            throw ParseError("the target is empty or has a control character")
         }
         guard words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0" else {
-            guard words[2].hasPrefix("HTTP/") else { throw Malformation("no version of HTTP") }
-            throw Malformation("a version other than 1.0 and 1.1", status: .httpVersionNotSupported)
+            guard words[2].hasPrefix("HTTP/") else { throw ParseError("no version of HTTP") }
+            throw ParseError("a version other than 1.0 and 1.1", status: .httpVersionNotSupported)
         }
         let headers = try Self.fields(lines.dropFirst())
         let hosts = headers[values: .host].count
-        guard hosts == 1 || hosts == 0 && words[2] == "HTTP/1.0" else { throw Malformation("not exactly one Host") }
+        guard hosts == 1 || hosts == 0 && words[2] == "HTTP/1.0" else { throw ParseError("not exactly one Host") }
         return Head(method: HTTPMethod(words[0]), target: words[1], version: words[2], headers: headers)
     }
 
     /// Parses the length of a chunk: hexadecimal digits, then extensions, which are ignored (RFC 9112, 7.1).
-    private static func chunkLength(_ line: ArraySlice<UInt8>) throws(Malformation) -> Int {
+    private static func chunkLength(_ line: ArraySlice<UInt8>) throws(ParseError) -> Int {
         let digits = line.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 && $0 != 0x09 }
         // Int's own parser would accept a sign.
         guard !digits.isEmpty, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit && $0 < 0x80 }),
             let length = Int(String(decoding: digits, as: UTF8.self), radix: 16)
-        else { throw Malformation("a chunk's length is no hexadecimal number") }
+        else { throw ParseError("a chunk's length is no hexadecimal number") }
         return length
     }
 
     /// Returns the bytes before a delimiter, and skips both; `nil` if it hasn't arrived.
     ///
     /// Bytes that were searched before aren't searched again, except for the last ones, which may begin the delimiter.
-    private mutating func take(upTo delimiter: [UInt8]) throws(Malformation) -> ArraySlice<UInt8>? {
+    private mutating func take(upTo delimiter: [UInt8]) throws(ParseError) -> ArraySlice<UInt8>? {
         var position = max(searched, cursor)
         while let candidate = buffer[position...].firstIndex(of: delimiter[0]),
             candidate + delimiter.count <= buffer.count
@@ -245,31 +245,31 @@ extension RequestParser {
         return nil
     }
 
-    private var headTooLarge: Malformation {
-        Malformation("more than \(maximumHeadSize) bytes of head", status: .requestHeaderFieldsTooLarge)
+    private var headTooLarge: ParseError {
+        ParseError("more than \(maximumHeadSize) bytes of head", status: .requestHeaderFieldsTooLarge)
     }
 
     /// Returns the lines of a head, of which there is at least one; each but the last ends with CRLF.
-    private static func lines(of head: ArraySlice<UInt8>) throws(Malformation) -> [ArraySlice<UInt8>] {
+    private static func lines(of head: ArraySlice<UInt8>) throws(ParseError) -> [ArraySlice<UInt8>] {
         var lines = head.split(separator: UInt8(ascii: "\r"), omittingEmptySubsequences: false)
         for index in lines.indices.dropFirst() {
-            guard lines[index].first == UInt8(ascii: "\n") else { throw Malformation("a CR without a LF") }
+            guard lines[index].first == UInt8(ascii: "\n") else { throw ParseError("a CR without a LF") }
             lines[index] = lines[index].dropFirst()
         }
         return lines
     }
 
-    private static func fields(_ lines: ArraySlice<ArraySlice<UInt8>>) throws(Malformation) -> HTTPHeaders {
+    private static func fields(_ lines: ArraySlice<ArraySlice<UInt8>>) throws(ParseError) -> HTTPHeaders {
         var headers = HTTPHeaders()
         for line in lines {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
                 line[..<colon].allSatisfy(ASCIISet.token.contains)
-            else { throw Malformation("a field without a name") }
+            else { throw ParseError("a field without a name") }
             var value = line[(colon + 1)...]
             while let first = value.first, first == 0x20 || first == 0x09 { value.removeFirst() }
             while let last = value.last, last == 0x20 || last == 0x09 { value.removeLast() }
             guard value.allSatisfy(ASCIISet.fieldValue.contains) else {
-                throw Malformation("a control character in a field")
+                throw ParseError("a control character in a field")
             }
             let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))
             headers.add(String(decoding: value, as: UTF8.self), for: name)

@@ -30,7 +30,7 @@ final class ServerCore: Sendable {
     let stopGate = Gate()
     private let listener: Socket
     /// Becomes readable when a connection ends; `nil` without a limit to connections.
-    private let departures: Wakeup?
+    private let connectionClosedSignal: Wakeup?
     /// The group of all running threads.
     private let threads = DispatchGroup()
 
@@ -38,7 +38,7 @@ final class ServerCore: Sendable {
         self.configuration = configuration
         guard let port = UInt16(exactly: configuration.port) else { throw SystemError("bind", EINVAL) }
         stopSignal = try Wakeup()
-        departures = configuration.maximumConnections == nil ? nil : try Wakeup()
+        connectionClosedSignal = configuration.maximumConnections == nil ? nil : try Wakeup()
         (listener, self.port) = try Socket.listener(port: port, backlog: 1024)
         state = AwaitableState(State(handler: handler, maximumRecordedRequests: max(0, configuration.maximumRecordedRequests)))
         // Entered here, so that a stop before the start waits for the thread that closes the listener.
@@ -74,7 +74,7 @@ final class ServerCore: Sendable {
             pollfd(fd: listener.descriptor, events: Int16(POLLIN), revents: 0), stopSignal.pollDescriptor,
         ]
         while awaitReadiness(&descriptors), descriptors[1].revents == 0 {
-            guard waitForRoom() else { return }
+            guard waitForConnectionSlot() else { return }
             switch listener.acceptConnection() {
             case .accepted(let socket):
                 begin(socket)
@@ -89,12 +89,12 @@ final class ServerCore: Sendable {
     }
 
     /// Waits until one more connection is allowed; returns `false` if the server stops meanwhile.
-    private func waitForRoom() -> Bool {
-        guard let departures, let limit = configuration.maximumConnections else { return true }
-        var descriptors = [departures.pollDescriptor, stopSignal.pollDescriptor]
+    private func waitForConnectionSlot() -> Bool {
+        guard let connectionClosedSignal, let limit = configuration.maximumConnections else { return true }
+        var descriptors = [connectionClosedSignal.pollDescriptor, stopSignal.pollDescriptor]
         while true {
             // Cleared before the check: a connection that ends after it wakes the wait.
-            departures.clear()
+            connectionClosedSignal.clear()
             if state.withLock({ $0.open }) < max(1, limit) { return true }
             guard awaitReadiness(&descriptors), descriptors[1].revents == 0 else { return false }
         }
@@ -114,16 +114,16 @@ final class ServerCore: Sendable {
                 var connection = Connection(number: number, socket: socket, core: self)
                 connection.run()
                 socket.dispose()
-                if !connection.hasLeft { noteDeparture() }
+                if !connection.didReceiveFIN { recordClosedConnection() }
             }
             threads.leave()
         }
     }
 
     /// Records that a connection is no longer open: it is closed, or its client has ended its side and may only read.
-    func noteDeparture() {
+    func recordClosedConnection() {
         state.withLock { $0.open -= 1 }
-        departures?.signal()
+        connectionClosedSignal?.signal()
     }
 
     /// Records a request whose head has arrived, and returns its response if that doesn't wait for the body.
@@ -179,12 +179,12 @@ extension ReceivedRequest {
     }
 
     /// Whether the client lets the connection stay open (RFC 9112, 9.3); always `false` for HTTP/1.0.
-    var keepsAlive: Bool { version != "HTTP/1.0" && !headers.askForClose }
+    var keepsAlive: Bool { version != "HTTP/1.0" && !headers.requestsClose }
 }
 
 extension HTTPHeaders {
     /// Whether the connection is to close after the message: `close` is an option of `Connection` (RFC 9110, 7.6.1).
-    var askForClose: Bool {
+    var requestsClose: Bool {
         FieldScanner.members(of: self[values: .connection]).contains { $0.equalsIgnoringASCIICase("close") }
     }
 }

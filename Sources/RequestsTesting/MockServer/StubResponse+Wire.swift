@@ -100,7 +100,7 @@ extension StubResponse {
     }
 
     /// Whether the connection may be used again after the response, unless the client asks for its end.
-    var keepsAlive: Bool { !closes && !headers.askForClose }
+    var keepsAlive: Bool { !closes && !headers.requestsClose }
 }
 
 // MARK: - Rendering
