@@ -65,7 +65,7 @@ struct RequestParser: Sendable {
     /// The index in the buffer at which parsing continues.
     var cursor = 0
     /// The index in the buffer up to which the search for the end of a line or head found nothing.
-    var searched = 0
+    var scannedEnd = 0
     /// The content of the chunks so far.
     var chunks = Data()
 
@@ -78,7 +78,7 @@ struct RequestParser: Sendable {
     /// Removes completed requests; done so rarely that each byte is moved once on average.
     private mutating func dropOldBytes() {
         buffer.removeFirst(start)
-        (cursor, searched, start) = (cursor - start, max(0, searched - start), 0)
+        (cursor, scannedEnd, start) = (cursor - start, max(0, scannedEnd - start), 0)
     }
 
     /// Returns a request that has only its head, with all raw bytes so far.
@@ -98,7 +98,7 @@ struct RequestParser: Sendable {
             return try step()
         } catch {
             state = .malformed
-            (buffer, start, cursor, searched) = ([], 0, 0, 0)
+            (buffer, start, cursor, scannedEnd) = ([], 0, 0, 0)
             return .malformed(error.status, error.reason)
         }
     }
@@ -149,7 +149,7 @@ struct RequestParser: Sendable {
             buffer.removeAll(keepingCapacity: cursor <= 1 << 16)
             cursor = 0
         }
-        (state, start, searched, chunks) = (.head, cursor, cursor, Data())
+        (state, start, scannedEnd, chunks) = (.head, cursor, cursor, Data())
         return .request(message)
     }
 }
@@ -194,7 +194,7 @@ extension RequestParser {
     /// Returns the head, once its empty line has arrived; empty lines before it are skipped (RFC 9112, 2.2).
     private mutating func takeHead() throws(ParseError) -> Head? {
         while buffer.count - cursor >= 2, buffer[cursor..<cursor + 2].elementsEqual(Self.lineEnd) {
-            (cursor, searched) = (cursor + 2, cursor + 2)
+            (cursor, scannedEnd) = (cursor + 2, cursor + 2)
         }
         guard cursor - start <= maximumHeadSize else { throw headTooLarge }
         guard let bytes = try take(upTo: Self.headEnd) else { return nil }
@@ -228,19 +228,19 @@ extension RequestParser {
 
     /// Returns the bytes before a delimiter, and skips both; `nil` if it hasn't arrived.
     ///
-    /// Bytes that were searched before aren't searched again, except for the last ones, which may begin the delimiter.
+    /// Bytes that were scannedEnd before aren't scannedEnd again, except for the last ones, which may begin the delimiter.
     private mutating func take(upTo delimiter: [UInt8]) throws(ParseError) -> ArraySlice<UInt8>? {
-        var position = max(searched, cursor)
+        var position = max(scannedEnd, cursor)
         while let candidate = buffer[position...].firstIndex(of: delimiter[0]),
             candidate + delimiter.count <= buffer.count
         {
             position = candidate + 1
             guard buffer[candidate..<candidate + delimiter.count].elementsEqual(delimiter) else { continue }
             guard candidate - cursor <= maximumHeadSize else { throw headTooLarge }
-            defer { (cursor, searched) = (candidate + delimiter.count, candidate + delimiter.count) }
+            defer { (cursor, scannedEnd) = (candidate + delimiter.count, candidate + delimiter.count) }
             return buffer[cursor..<candidate]
         }
-        searched = max(cursor, buffer.count - delimiter.count + 1)
+        scannedEnd = max(cursor, buffer.count - delimiter.count + 1)
         guard buffer.count - cursor <= maximumHeadSize else { throw headTooLarge }
         return nil
     }
