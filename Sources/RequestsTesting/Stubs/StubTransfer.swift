@@ -15,7 +15,7 @@ final class StubTransfer: TransferHandle {
         var hasHead = false
         var hasEnded = false
         /// Closures that stop the work of the transfer; `nil` once they were called.
-        var stops: [@Sendable () -> Void]? = []
+        var stopActions: [@Sendable () -> Void]? = []
 
         mutating func enqueue(_ event: TransferEvent) {
             if case .head = event { hasHead = true }
@@ -55,7 +55,7 @@ final class StubTransfer: TransferHandle {
             return state.hasHead
         }
         guard let hasHead else { return }
-        for stop in takeStops() { stop() }
+        for stop in takeStopActions() { stop() }
         let error = RequestError(code, phase: hasHead ? .receiving : .sending, reason: reason)
         state.withLock { $0.enqueue(.end(error)) }
         deliver()
@@ -76,7 +76,7 @@ final class StubTransfer: TransferHandle {
             perform: { event in
                 receive(event)
                 // The closures are released, since another transport's transfer among them holds this one.
-                if case .end = event { _ = takeStops() }
+                if case .end = event { _ = takeStopActions() }
             }
         )
     }
@@ -84,8 +84,8 @@ final class StubTransfer: TransferHandle {
     /// Adds a closure that stops some work of the transfer; calls it at once if the transfer was cancelled.
     func whenStopped(_ stop: @escaping @Sendable () -> Void) {
         let isStopped = state.withLock { state in
-            state.stops?.append(stop)
-            return state.stops == nil
+            state.stopActions?.append(stop)
+            return state.stopActions == nil
         }
         if isStopped { stop() }
     }
@@ -98,10 +98,10 @@ final class StubTransfer: TransferHandle {
         whenStopped { task.cancel() }
     }
 
-    private func takeStops() -> [@Sendable () -> Void] {
+    private func takeStopActions() -> [@Sendable () -> Void] {
         state.withLock { state in
-            defer { state.stops = nil }
-            return state.stops ?? []
+            defer { state.stopActions = nil }
+            return state.stopActions ?? []
         }
     }
 }
