@@ -82,8 +82,8 @@ public final class HTTPStubber: HTTPTransport {
         let own: TransportCapabilities = [.concurrentDelivery, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders]
         let (stubs, mode) = state.withLock { ($0.stubs, $0.unhandledMode) }
         let passes = mode == .passThrough || stubs.contains(where: \.passesThrough)
-        let ofNetwork = (network ?? (passes ? Self.network : nil))?.capabilities ?? .proxyAuthorization
-        return own.union(ofNetwork.intersection(.proxyAuthorization))
+        let networkCapabilities = (network ?? (passes ? Self.network : nil))?.capabilities ?? .proxyAuthorization
+        return own.union(networkCapabilities.intersection(.proxyAuthorization))
     }
 
     /// Responds to the request, by the rules of `HTTPTransport`.
@@ -109,7 +109,7 @@ public final class HTTPStubber: HTTPTransport {
         received.isBodyHidden = isBodyHidden
         guard transfer.isRunning else { return }
         guard let (claimed, responder) = try claim(received) else {
-            return try pass(request, received, as: transfer)
+            return try sendOverNetwork(request, received, as: transfer)
         }
         let count = Int64(received.body.count)
         if count > 0 { transfer.report(.sent(count, of: count)) }
@@ -137,7 +137,7 @@ public final class HTTPStubber: HTTPTransport {
     }
 
     /// Sends the request as if there were no stubber.
-    private func pass(_ request: TransportRequest, _ received: ReceivedRequest, as transfer: StubTransfer) throws {
+    private func sendOverNetwork(_ request: TransportRequest, _ received: ReceivedRequest, as transfer: StubTransfer) throws {
         guard !received.isBodyHidden else {
             let reason = "an upload task hides its content on this platform, so that it can't be passed through"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
