@@ -65,7 +65,7 @@ extension StubResponse {
             self = .failure(exchange.error ?? RequestError(.connectionLost, phase: .sending, reason: reason))
             return
         }
-        guard response.isComplete || exchange.error != nil || !exchange.isContentWanted else {
+        guard response.isComplete || exchange.error != nil || !exchange.requiresContent else {
             let problem = "response.content.text has \(response.body.count) of \(response.bodySize) bytes"
             let error = HTTPArchive.Error("entry \(entry) (\(exchange.request)): \(problem)")
             self = .failure(RequestError(.unsupported, phase: .sending, underlying: error))
@@ -78,7 +78,7 @@ extension StubResponse {
 
 extension Exchange {
     /// Whether the content matters: browsers omit that of a redirect that is followed.
-    fileprivate var isContentWanted: Bool {
+    fileprivate var requiresContent: Bool {
         guard request.method != .head, let status = response?.status else { return false }
         return status.mayHaveContent && status.category != .redirection
     }
