@@ -26,7 +26,7 @@ struct ArchiveReader {
         var exchange = Exchange(request: try readRequest(), metrics: TransferRecord.Metrics(start: start))
         // Browsers omit large content and content in files, and write its size.
         let statedSize = exchange.request.body.isEmpty ? request["bodySize"]?.wholeNumber.map(Self.clamped) : nil
-        exchange.requestBodySize += missing(in: request["postData"]) ?? statedSize ?? 0
+        exchange.requestBodySize += missingByteCount(in: request["postData"]) ?? statedSize ?? 0
         exchange.response = try readResponse()
         exchange.error = error(hasResponse: exchange.response != nil)
         return exchange
@@ -69,9 +69,9 @@ struct ArchiveReader {
         if case .string(let text)? = content?["text"] {
             let type = headers[.contentType] ?? content?["mimeType"]?.text
             result.body = try decode(text, content?["encoding"], type, "response.content.text")
-            result.bodySize = Int64(result.body.count) + (missing(in: content) ?? 0)
+            result.bodySize = Int64(result.body.count) + (missingByteCount(in: content) ?? 0)
         } else {
-            result.bodySize = missing(in: content) ?? content?["size"]?.wholeNumber.map(Self.clamped) ?? 0
+            result.bodySize = missingByteCount(in: content) ?? content?["size"]?.wholeNumber.map(Self.clamped) ?? 0
         }
         return result
     }
@@ -124,7 +124,7 @@ struct ArchiveReader {
         return charset == .utf8 ? Data(text.utf8) : text.data(using: charset) ?? Data(text.utf8)
     }
 
-    private func missing(in content: JSONValue?) -> Int64? {
+    private func missingByteCount(in content: JSONValue?) -> Int64? {
         content?["_missing"]?.wholeNumber.map(Self.clamped)
     }
 
