@@ -24,10 +24,10 @@ public final class ExchangeRecorder: HTTPTransport {
     private let maximumBodySize: Int
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Date
-    private let ledger = Locked(Ledger())
+    private let state = Locked(State())
 
     /// The exchanges by their number, in the order in which they were sent.
-    private struct Ledger: Sendable {
+    private struct State: Sendable {
         var running: [Int: Exchange] = [:]
         var ended: [Int: Exchange] = [:]
         var count = 0
@@ -55,7 +55,7 @@ public final class ExchangeRecorder: HTTPTransport {
 
     /// The exchanges that have ended, in the order in which they were sent.
     public var exchanges: [Exchange] {
-        ledger.withLock(\.ended).sorted { $0.key < $1.key }.map(\.value)
+        state.withLock(\.ended).sorted { $0.key < $1.key }.map(\.value)
     }
 
     /// The exchanges that have ended, for storing.
@@ -65,7 +65,7 @@ public final class ExchangeRecorder: HTTPTransport {
 
     /// Removes every exchange, including those that haven't ended.
     public func reset() {
-        ledger.withLock { $0 = Ledger(count: $0.count) }
+        state.withLock { $0 = State(count: $0.count) }
     }
 
     /// The capabilities of the transport that sends the requests.
@@ -81,19 +81,19 @@ public final class ExchangeRecorder: HTTPTransport {
         var settings = request
         (settings.body, settings.configureTask, settings.upgrade) = (.none, nil, nil)
         let exchange = Exchange(request: ReceivedRequest(settings), metrics: TransferRecord.Metrics(start: now()))
-        let number = ledger.withLock { ledger in
-            ledger.count += 1
-            ledger.running[ledger.count] = exchange
-            return ledger.count
+        let number = state.withLock { state in
+            state.count += 1
+            state.running[state.count] = exchange
+            return state.count
         }
-        let copied = request.copyingBody { [ledger] bytes in
-            ledger.withLock { $0.running[number]?.add(sent: bytes, limit: limit) }
+        let copied = request.copyingBody { [state] bytes in
+            state.withLock { $0.running[number]?.add(sent: bytes, limit: limit) }
         }
-        return transport.send(copied) { [ledger] event in
+        return transport.send(copied) { [state] event in
             let time = elapsed()
-            ledger.withLock { ledger in
-                ledger.running[number]?.add(event, at: time, limit: limit)
-                if case .end = event { ledger.ended[number] = ledger.running.removeValue(forKey: number) }
+            state.withLock { state in
+                state.running[number]?.add(event, at: time, limit: limit)
+                if case .end = event { state.ended[number] = state.running.removeValue(forKey: number) }
             }
             receive(event)
         }
