@@ -12,7 +12,7 @@ final class ConformanceTrial: Sendable {
 
     private struct State {
         var problems: [String] = []
-        var transfers: [WatchedTransfer] = []
+        var transfers: [ObservedTransfer] = []
     }
 
     let transport: any HTTPTransport
@@ -81,8 +81,8 @@ final class ConformanceTrial: Sendable {
         timeout: Duration? = nil,
         maximumBodySize: Int = .max,
         trust: TrustPolicy = .system,
-        react: @escaping @Sendable (TransferEvent, WatchedTransfer) -> Void = { _, _ in }
-    ) -> WatchedTransfer {
+        react: @escaping @Sendable (TransferEvent, ObservedTransfer) -> Void = { _, _ in }
+    ) -> ObservedTransfer {
         let url = target.hasPrefix("/") ? self.url(target) : URL(string: target) ?? server.url
         let request = HTTPRequest(url: url, method: method, headers: headers, body: body)
         let transfer = watch("\(method) \(target)")
@@ -95,14 +95,14 @@ final class ConformanceTrial: Sendable {
     }
 
     /// Makes a transfer, which isn't begun.
-    func watch(_ name: String) -> WatchedTransfer {
-        let transfer = WatchedTransfer(name: name)
+    func watch(_ name: String) -> ObservedTransfer {
+        let transfer = ObservedTransfer(name: name)
         state.withLock { $0.transfers.append(transfer) }
         return transfer
     }
 
     /// Waits for the end of a transfer.
-    func finish(_ transfer: WatchedTransfer) async throws -> EventLog {
+    func finish(_ transfer: ObservedTransfer) async throws -> EventLog {
         try await wait(for: transfer.end, "\(transfer.name): no end came")
         return transfer.log
     }

@@ -126,7 +126,7 @@ extension TransportConformance {
     private static func cancelled(
         _ moment: String,
         needs need: Need = .script,
-        start: @escaping @Sendable (ConformanceTrial) async throws -> WatchedTransfer
+        start: @escaping @Sendable (ConformanceTrial) async throws -> ObservedTransfer
     ) -> Check {
         Check("a cancel \(moment) ends the transfer", .cancel, needs: need) { trial in
             try await trial.expectCancelled(try await start(trial))
@@ -136,7 +136,7 @@ extension TransportConformance {
 }
 
 extension ConformanceTrial {
-    fileprivate func expectCancelled(_ transfer: WatchedTransfer) async throws {
+    fileprivate func expectCancelled(_ transfer: ObservedTransfer) async throws {
         transfer.cancel()
         transfer.cancel()
         expectError(try await finish(transfer), .cancelled)

@@ -71,7 +71,7 @@ extension TransportConformance {
 
 extension ConformanceTrial {
     /// Begins a transfer, and pauses it at its head.
-    fileprivate func startPaused(_ target: String) async throws -> WatchedTransfer {
+    fileprivate func startPaused(_ target: String) async throws -> ObservedTransfer {
         let transfer = start(target) { event, transfer in
             if case .head = event { transfer.pause() }
         }
@@ -81,7 +81,7 @@ extension ConformanceTrial {
     }
 
     /// Returns the byte count of the content once no more arrives within 150 milliseconds.
-    fileprivate func amount(whenQuiet transfer: WatchedTransfer) async -> Int {
+    fileprivate func amount(whenQuiet transfer: ObservedTransfer) async -> Int {
         let deadline = ContinuousClock.now + patience
         var amount = -1
         while amount != transfer.log.content.count, ContinuousClock.now < deadline {

@@ -57,13 +57,13 @@ private final class UpgradedPeer: Sendable {
         var messages: [WebSocket.Message] = []
     }
 
-    let transfer: WatchedTransfer
+    let transfer: ObservedTransfer
     /// Opens with the first message.
     let answered = Gate()
     let source: TransportRequest.UpgradeSource
     private let state: Locked<State>
 
-    init(_ transfer: WatchedTransfer) {
+    init(_ transfer: ObservedTransfer) {
         let state = Locked(State())
         (self.transfer, self.state) = (transfer, state)
         source = TransportRequest.UpgradeSource { buffer in state.withLock { $0.machine.take(into: buffer) } }

@@ -30,7 +30,7 @@ import Testing
 
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let wishes: @Sendable (WatchedTransfer) -> Void
+        let wishes: @Sendable (ObservedTransfer) -> Void
         let calls: [String]
     }
 
@@ -50,7 +50,7 @@ import Testing
     func wishesAreGrantedOnceThereIsAHandle(_ row: Row) throws {
         let transport = Hasty()
         let url = try #require(URL(string: "http://a.invalid/"))
-        let transfer = WatchedTransfer(name: "hasty")
+        let transfer = ObservedTransfer(name: "hasty")
 
         transfer.start(TransportRequest(HTTPRequest(url: url)), over: transport) { _, transfer in row.wishes(transfer) }
 

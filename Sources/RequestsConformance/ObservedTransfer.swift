@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 
 /// One transfer of a check, with its recorded events and its handle.
-final class WatchedTransfer: Sendable {
+final class ObservedTransfer: Sendable {
     private struct State {
         var log = EventLog()
         var handle: (any TransferHandle)?
@@ -39,7 +39,7 @@ final class WatchedTransfer: Sendable {
     func start(
         _ request: TransportRequest,
         over transport: any HTTPTransport,
-        react: @escaping @Sendable (TransferEvent, WatchedTransfer) -> Void
+        react: @escaping @Sendable (TransferEvent, ObservedTransfer) -> Void
     ) {
         let start = ContinuousClock.now
         let handle = transport.send(request) { [self] event in
