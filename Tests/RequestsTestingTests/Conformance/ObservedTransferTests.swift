@@ -9,7 +9,7 @@ import Testing
 @testable import RequestsConformance
 
 /// Cancels and pauses by the receiver of an event that came before there was a handle.
-@Suite(.bounded) struct WatchedTransferTests {
+@Suite(.bounded) struct ObservedTransferTests {
     /// Reports a head before it returns a handle, and records the calls of that handle.
     private final class Hasty: HTTPTransport, TransferHandle {
         let calls = Locked<[String]>([])
