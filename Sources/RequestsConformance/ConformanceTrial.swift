@@ -85,7 +85,7 @@ final class ConformanceTrial: Sendable {
     ) -> ObservedTransfer {
         let url = target.hasPrefix("/") ? self.url(target) : URL(string: target) ?? server.url
         let request = HTTPRequest(url: url, method: method, headers: headers, body: body)
-        let transfer = watch("\(method) \(target)")
+        let transfer = prepareTransfer("\(method) \(target)")
         transfer.start(
             TransportRequest(request, timeout: timeout, maximumBodySize: maximumBodySize, trust: trust),
             over: transport,
@@ -95,7 +95,7 @@ final class ConformanceTrial: Sendable {
     }
 
     /// Makes a transfer, which isn't begun.
-    func watch(_ name: String) -> ObservedTransfer {
+    func prepareTransfer(_ name: String) -> ObservedTransfer {
         let transfer = ObservedTransfer(name: name)
         state.withLock { $0.transfers.append(transfer) }
         return transfer

@@ -98,7 +98,7 @@ extension ConformanceTrial {
             .connection: "Upgrade", .upgrade: "websocket", "Sec-WebSocket-Version": "13",
             "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
         ]
-        let peer = UpgradedPeer(watch("GET \(target)"))
+        let peer = UpgradedPeer(prepareTransfer("GET \(target)"))
         var request = TransportRequest(HTTPRequest(url: url(target), headers: headers))
         request.decodesContent = false
         request.upgrade = peer.source
