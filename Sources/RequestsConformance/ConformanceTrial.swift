@@ -52,12 +52,12 @@ final class ConformanceTrial: Sendable {
         state.withLock { $0.transfers }.map { "\($0.name): \($0.log)" }
     }
 
-    func note(_ problem: String) {
+    func recordProblem(_ problem: String) {
         state.withLock { $0.problems.append(problem) }
     }
 
     func expect(_ condition: Bool, _ problem: @autoclosure () -> String) {
-        if !condition { note(problem()) }
+        if !condition { recordProblem(problem()) }
     }
 
     /// Waits briefly for events that must not come, such as a second end, which have no deadline of their own.
@@ -135,7 +135,7 @@ final class ConformanceTrial: Sendable {
     }
 
     private func abort(_ problem: String) -> Abort {
-        note(problem)
+        recordProblem(problem)
         return Abort()
     }
 
@@ -191,9 +191,9 @@ final class ConformanceTrial: Sendable {
 
     /// Expects an error with one of these codes; any error if no code is given.
     func expectError(_ log: EventLog, _ codes: RequestError.Code..., context: String = "the transfer") {
-        guard let error = log.error else { return note("\(context) ended without an error") }
+        guard let error = log.error else { return recordProblem("\(context) ended without an error") }
         guard !codes.isEmpty, !codes.contains(error.code) else { return }
-        note("\(context) ended with \(error), not \(codes.map(\.name).joined(separator: " or "))")
+        recordProblem("\(context) ended with \(error), not \(codes.map(\.name).joined(separator: " or "))")
     }
 
     /// Expects that the transport still works.

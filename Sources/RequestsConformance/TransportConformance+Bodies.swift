@@ -124,7 +124,7 @@ extension ConformanceTrial {
         expect(log.content == content, "\(log.content.count) bytes of \(content.count) came back, or not the same")
         // Only the trial's own server can be asked for the framing.
         guard !isElsewhere else { return }
-        guard let request = server.requests.last else { return note("nothing was sent") }
+        guard let request = server.requests.last else { return recordProblem("nothing was sent") }
         expect(request.method == method, "\(method) was sent as \(request.method)")
         expect(framings.contains(request.framing), "\(method) was sent with the framing \(request.framing)")
         let types = request.headers[values: .contentType]

@@ -75,7 +75,7 @@ extension TransportConformance {
             } catch is ConformanceTrial.Abort {
                 // The trial has the problem already.
             } catch {
-                trial.note("the check couldn't go on: \(error)")
+                trial.recordProblem("the check couldn't go on: \(error)")
             }
             await trial.awaitLateEvents()
             let problems = trial.problems

@@ -76,7 +76,7 @@ extension ConformanceTrial {
         let busy = try MockServer(configuration: configuration) { _ in .never }
         // It has the only connection. Others are connected by the system, and their handshakes aren't answered.
         let first = start(busy.url.absoluteString)
-        do { try await busy.awaitRequest(timeout: patience) } catch { return note("no request reached the server") }
+        do { try await busy.awaitRequest(timeout: patience) } catch { return recordProblem("no request reached the server") }
         let timeout = Duration.milliseconds(500)
         var durations: [Duration] = []
         var tries = 0
