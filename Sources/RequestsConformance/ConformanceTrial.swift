@@ -22,12 +22,12 @@ final class ConformanceTrial: Sendable {
     private let address: String
     /// Whether the transport is tested against another server, which can't be asked for what it received.
     let isElsewhere: Bool
-    let patience: Duration
+    let maximumWait: Duration
     private let state = Locked(State())
 
-    init(_ transport: any HTTPTransport, at other: URL?, patience: Duration) throws {
+    init(_ transport: any HTTPTransport, at other: URL?, maximumWait: Duration) throws {
         self.transport = transport
-        self.patience = patience
+        self.maximumWait = maximumWait
         server = try MockServer()
         isElsewhere = other != nil
         let address = (other ?? server.url).absoluteString
@@ -119,18 +119,18 @@ final class ConformanceTrial: Sendable {
 
     // MARK: Waiting
 
-    /// Waits for a gate, at most for the trial's patience.
+    /// Waits for a gate, at most for the trial's maximumWait.
     func wait(for gate: Gate, _ problem: String) async throws {
-        do { try await gate.wait(timeout: patience) } catch { throw abort("\(problem) within \(patience)") }
+        do { try await gate.wait(timeout: maximumWait) } catch { throw abort("\(problem) within \(maximumWait)") }
     }
 
     /// Waits until the server has received a request.
     @discardableResult
     func awaitRequest() async throws -> ReceivedRequest {
         do {
-            return try await server.awaitRequest(timeout: patience)
+            return try await server.awaitRequest(timeout: maximumWait)
         } catch {
-            throw abort("no request reached the server within \(patience)")
+            throw abort("no request reached the server within \(maximumWait)")
         }
     }
 

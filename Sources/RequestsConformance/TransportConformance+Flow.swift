@@ -82,7 +82,7 @@ extension ConformanceTrial {
 
     /// Returns the byte count of the content once no more arrives within 150 milliseconds.
     fileprivate func amount(whenQuiet transfer: ObservedTransfer) async -> Int {
-        let deadline = ContinuousClock.now + patience
+        let deadline = ContinuousClock.now + maximumWait
         var amount = -1
         while amount != transfer.log.content.count, ContinuousClock.now < deadline {
             amount = transfer.log.content.count
@@ -109,7 +109,7 @@ extension TransportConformance {
             let start = ContinuousClock.now
             let transfer = trial.start("/stalled")
             let duration = ContinuousClock.now - start
-            trial.expect(duration < trial.patience / 2, "send took \(duration) for an answer that never comes")
+            trial.expect(duration < trial.maximumWait / 2, "send took \(duration) for an answer that never comes")
             transfer.cancel()
             _ = try await trial.finish(transfer)
         },

@@ -37,7 +37,7 @@ extension TransportConformance {
             trial.expectAnswer(log, content: "late")
         },
         Check("a timeout is about silence and not about all", .limits, needs: .server) { trial in
-            try await trial.expectPatience("/drip", content: "01234567")
+            try await trial.expectSlowResponse("/drip", content: "01234567")
         },
         Check("a head that drips is no silence", .limits) { trial in
             // Each line comes within the timeout; all of them take several times as long, since a busy machine may
@@ -45,7 +45,7 @@ extension TransportConformance {
             let fields = HTTPHeaders((10..<26).map { HTTPField(HTTPField.Name("X-Drip-\($0)"), "0123456789") })
             let response = StubResponse.text("drip", headers: fields).dripping(by: 16, every: .milliseconds(60))
             trial.server.route(.get, "/slow", response)
-            try await trial.expectPatience("/slow", content: "drip")
+            try await trial.expectSlowResponse("/slow", content: "drip")
         },
         Check("a pause longer than the idle timeout isn't silence", .limits, needs: .server, with: .pausing) { trial in
             try await trial.expectNoTimeoutInPause()
@@ -55,7 +55,7 @@ extension TransportConformance {
 
 extension ConformanceTrial {
     /// Expects that a response arrives which takes longer than the timeout, but is never silent for that long.
-    fileprivate func expectPatience(_ target: String, content: String) async throws {
+    fileprivate func expectSlowResponse(_ target: String, content: String) async throws {
         let timeout = Duration.milliseconds(400)
         var (tries, log, duration) = (0, EventLog(), Duration.zero)
         // A busy machine is silent at times, so one of several responses has to arrive.
@@ -76,7 +76,7 @@ extension ConformanceTrial {
         let busy = try MockServer(configuration: configuration) { _ in .never }
         // It has the only connection. Others are connected by the system, and their handshakes aren't answered.
         let first = start(busy.url.absoluteString)
-        do { try await busy.awaitRequest(timeout: patience) } catch { return recordProblem("no request reached the server") }
+        do { try await busy.awaitRequest(timeout: maximumWait) } catch { return recordProblem("no request reached the server") }
         let timeout = Duration.milliseconds(500)
         var durations: [Duration] = []
         var tries = 0
