@@ -62,7 +62,7 @@ extension TransportConformance {
             if server != nil, needsMockServer { return Skip(reason: "only a MockServer does what the check is about") }
             let trial: ConformanceTrial
             do {
-                trial = try ConformanceTrial(makeTransport(), at: server, patience: patience)
+                trial = try ConformanceTrial(makeTransport(), at: server, maximumWait: patience)
             } catch {
                 let problem = "nothing could be tried: \(error)"
                 throw ConformanceFailure(of: "a transport", check: self, problems: [problem])
