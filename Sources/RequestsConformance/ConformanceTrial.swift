@@ -21,7 +21,7 @@ final class ConformanceTrial: Sendable {
     /// The address of the server under test, without a slash at its end.
     private let address: String
     /// Whether the transport is tested against another server, which can't be asked for what it received.
-    let isElsewhere: Bool
+    let usesExternalServer: Bool
     let maximumWait: Duration
     private let state = Locked(State())
 
@@ -29,7 +29,7 @@ final class ConformanceTrial: Sendable {
         self.transport = transport
         self.maximumWait = maximumWait
         server = try MockServer()
-        isElsewhere = other != nil
+        usesExternalServer = other != nil
         let address = (other ?? server.url).absoluteString
         self.address = address.hasSuffix("/") ? String(address.dropLast()) : address
         server.routeConformance()
@@ -141,14 +141,14 @@ final class ConformanceTrial: Sendable {
 
     /// Waits until the server has a request; at another server, for as long as a request usually takes.
     func awaitArrival() async throws {
-        guard isElsewhere else { return _ = try await awaitRequest() }
+        guard usesExternalServer else { return _ = try await awaitRequest() }
         try await Task.sleep(for: .milliseconds(200))
     }
 
     // MARK: Common expectations
 
     /// Expects a response that was completed without an error.
-    func expectAnswer(
+    func expectResponse(
         _ log: EventLog,
         _ status: HTTPStatus = .ok,
         content: String? = nil,
@@ -166,8 +166,8 @@ final class ConformanceTrial: Sendable {
     }
 
     /// Expects a response with content of a byte count, completed without an error.
-    func expectAnswer(_ log: EventLog, byteCount: Int) {
-        expectAnswer(log)
+    func expectResponse(_ log: EventLog, byteCount: Int) {
+        expectResponse(log)
         expect(log.content.count == byteCount, "\(log.content.count) bytes came, not \(byteCount)")
     }
 
@@ -180,7 +180,7 @@ final class ConformanceTrial: Sendable {
         context: String = "the transfer"
     ) async throws {
         server.route(method, target, response)
-        expectAnswer(try await send(target, method), response.status ?? .ok, content: content, context)
+        expectResponse(try await send(target, method), response.status ?? .ok, content: content, context)
     }
 
     /// Expects that the server has received a number of requests.
@@ -201,11 +201,11 @@ final class ConformanceTrial: Sendable {
     /// With `closes`, the server closes the connection afterwards, so that the next request needs a new one.
     ///
     /// A peer that has just closed a connection, or sent more than it should, may break the next request on it. A
-    /// transport doesn't send that again (RFC 9112, 9.3.1): `mayLose` allows for one such failure.
-    func expectLife(after what: String, thenCloses closes: Bool = false, mayLose: Bool = false) async throws {
+    /// transport doesn't send that again (RFC 9112, 9.3.1): `allowsOneFailure` allows for one such failure.
+    func expectStillWorking(after what: String, thenCloses closes: Bool = false, allowsOneFailure: Bool = false) async throws {
         let target = closes ? "/last" : "/text"
         var log = try await send(target)
-        if mayLose, [.connectionLost, .badResponse].contains(log.error?.code) { log = try await send(target) }
-        expectAnswer(log, content: closes ? "last" : "text", "the request after \(what)")
+        if allowsOneFailure, [.connectionLost, .badResponse].contains(log.error?.code) { log = try await send(target) }
+        expectResponse(log, content: closes ? "last" : "text", "the request after \(what)")
     }
 }

@@ -113,9 +113,9 @@ struct EventLog: Sendable {
         if names.last?.name == name { names[names.count - 1].count += 1 } else { names.append((name, 1)) }
         // The metrics of an upgrade come before its head, since the connection may last for hours.
         if case .head(let response) = event, response.status == .switchingProtocols, head == nil { stage = 0 }
-        let (latest, isStage) = event.stages
+        let (latest, startsNextStage) = event.stages
         if stage > latest { violate("\(name) came after the \(["head", "trailers", "metrics", "end"][stage - 1])") }
-        if isStage { stage = max(stage, latest + 1) }
+        if startsNextStage { stage = max(stage, latest + 1) }
         note(event)
     }
 
@@ -165,7 +165,7 @@ extension EventLog: CustomStringConvertible {
 
 extension TransferEvent {
     /// The last stage in which the event may come, and whether the next stage begins with it.
-    fileprivate var stages: (latest: Int, isStage: Bool) {
+    fileprivate var stages: (latest: Int, startsNextStage: Bool) {
         switch self {
         case .informational: (0, false)
         case .head: (0, true)

@@ -11,7 +11,7 @@ extension TransportConformance {
         Check("no body has no framing", .exact) { trial in
             for method in [HTTPMethod.get, .head, .delete, .options, .post, .put] {
                 trial.server.route(method, "/none", .noContent)
-                trial.expectAnswer(try await trial.send("/none", method), .noContent, "\(method)")
+                trial.expectResponse(try await trial.send("/none", method), .noContent, "\(method)")
                 guard let request = trial.server.requests.last else { continue }
                 let framing = request.framing
                 // RFC 9110, 8.6: no length is sent with a method that defines no meaning for content.
@@ -59,9 +59,9 @@ extension TransportConformance {
         ),
         Check("a stream that was read is an error and not an empty body", .exact, needs: .server) { trial in
             let body = HTTPBody.stream(HTTPBody.Stream(InputStream(data: abc)))
-            trial.expectAnswer(try await trial.send("/echo", .post, body: body), content: "abc")
+            trial.expectResponse(try await trial.send("/echo", .post, body: body), content: "abc")
             trial.expectError(try await trial.send("/echo", .post, body: body), .bodyNotReplayable)
-            guard !trial.isElsewhere else { return }
+            guard !trial.usesExternalServer else { return }
             let seen = trial.server.requests.map(\.text)
             trial.expect(seen == ["abc"], "the server received \(seen)")
         },
@@ -69,7 +69,7 @@ extension TransportConformance {
             // Without the capability, streams are sent in chunks, without a promise.
             let short = HTTPBody.stream(stream(Data(count: 10), length: 1000))
             trial.expectError(try await trial.send("/echo", .post, body: short))
-            try await trial.expectLife(after: "a stream that ended early")
+            try await trial.expectStillWorking(after: "a stream that ended early")
         },
         Check("a GET with a body is sent or refused", .capabilities, needs: .server) { trial in
             guard trial.transport.capabilities.contains(.bodyWithAnyMethod) else {
@@ -84,8 +84,8 @@ extension TransportConformance {
             trial.server.route(.post, "/upload", .text("too much", status: .contentTooLarge).early)
             let log = try await trial.send("/upload", .post, body: .data(Data(count: 1 << 20)))
             // The response and the end of the connection race, so either may come first.
-            if log.error == nil { trial.expectAnswer(log, .contentTooLarge, content: "too much") }
-            try await trial.expectLife(after: "a refusal")
+            if log.error == nil { trial.expectResponse(log, .contentTooLarge, content: "too much") }
+            try await trial.expectStillWorking(after: "a refusal")
         },
     ]
 }
@@ -120,10 +120,10 @@ extension ConformanceTrial {
         _ method: HTTPMethod
     ) async throws {
         let log = try await send("/echo", method, headers: [.contentType: "text/plain"], body: body)
-        expectAnswer(log, .ok, "\(method)")
+        expectResponse(log, .ok, "\(method)")
         expect(log.content == content, "\(log.content.count) bytes of \(content.count) came back, or not the same")
         // Only the trial's own server can be asked for the framing.
-        guard !isElsewhere else { return }
+        guard !usesExternalServer else { return }
         guard let request = server.requests.last else { return recordProblem("nothing was sent") }
         expect(request.method == method, "\(method) was sent as \(request.method)")
         expect(framings.contains(request.framing), "\(method) was sent with the framing \(request.framing)")

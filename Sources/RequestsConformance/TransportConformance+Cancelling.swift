@@ -31,7 +31,7 @@ extension TransportConformance {
             try await Task.sleep(for: .milliseconds(100))
             let count = arrivals()
             for transfer in stalled { try await trial.expectCancelled(transfer) }
-            try await trial.expectLife(after: "128 cancels")
+            try await trial.expectStillWorking(after: "128 cancels")
             try await Task.sleep(for: .milliseconds(200))
             trial.expect(arrivals() == count, "\(arrivals() - count) requests were sent after their end")
         },
@@ -70,7 +70,7 @@ extension TransportConformance {
         },
         Check("a cancel after the end changes nothing", .cancel, needs: .nothing) { trial in
             let transfer = trial.start("/text")
-            trial.expectAnswer(try await trial.finish(transfer), content: "text")
+            trial.expectResponse(try await trial.finish(transfer), content: "text")
             transfer.cancel()
             transfer.cancel()
             trial.expect(transfer.log.error == nil, "the end was changed to \(transfer.log)")
@@ -94,11 +94,11 @@ extension TransportConformance {
             let inEnd = trial.start("/text") { event, transfer in
                 if case .end = event { transfer.cancel() }
             }
-            trial.expectAnswer(try await trial.finish(inEnd), content: "text")
+            trial.expectResponse(try await trial.finish(inEnd), content: "text")
         },
         Check("a cancel at any moment leaves one end", .cancel, needs: .server) { trial in
             // An HTTP/2 server treats too many resets as an attack, and closes the connection.
-            let count = trial.isElsewhere ? 100 : 1000
+            let count = trial.usesExternalServer ? 100 : 1000
             for number in 0..<count {
                 let transfer = trial.start("/text")
                 // Spread over the time that a response takes, so that some cancel before it, some during it and some
@@ -111,12 +111,12 @@ extension TransportConformance {
                 let log = try await trial.finish(transfer)
                 await cancel
                 if log.error == nil {
-                    trial.expectAnswer(log, content: "text", "transfer \(number)")
+                    trial.expectResponse(log, content: "text", "transfer \(number)")
                 } else {
                     trial.expectError(log, .cancelled, context: "transfer \(number)")
                 }
             }
-            try await trial.expectLife(after: "\(count) cancels")
+            try await trial.expectStillWorking(after: "\(count) cancels")
         },
     ]
 }
@@ -130,7 +130,7 @@ extension TransportConformance {
     ) -> Check {
         Check("a cancel \(moment) ends the transfer", .cancel, needs: need) { trial in
             try await trial.expectCancelled(try await start(trial))
-            try await trial.expectLife(after: "the cancel")
+            try await trial.expectStillWorking(after: "the cancel")
         }
     }
 }

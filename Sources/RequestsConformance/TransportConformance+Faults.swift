@@ -46,13 +46,13 @@ extension TransportConformance {
                 let isWhole = log.error != nil || log.head != nil
                 trial.expect(isWhole, "\(text.prefix(40).debugDescription) led to \(log)")
             }
-            try await trial.expectLife(after: "oddities", mayLose: true)
+            try await trial.expectStillWorking(after: "oddities", allowsOneFailure: true)
         },
         Check("content beyond its length isn't the content", .complete) { trial in
             trial.server.route(.get, "/more", .raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhello"))
             let log = try await trial.send("/more")
-            if log.error == nil { trial.expectAnswer(log, content: "he") }
-            try await trial.expectLife(after: "content beyond its length", mayLose: true)
+            if log.error == nil { trial.expectResponse(log, content: "he") }
+            try await trial.expectStillWorking(after: "content beyond its length", allowsOneFailure: true)
         },
     ]
 }
@@ -80,7 +80,7 @@ extension TransportConformance {
                 trial.expect(sent == 1, "\(context): \(sent) requests were sent, not 1")
                 // A request that fails on a reused connection may be retried (RFC 9112, 9.3.1), so each has a new
                 // connection here.
-                try await trial.expectLife(after: context, thenCloses: true)
+                try await trial.expectStillWorking(after: context, thenCloses: true)
             }
         }
     }

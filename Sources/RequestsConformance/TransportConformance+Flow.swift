@@ -16,9 +16,9 @@ extension TransportConformance {
             }
             for (number, transfer) in zip(numbers, transfers) {
                 let log = try await trial.finish(transfer)
-                trial.expectAnswer(log, content: "body \(number)", "request \(number)")
+                trial.expectResponse(log, content: "body \(number)", "request \(number)")
             }
-            guard !trial.isElsewhere else { return }
+            guard !trial.usesExternalServer else { return }
             let seen = trial.server.requests.map { "\($0.target) \($0.headers["X-Number"] ?? "") \($0.text)" }
             let sent = numbers.map { "/echo?\($0) \($0) body \($0)" }
             trial.expect(seen.sorted() == sent.sorted(), "\(seen.count) requests were sent, or not as they were made")
@@ -26,12 +26,12 @@ extension TransportConformance {
         Check("one that stalls keeps no other waiting", .exact, needs: .server) { trial in
             let stalled = trial.start("/stalled")
             try await trial.awaitArrival()
-            for _ in 0..<4 { try await trial.expectLife(after: "one that stalls") }
+            for _ in 0..<4 { try await trial.expectStillWorking(after: "one that stalls") }
             stalled.cancel()
             _ = try await trial.finish(stalled)
         },
         Check("a connection that the server ends isn't used again", .exact) { trial in
-            for _ in 0..<5 { trial.expectAnswer(try await trial.send("/last"), content: "last") }
+            for _ in 0..<5 { trial.expectResponse(try await trial.send("/last"), content: "last") }
             trial.expect(trial.server.connectionCount == 5, "\(trial.server.connectionCount) connections, not 5")
         },
         Check("a pause stops the peer, and resuming brings the rest", .capabilities, needs: .server, with: .pausing) {
@@ -43,7 +43,7 @@ extension TransportConformance {
             trial.expect(!transfer.log.hasEnded, "the transfer went on to its end")
             trial.expect(amount < count << 15, "\(amount) bytes came after the pause")
             transfer.resume()
-            trial.expectAnswer(try await trial.finish(transfer), byteCount: count << 16)
+            trial.expectResponse(try await trial.finish(transfer), byteCount: count << 16)
         },
         Check("a transfer that is paused can be cancelled", .cancel, needs: .server, with: .pausing) { trial in
             let transfer = try await trial.startPaused("/flood/1024")
@@ -62,7 +62,7 @@ extension TransportConformance {
                 await Task.yield()
             }
             transfer.resume()
-            trial.expectAnswer(try await trial.finish(transfer), byteCount: 64 << 16)
+            trial.expectResponse(try await trial.finish(transfer), byteCount: 64 << 16)
             transfer.pause()
             transfer.resume()
         },
@@ -99,11 +99,11 @@ extension TransportConformance {
     static let events: [Check] = [
         Check("an answer is a head, content and one end", .order, needs: .nothing) { trial in
             let log = try await trial.send("/text")
-            trial.expectAnswer(log, content: "text")
+            trial.expectResponse(log, content: "text")
         },
         Check("nothing follows the end of many transfers at once", .order, needs: .nothing) { trial in
             let transfers = (0..<32).map { _ in trial.start("/text") }
-            for transfer in transfers { trial.expectAnswer(try await trial.finish(transfer), content: "text") }
+            for transfer in transfers { trial.expectResponse(try await trial.finish(transfer), content: "text") }
         },
         Check("sending returns at once", .immediate, needs: .nothing) { trial in
             let start = ContinuousClock.now
@@ -122,13 +122,13 @@ extension TransportConformance {
                 if case .end = event { end.open() }
             }
             try await trial.wait(for: end, "no end came")
-            trial.expectAnswer(log.withLock { $0 }, content: "01234567")
+            trial.expectResponse(log.withLock { $0 }, content: "01234567")
         },
         Check("interim responses aren't the answer", .order) { trial in
             let hint = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
             let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
             trial.server.route(.get, "/hints", .raw(hint + hint + answer, keepsAlive: true))
-            trial.expectAnswer(try await trial.send("/hints"), content: "ok")
+            trial.expectResponse(try await trial.send("/hints"), content: "ok")
         },
     ]
 }

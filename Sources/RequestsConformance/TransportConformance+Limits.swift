@@ -10,12 +10,12 @@ extension TransportConformance {
     static let limits: [Check] = [
         Check("content of exactly the limit isn't too large", .limits, needs: .server) { trial in
             let log = try await trial.finish(trial.start("/flood/1", maximumBodySize: 1 << 16))
-            trial.expectAnswer(log, byteCount: 1 << 16)
+            trial.expectResponse(log, byteCount: 1 << 16)
         },
         Check("content beyond the limit is an error, or left to the operation", .limits, needs: .server) { trial in
             let log = try await trial.finish(trial.start("/flood/16", maximumBodySize: 1024))
             if log.error != nil { return trial.expectError(log, .bodyTooLarge) }
-            trial.expectAnswer(log, byteCount: 1 << 20)
+            trial.expectResponse(log, byteCount: 1 << 20)
         },
         Check("silence before the answer ends at the timeout", .limits, needs: .server) { trial in
             try await trial.expectTimeout("/stalled")
@@ -34,7 +34,7 @@ extension TransportConformance {
         Check("an answer within a timeout below a second is an answer", .limits) { trial in
             trial.server.route(.get, "/late", .text("late").delayed(by: .milliseconds(50)))
             let log = try await trial.finish(trial.start("/late", timeout: .milliseconds(900)))
-            trial.expectAnswer(log, content: "late")
+            trial.expectResponse(log, content: "late")
         },
         Check("a timeout is about silence and not about all", .limits, needs: .server) { trial in
             try await trial.expectSlowResponse("/drip", content: "01234567")
@@ -65,7 +65,7 @@ extension ConformanceTrial {
             log = try await finish(transfer)
             duration = transfer.duration
         } while log.error?.code == .timedOut && tries < 4
-        expectAnswer(log, content: content)
+        expectResponse(log, content: content)
         expect(log.error != nil || duration > timeout, "the answer came too soon to tell anything")
     }
 
@@ -118,7 +118,7 @@ extension ConformanceTrial {
             }
             log = try await finish(transfer)
         } while log.error?.code == .timedOut && problems.isEmpty && tries < 4
-        expectAnswer(log, byteCount: count << 16)
+        expectResponse(log, byteCount: count << 16)
     }
 
     /// Expects an end when the timeout has passed in silence: never before, and soon after.

@@ -10,7 +10,7 @@ extension TransportConformance {
         Check("a redirect is an answer", .plain, needs: .server) { trial in
             for code in [301, 302, 303, 307, 308] {
                 let log = try await trial.send("/redirect/\(code)")
-                trial.expectAnswer(log, HTTPStatus(code), "\(code)")
+                trial.expectResponse(log, HTTPStatus(code), "\(code)")
                 trial.expect(log.head?[.location] == "/text", "\(code) has lost its Location")
             }
             let seen = trial.server.requests.map(\.path).filter { $0 == "/text" }
@@ -21,7 +21,7 @@ extension TransportConformance {
                 let response = StubResponse.text("over there", status: HTTPStatus(code), headers: [.location: "/text"])
                 trial.server.route(.post, "/\(code)", response)
                 let log = try await trial.send("/\(code)", .post, body: .text("abc"))
-                trial.expectAnswer(log, HTTPStatus(code), content: "over there", "\(code)")
+                trial.expectResponse(log, HTTPStatus(code), content: "over there", "\(code)")
             }
             trial.expectRequests(2)
         },
@@ -35,7 +35,7 @@ extension TransportConformance {
                 try await trial.expectArrival(of: .redirect(to: location), context: "Location: \(location.prefix(20))")
             }
             trial.expectRequests(locations.count)
-            try await trial.expectLife(after: "hostile locations")
+            try await trial.expectStillWorking(after: "hostile locations")
         },
         Check("a redirect without a usable Location keeps its content", .plain) { trial in
             let headers: [HTTPHeaders] = [[], [.location: "http://["], [.location: "ftp://127.0.0.1/"]]
@@ -55,7 +55,7 @@ extension TransportConformance {
                 let headers: HTTPHeaders = [.wwwAuthenticate: challenge]
                 trial.server.route(.get, "/closed", .text("who?", status: .unauthorized, headers: headers))
                 let log = try await trial.send("/closed")
-                trial.expectAnswer(log, .unauthorized, content: "who?", challenge)
+                trial.expectResponse(log, .unauthorized, content: "who?", challenge)
                 trial.expect(log.head?[.wwwAuthenticate] == challenge, "\(challenge) has lost its challenge")
             }
             trial.expectRequests(4)
@@ -69,14 +69,14 @@ extension TransportConformance {
             if log.error != nil, !trial.transport.capabilities.contains(.proxyAuthorization) {
                 return trial.expectError(log, .unsupported)
             }
-            trial.expectAnswer(log)
+            trial.expectResponse(log)
             let isThere = String(decoding: log.content, as: UTF8.self).lowercased().contains("proxy-authorization")
             trial.expect(!isThere, "Proxy-Authorization was sent to the origin")
         },
         Check("answers aren't cached", .plain) { trial in
             let headers: HTTPHeaders = [.cacheControl: "max-age=3600, public", .eTag: "\"a\""]
             trial.server.route(.get, "/fresh", .text("fresh", headers: headers))
-            for _ in 0..<2 { trial.expectAnswer(try await trial.send("/fresh"), content: "fresh") }
+            for _ in 0..<2 { trial.expectResponse(try await trial.send("/fresh"), content: "fresh") }
             trial.expectRequests(2)
             let condition = trial.server.requests.last?.headers[.ifNoneMatch]
             trial.expect(condition == nil, "the second request was made conditional")
@@ -102,7 +102,7 @@ extension ConformanceTrial {
     /// Sends a request, and returns the fields with the name, in lower case, that the server received.
     fileprivate func sentFields(named name: String) async throws -> [String] {
         let log = try await send("/seen")
-        expectAnswer(log)
+        expectResponse(log)
         let lines = String(decoding: log.content, as: UTF8.self).split(separator: "\n")
         return lines.filter { $0.lowercased().hasPrefix("\(name):") }.map(String.init)
     }

@@ -19,7 +19,7 @@ extension TransportConformance {
             let headers: HTTPHeaders = [
                 "X-Plain": "a b", "X-Quoted": #""a,b"; c=d\e"#, "Cookie": "a=b", "X-Percent": "%0d",
             ]
-            trial.expectAnswer(try await trial.send("/text", headers: headers), content: "text")
+            trial.expectResponse(try await trial.send("/text", headers: headers), content: "text")
             for field in headers {
                 let seen = try await trial.awaitRequest().headers[values: field.name]
                 trial.expect(seen == [field.value], "\(field.name) was sent as \(seen)")
@@ -27,7 +27,7 @@ extension TransportConformance {
         },
         Check("repeated header fields keep their values and their order", .capabilities) { trial in
             let headers: HTTPHeaders = ["X-B": "1", "X-A": "2", "X-B": "3", "X-C": "4"]
-            trial.expectAnswer(try await trial.send("/text", headers: headers), content: "text")
+            trial.expectResponse(try await trial.send("/text", headers: headers), content: "text")
             let fields = try await trial.awaitRequest().headers.filter { $0.name.rawValue.hasPrefix("X-") }
             let lines = fields.map { "\($0.name): \($0.value)" }
             if trial.transport.capabilities.contains(.orderedHeaders) {
@@ -39,14 +39,14 @@ extension TransportConformance {
         },
         Check("repeated header fields of the answer all arrive", .exact, needs: .server) { trial in
             let log = try await trial.send("/fields")
-            trial.expectAnswer(log)
+            trial.expectResponse(log)
             trial.expect(log.head?.headers["x-a"] == "1, 2", "X-A arrived as \(log.head?.headers["x-a"] ?? "nothing")")
             trial.expect(log.head?["X-B"] == "3", "X-B arrived as \(log.head?["X-B"] ?? "nothing")")
         },
         Check("every status is an answer", .exact, needs: .server) { trial in
             for code in [200, 201, 226, 299, 300, 400, 404, 418, 429, 500, 503, 599] {
                 let log = try await trial.send("/status/\(code)")
-                trial.expectAnswer(log, HTTPStatus(code), content: "why", "\(code)")
+                trial.expectResponse(log, HTTPStatus(code), content: "why", "\(code)")
             }
         },
         Check("a method of one's own is sent", .exact) { trial in
@@ -56,15 +56,15 @@ extension TransportConformance {
         },
         Check("a HEAD is answered without content", .exact, needs: .server) { trial in
             let log = try await trial.send("/text", .head)
-            trial.expectAnswer(log, content: "")
+            trial.expectResponse(log, content: "")
             trial.expect(log.head?[.contentLength] == "4", "the length is \(log.head?[.contentLength] ?? "not there")")
-            try await trial.expectLife(after: "a HEAD")
+            try await trial.expectStillWorking(after: "a HEAD")
         },
         Check("204 and 304 have no content", .exact, needs: .server) { trial in
             for status in [HTTPStatus.noContent, .notModified] {
                 let log = try await trial.send("/status/\(status.code)", headers: [.ifNoneMatch: "\"a\""])
-                trial.expectAnswer(log, status, content: "", "\(status)")
-                try await trial.expectLife(after: "\(status)")
+                trial.expectResponse(log, status, content: "", "\(status)")
+                try await trial.expectStillWorking(after: "\(status)")
             }
         },
         arriving(
@@ -77,21 +77,21 @@ extension TransportConformance {
         Check("compressed content is decoded", .decoded, needs: .server) { trial in
             let response = StubResponse.data(.compressedPancakes, headers: [.contentEncoding: "gzip"])
             trial.server.route(.get, "/slow", response.dripping(by: 3, every: .microseconds(200)))
-            for target in trial.isElsewhere ? ["/gzip"] : ["/gzip", "/slow"] {
-                trial.expectAnswer(try await trial.send(target), content: #"{"name":"Pancakes"}"#, target)
+            for target in trial.usesExternalServer ? ["/gzip"] : ["/gzip", "/slow"] {
+                trial.expectResponse(try await trial.send(target), content: #"{"name":"Pancakes"}"#, target)
             }
         },
         Check("content that isn't compressed as it says is an error", .complete) { trial in
             trial.server.route(.get, "/plain", .text("plain", headers: [.contentEncoding: "gzip"]))
             trial.expectError(try await trial.send("/plain"), .badResponse)
-            try await trial.expectLife(after: "the error")
+            try await trial.expectStillWorking(after: "the error")
         },
     ]
     /// A check that the content of a response arrives, and that the transport still works.
     private static func arriving(_ name: String, _ response: StubResponse, _ content: String) -> Check {
         Check(name, .exact) { trial in
             try await trial.expectArrival(of: response, content: content)
-            try await trial.expectLife(after: "the response")
+            try await trial.expectStillWorking(after: "the response")
         }
     }
 }

@@ -18,20 +18,20 @@ extension TransportConformance {
             trial.expect(peer.messages == [.text(text)], "the bytes of the peer aren't those that it got")
             peer.change { $0.close(.normalClosure) }
             let log = try await trial.finish(peer.transfer)
-            trial.expectAnswer(log, .switchingProtocols)
+            trial.expectResponse(log, .switchingProtocols)
         },
         Check("bytes that come with the head of an upgrade arrive", .upgraded, with: .upgrades) { trial in
             let peer = trial.upgrade("/greeting") { try $0.send("hello") }
             let log = try await trial.finish(peer.transfer)
-            trial.expectAnswer(log, .switchingProtocols)
+            trial.expectResponse(log, .switchingProtocols)
             trial.expect(peer.messages == [.text("hello")], "the first bytes of the peer are missing")
         },
         Check("a refused upgrade is an answer", .upgraded, with: .upgrades) { trial in
             let peer = trial.upgrade("/text", nil)
             let log = try await trial.finish(peer.transfer)
-            trial.expectAnswer(log, content: "text")
+            trial.expectResponse(log, content: "text")
             peer.change { $0.send(.text("late")) }
-            try await trial.expectLife(after: "a refused upgrade", mayLose: true)
+            try await trial.expectStillWorking(after: "a refused upgrade", allowsOneFailure: true)
         },
         Check("an upgraded connection that the peer ends has an end", .upgraded, with: .upgrades) { trial in
             for reset in [false, true] {
@@ -45,7 +45,7 @@ extension TransportConformance {
             try await trial.wait(for: peer.transfer.head, "no head came")
             peer.transfer.cancel()
             trial.expectError(try await trial.finish(peer.transfer), .cancelled)
-            try await trial.expectLife(after: "a cancelled upgrade")
+            try await trial.expectStillWorking(after: "a cancelled upgrade")
         },
     ]
 }
