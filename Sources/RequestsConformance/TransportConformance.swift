@@ -54,7 +54,7 @@ import RequestsTesting
 public enum TransportConformance {
     /// All checks, beginning with those that matter first when writing a transport.
     public static let checks: [Check] =
-        events + cancelling + messages + bodies + manners + limits + flow + faults + upgrades
+        events + cancellation + messages + bodies + transparency + limits + flow + faults + upgrades
 }
 
 /// A broken rule and what was observed; the description is meant for a test's report.

@@ -7,7 +7,7 @@ import RequestsTesting
 
 extension TransportConformance {
     /// The checks of cancellation at every point of a transfer.
-    static let cancelling: [Check] = [
+    static let cancellation: [Check] = [
         cancelled("right after sending", needs: .nothing) { $0.start("/stalled") },
         Check("a cancel between sending and the first event ends the transfer", .cancel, needs: .server) { trial in
             let content = Data(repeating: 0x61, count: 1 << 16)

@@ -6,7 +6,7 @@ import RequestsTesting
 
 extension TransportConformance {
     /// The checks that a transport leaves redirects, cookies, credentials, caches and retries to the pipeline.
-    static let manners: [Check] = [
+    static let transparency: [Check] = [
         Check("a redirect is an answer", .plain, needs: .server) { trial in
             for code in [301, 302, 303, 307, 308] {
                 let log = try await trial.send("/redirect/\(code)")
