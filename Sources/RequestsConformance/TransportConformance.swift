@@ -71,7 +71,7 @@ public struct ConformanceFailure: DescribedError, Sendable {
     public let transcript: [String]
 
     /// The maximum number of problems, and of requests, in the description: a check may send a thousand.
-    private static let most = 12
+    private static let maximumListed = 12
 
     init(of transport: String, check: TransportConformance.Check, problems: [String], transcript: [String] = []) {
         name = check.name
@@ -90,7 +90,7 @@ public struct ConformanceFailure: DescribedError, Sendable {
     }
 
     private static func some(of texts: [String], _ prefix: String) -> [String] {
-        let rest = texts.count - most
-        return texts.prefix(most).map { prefix + $0 } + (rest > 0 ? ["\(prefix)… and \(rest) more"] : [])
+        let rest = texts.count - maximumListed
+        return texts.prefix(maximumListed).map { prefix + $0 } + (rest > 0 ? ["\(prefix)… and \(rest) more"] : [])
     }
 }
