@@ -39,9 +39,9 @@ extension TransportConformance {
             // More than the buffers on the way hold.
             let count = 1024
             let transfer = try await trial.startPaused("/flood/\(count)")
-            let amount = await trial.amount(whenQuiet: transfer)
+            let byteCount = await trial.byteCount(whenIdle: transfer)
             trial.expect(!transfer.log.hasEnded, "the transfer went on to its end")
-            trial.expect(amount < count << 15, "\(amount) bytes came after the pause")
+            trial.expect(byteCount < count << 15, "\(byteCount) bytes came after the pause")
             transfer.resume()
             trial.expectResponse(try await trial.finish(transfer), byteCount: count << 16)
         },
@@ -81,14 +81,14 @@ extension ConformanceTrial {
     }
 
     /// Returns the byte count of the content once no more arrives within 150 milliseconds.
-    fileprivate func amount(whenQuiet transfer: ObservedTransfer) async -> Int {
+    fileprivate func byteCount(whenIdle transfer: ObservedTransfer) async -> Int {
         let deadline = ContinuousClock.now + maximumWait
-        var amount = -1
-        while amount != transfer.log.content.count, ContinuousClock.now < deadline {
-            amount = transfer.log.content.count
+        var byteCount = -1
+        while byteCount != transfer.log.content.count, ContinuousClock.now < deadline {
+            byteCount = transfer.log.content.count
             try? await Task.sleep(for: .milliseconds(150))
         }
-        return amount
+        return byteCount
     }
 }
 
