@@ -57,14 +57,14 @@ extension ConformanceTrial {
     /// Expects that a response arrives which takes longer than the timeout, but is never silent for that long.
     fileprivate func expectSlowResponse(_ target: String, content: String) async throws {
         let timeout = Duration.milliseconds(400)
-        var (tries, log, duration) = (0, EventLog(), Duration.zero)
+        var (attempts, log, duration) = (0, EventLog(), Duration.zero)
         // A busy machine is silent at times, so one of several responses has to arrive.
         repeat {
-            tries += 1
+            attempts += 1
             let transfer = start(target, timeout: timeout)
             log = try await finish(transfer)
             duration = transfer.duration
-        } while log.error?.code == .timedOut && tries < 4
+        } while log.error?.code == .timedOut && attempts < 4
         expectResponse(log, content: content)
         expect(log.error != nil || duration > timeout, "the answer came too soon to tell anything")
     }
@@ -79,14 +79,14 @@ extension ConformanceTrial {
         do { try await busy.awaitRequest(timeout: maximumWait) } catch { return recordProblem("no request reached the server") }
         let timeout = Duration.milliseconds(500)
         var durations: [Duration] = []
-        var tries = 0
-        // A busy machine can delay an end: one of several tries has to be on time.
+        var attempts = 0
+        // A busy machine can delay an end: one of several attempts has to be on time.
         repeat {
-            tries += 1
+            attempts += 1
             let transfers = (0..<8).map { start("https://127.0.0.1:\(busy.port)/\($0)", timeout: timeout) }
             for transfer in transfers { expectError(try await finish(transfer), .timedOut, .cannotConnect) }
             durations = transfers.map(\.duration)
-        } while durations.contains { $0 > timeout * 3 } && tries < 3
+        } while durations.contains { $0 > timeout * 3 } && attempts < 3
         first.cancel()
         expect(durations.allSatisfy { $0 <= timeout * 3 }, "8 timeouts of \(timeout) ended after \(durations)")
     }
@@ -94,10 +94,10 @@ extension ConformanceTrial {
     /// Expects that a transfer continues after a pause longer than the timeout, while the server has to wait.
     fileprivate func expectNoTimeoutInPause() async throws {
         let (timeout, count) = (Duration.milliseconds(500), 256)
-        var (tries, log) = (0, EventLog())
+        var (attempts, log) = (0, EventLog())
         // A busy machine is silent at times, before and after the pause, so one of several transfers has to finish.
         repeat {
-            tries += 1
+            attempts += 1
             let begun = Gate()
             let transfer = start("/flood/\(count)", timeout: timeout) { event, transfer in
                 switch event {
@@ -117,7 +117,7 @@ extension ConformanceTrial {
                 transfer.resume()
             }
             log = try await finish(transfer)
-        } while log.error?.code == .timedOut && problems.isEmpty && tries < 4
+        } while log.error?.code == .timedOut && problems.isEmpty && attempts < 4
         expectResponse(log, byteCount: count << 16)
     }
 
