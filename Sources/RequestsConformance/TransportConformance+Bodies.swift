@@ -19,9 +19,9 @@ extension TransportConformance {
                 trial.expect(allowed.contains(framing), "\(method) was sent with the framing \(framing)")
             }
         },
-        echoed("bytes are sent with their length", .data(abc), abc, [["3"]], by: .post, .put, .patch, .delete),
-        echoed("an empty body is sent as one", .data(Data()), Data(), [["0"]], by: .post),
-        echoed("a megabyte is sent and comes back", .data(.pattern), .pattern, [["\(1 << 20)"]], by: .put),
+        echoCheck("bytes are sent with their length", .data(abc), abc, [["3"]], by: .post, .put, .patch, .delete),
+        echoCheck("an empty body is sent as one", .data(Data()), Data(), [["0"]], by: .post),
+        echoCheck("a megabyte is sent and comes back", .data(.pattern), .pattern, [["\(1 << 20)"]], by: .put),
         Check("a file is sent with its length", .exact, needs: .server) { trial in
             for count in [0, 1, 300_000] {
                 let content = Data.pattern.prefix(count)
@@ -38,7 +38,7 @@ extension TransportConformance {
             }
             trial.expect(trial.server.requests.isEmpty, "something was sent")
         },
-        echoed(
+        echoCheck(
             "a stream of unknown length is sent in chunks",
             .stream(stream(.pattern)),
             .pattern,
@@ -50,7 +50,7 @@ extension TransportConformance {
             let framing = isSized ? "\(1 << 20)" : "chunked"
             try await trial.expectEcho(.stream(stream(.pattern, length: 1 << 20)), .pattern, [[framing]], .post)
         },
-        echoed(
+        echoCheck(
             "an empty stream is an empty body",
             .stream(stream(Data())),
             Data(),
@@ -92,7 +92,7 @@ extension TransportConformance {
 
 extension TransportConformance {
     /// A check that the server receives a body with one of the framings, by each of the methods, and returns it.
-    private static func echoed(
+    private static func echoCheck(
         _ name: String,
         _ body: HTTPBody,
         _ content: Data,
@@ -112,7 +112,7 @@ extension TransportConformance {
 }
 
 extension ConformanceTrial {
-    /// Sends a body to be echoed, and expects that the server received it with one of these framings.
+    /// Sends a body to be echoCheck, and expects that the server received it with one of these framings.
     fileprivate func expectEcho(
         _ body: HTTPBody,
         _ content: Data,
