@@ -67,13 +67,13 @@ extension TransportConformance {
                 try await trial.expectStillWorking(after: "\(status)")
             }
         },
-        arriving(
+        arrivalCheck(
             "chunks become one content",
             .chunked([Data("a".utf8), Data("bc".utf8), Data(repeating: 0x64, count: 70_000)]),
             "abc" + String(repeating: "d", count: 70_000)
         ),
-        arriving("trailers do no harm", .chunked([Data("chunk".utf8)], trailers: ["X-Sum": "1"]), "chunk"),
-        arriving("content without a length ends with the connection", .raw("HTTP/1.1 200 OK\r\n\r\nhello"), "hello"),
+        arrivalCheck("trailers do no harm", .chunked([Data("chunk".utf8)], trailers: ["X-Sum": "1"]), "chunk"),
+        arrivalCheck("content without a length ends with the connection", .raw("HTTP/1.1 200 OK\r\n\r\nhello"), "hello"),
         Check("compressed content is decoded", .decoded, needs: .server) { trial in
             let response = StubResponse.data(.compressedPancakes, headers: [.contentEncoding: "gzip"])
             trial.server.route(.get, "/slow", response.dripping(by: 3, every: .microseconds(200)))
@@ -88,7 +88,7 @@ extension TransportConformance {
         },
     ]
     /// A check that the content of a response arrives, and that the transport still works.
-    private static func arriving(_ name: String, _ response: StubResponse, _ content: String) -> Check {
+    private static func arrivalCheck(_ name: String, _ response: StubResponse, _ content: String) -> Check {
         Check(name, .exact) { trial in
             try await trial.expectArrival(of: response, content: content)
             try await trial.expectStillWorking(after: "the response")
