@@ -15,26 +15,26 @@ extension TransportConformance {
             trial.expectError(log, .cannotConnect)
             trial.expect(log.head == nil, "a head came without a server")
         },
-        broken("an end before the first byte is an error", [.closed, .reset]),
-        broken("an end anywhere in the head is an error", (1..<wholeHead.count).map { .raw(wholeHead.prefix($0)) }),
-        broken("an end anywhere in the content is an error", (0..<10).map { .raw(wholeHead + digits.prefix($0)) }, .ok),
-        broken(
+        errorCheck("an end before the first byte is an error", [.closed, .reset]),
+        errorCheck("an end anywhere in the head is an error", (1..<wholeHead.count).map { .raw(wholeHead.prefix($0)) }),
+        errorCheck("an end anywhere in the content is an error", (0..<10).map { .raw(wholeHead + digits.prefix($0)) }, .ok),
+        errorCheck(
             "an end anywhere in the chunks is an error",
             (0..<chunks.count).map { .raw(chunkedHead + chunks.prefix($0)) },
             .ok
         ),
         // The second pause lets the client read before the RST discards what it hasn't read.
-        broken(
+        errorCheck(
             "a reset in the content is an error",
             [Duration.zero, .milliseconds(20)].map { .begun(then: .pause($0), .reset) }
         ),
-        broken(
+        errorCheck(
             "chunks that aren't are an error",
             ["zz\r\n", "-1\r\n", "5\r\nfirst0\r\n\r\n", "FFFFFFFFFFFFFFFFF\r\nx"].map {
                 .raw(chunkedHead + Data($0.utf8))
             }
         ),
-        broken(
+        errorCheck(
             "garbage is an error",
             ["GARBAGE\r\n\r\n", "\r\n\r\n\r\n\r\n", "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/1.1 abc\r\n\r\n"].map { .raw($0) }
                 + [.raw(Data(repeating: 0xFF, count: 200_000))]
@@ -66,7 +66,7 @@ extension TransportConformance {
     ///   - responses: The responses.
     ///   - status: The status that is reported before the error; `nil` if there may be no head.
     /// - Returns: The check.
-    private static func broken(_ name: String, _ responses: [StubResponse], _ status: HTTPStatus? = nil) -> Check {
+    private static func errorCheck(_ name: String, _ responses: [StubResponse], _ status: HTTPStatus? = nil) -> Check {
         Check(name, .complete) { trial in
             for (index, response) in responses.enumerated() {
                 let (context, count) = ("response \(index)", trial.server.requests.count)
