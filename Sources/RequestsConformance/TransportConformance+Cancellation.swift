@@ -8,7 +8,7 @@ import RequestsTesting
 extension TransportConformance {
     /// The checks of cancellation at every point of a transfer.
     static let cancellation: [Check] = [
-        cancelled("right after sending", needs: .nothing) { $0.start("/stalled") },
+        cancelCheck("right after sending", needs: .nothing) { $0.start("/stalled") },
         Check("a cancel between sending and the first event ends the transfer", .cancel, needs: .server) { trial in
             let content = Data(repeating: 0x61, count: 1 << 16)
             let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
@@ -35,18 +35,18 @@ extension TransportConformance {
             try await Task.sleep(for: .milliseconds(200))
             trial.expect(arrivals() == count, "\(arrivals() - count) requests were sent after their end")
         },
-        cancelled("while waiting", needs: .server) { trial in
+        cancelCheck("while waiting", needs: .server) { trial in
             let transfer = trial.start("/stalled")
             try await trial.awaitArrival()
             return transfer
         },
-        cancelled("while sending", needs: .server) { trial in
+        cancelCheck("while sending", needs: .server) { trial in
             // More than the sockets' buffers hold.
             let transfer = trial.start("/upload", .post, body: .data(Data(count: 64 << 20)))
             try await trial.awaitArrival()
             return transfer
         },
-        cancelled("in the head") { trial in
+        cancelCheck("in the head") { trial in
             let read = Gate()
             let start = Data("HTTP/1.1 200 OK\r\nContent-Le".utf8)
             trial.server.route(.get, "/head", .script([.send(start), .waitFor(read), .stall]))
@@ -55,12 +55,12 @@ extension TransportConformance {
             read.open()
             return transfer
         },
-        cancelled("in the content", needs: .server) { trial in
+        cancelCheck("in the content", needs: .server) { trial in
             let transfer = trial.start("/begun")
             try await trial.wait(for: transfer.content, "no content came")
             return transfer
         },
-        cancelled("in a flood") { trial in
+        cancelCheck("in a flood") { trial in
             // The last bytes never come, so the cancellation finds an active transfer, however late the test gets to
             // it.
             trial.server.route(.get, "/flood", .flood(count: 512).stalled(after: 512 << 16))
@@ -123,7 +123,7 @@ extension TransportConformance {
 
 extension TransportConformance {
     /// A check that a cancel ends a transfer, and that the transport still works.
-    private static func cancelled(
+    private static func cancelCheck(
         _ moment: String,
         needs need: Need = .script,
         start: @escaping @Sendable (ConformanceTrial) async throws -> ObservedTransfer
