@@ -90,7 +90,7 @@ struct Kitchen: Sendable {
     }
 
     /// Responds to the next requests, for any path, with an error of an overloaded server.
-    func beBusy(times: Int) {
+    func simulateOverload(times: Int) {
         for _ in 0..<times { server.enqueue(.status(.serviceUnavailable)) }
     }
 

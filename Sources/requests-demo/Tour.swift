@@ -150,8 +150,8 @@ struct Tour: Sendable {
         let group = client.addGroup(Array(repeating: Get<Recipe>("favourites"), count: 100))
         let dishes = try await group.value()
         let refreshes = kitchen.requestCount("/tokens")
-        let asked = kitchen.requestCount("/favourites")
-        say("\(dishes.count) results of \(asked) requests, ten at a time; \(refreshes) refresh")
+        let requestCount = kitchen.requestCount("/favourites")
+        say("\(dishes.count) results of \(requestCount) requests, ten at a time; \(refreshes) refresh")
         return dishes.count == 100 && refreshes == 1
     }
 
@@ -175,11 +175,11 @@ struct Tour: Sendable {
         for await progress in rest.progressUpdates() { bar.show(progress) }
         bar.end()
 
-        let (came, whole) = (token?.receivedLength ?? 0, token?.totalLength ?? 0)
+        let (receivedLength, totalLength) = (token?.receivedLength ?? 0, token?.totalLength ?? 0)
         let isSame = try await Data(contentsOf: rest.value()) == Data(contentsOf: film)
         let range = rest.transfers.last?.request.headers[.range] ?? "everything"
-        say("interrupted at \(came) of \(whole) bytes; then asked for \(range); the same byte for byte: \(isSame)")
-        return isSame && came > 0 && range == "bytes=\(came)-"
+        say("interrupted at \(receivedLength) of \(totalLength) bytes; then asked for \(range); the same byte for byte: \(isSame)")
+        return isSame && receivedLength > 0 && range == "bytes=\(receivedLength)-"
     }
 
     private func paging() async throws -> Bool {
@@ -195,12 +195,12 @@ struct Tour: Sendable {
     private func ordering() async throws -> Bool {
         let socket = try await client.webSocket("orders")
         try await socket.send("two pancakes")
-        var answers: [String] = []
+        var replies: [String] = []
         for try await message in socket.messages {
             say("“\(message.text ?? "")”")
-            answers.append(message.text ?? "")
+            replies.append(message.text ?? "")
         }
-        let isServed = answers == ["two pancakes: in the pan", "two pancakes: on the table"]
+        let isServed = replies == ["two pancakes: in the pan", "two pancakes: on the table"]
         return isServed && socket.closeCode == .normalClosure
     }
 
@@ -226,7 +226,7 @@ struct Tour: Sendable {
             $0.retry = RetryPolicy(limit: 3, backoff: .exponential(from: .milliseconds(100)).jitter(.half))
             $0.monitors.append(recorder)
         }
-        kitchen.beBusy(times: 2)
+        kitchen.simulateOverload(times: 2)
         let recipe = client.addRequest(GetRecipe(id: 1))
         let author = client.addRequest(after: recipe) { GetAuthor(id: $0.authorID) }
         let name = try await author.value().name
