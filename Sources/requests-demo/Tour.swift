@@ -17,7 +17,7 @@ struct Tour: Sendable {
     }
 
     func run() async -> Bool {
-        let stations: [(String, () async throws -> Bool)] = [
+        let sections: [(String, () async throws -> Bool)] = [
             ("a request whose response is decoded, with a completion", decodable),
             ("the same with await", awaiting),
             ("a chain: the author's request is made from the recipe, and the page waits for both", chain),
@@ -34,10 +34,10 @@ struct Tour: Sendable {
             ("a busy server: the client tries again, and what ran is drawn", retrying),
         ]
         var passed = true
-        for (number, station) in stations.enumerated() {
-            print("\(number + 1). \(station.0)")
+        for (number, section) in sections.enumerated() {
+            print("\(number + 1). \(section.0)")
             do {
-                let isRight = try await station.1()
+                let isRight = try await section.1()
                 passed = passed && isRight
                 if !isRight { print("   ✗ that is not what should have happened") }
             } catch {
