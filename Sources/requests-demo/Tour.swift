@@ -175,11 +175,11 @@ struct Tour: Sendable {
         for await progress in rest.progressUpdates() { bar.show(progress) }
         bar.end()
 
-        let (receivedLength, totalLength) = (token?.receivedLength ?? 0, token?.totalLength ?? 0)
+        let (received, total) = (token?.receivedLength ?? 0, token?.totalLength ?? 0)
         let isSame = try await Data(contentsOf: rest.value()) == Data(contentsOf: film)
         let range = rest.transfers.last?.request.headers[.range] ?? "everything"
-        say("interrupted at \(receivedLength) of \(totalLength) bytes; then asked for \(range); the same byte for byte: \(isSame)")
-        return isSame && receivedLength > 0 && range == "bytes=\(receivedLength)-"
+        say("interrupted at \(received) of \(total) bytes; then asked for \(range); the same byte for byte: \(isSame)")
+        return isSame && received > 0 && range == "bytes=\(received)-"
     }
 
     private func paging() async throws -> Bool {
