@@ -69,7 +69,7 @@ extension MockServer {
         file: StaticString = #fileID,
         line: UInt = #line
     ) async throws {
-        try await wait(for: "\(count) open connections", limit, CallSite(file, line)) { $0.open == count }
+        try await wait(for: "\(count) open connections", limit, CallSite(file, line)) { $0.openCount == count }
     }
 
     private func wait(
@@ -91,5 +91,5 @@ extension MockServer {
 
 extension ServerCore.State {
     /// What has happened so far, for an error.
-    fileprivate var summary: String { "the server has \(requestCount) requests and \(open) open connections" }
+    fileprivate var summary: String { "the server has \(requestCount) requests and \(openCount) open connections" }
 }

@@ -75,13 +75,13 @@ public final class MockServer: Sendable {
     public var requestCount: Int { core.state.withLock { $0.requestCount } }
 
     /// The number of connections that were accepted since the start.
-    public var connectionCount: Int { core.state.withLock { $0.accepted } }
+    public var connectionCount: Int { core.state.withLock { $0.acceptedCount } }
 
     /// The number of connections that are open.
     ///
     /// A connection doesn't count once its client has ended its side while waiting for a response, whether to
     /// disconnect or only to read. The response is sent to it nonetheless.
-    public var openConnections: Int { core.state.withLock { $0.open } }
+    public var openConnections: Int { core.state.withLock { $0.openCount } }
 
     /// Closes the listener and every connection, ends pauses, stalls and waits, and returns when all threads are done.
     ///

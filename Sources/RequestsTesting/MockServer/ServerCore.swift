@@ -16,8 +16,8 @@ final class ServerCore: Sendable {
         var requests: [ReceivedRequest] = []
         var maximumRecordedRequests = Int.max
         var requestCount = 0
-        var accepted = 0
-        var open = 0
+        var acceptedCount = 0
+        var openCount = 0
         var isStopped = false
     }
 
@@ -95,7 +95,7 @@ final class ServerCore: Sendable {
         while true {
             // Cleared before the check: a connection that ends after it wakes the wait.
             connectionClosedSignal.clear()
-            if state.withLock({ $0.open }) < max(1, limit) { return true }
+            if state.withLock({ $0.openCount }) < max(1, limit) { return true }
             guard awaitReadiness(&descriptors), descriptors[1].revents == 0 else { return false }
         }
     }
@@ -103,10 +103,10 @@ final class ServerCore: Sendable {
     private func begin(_ socket: Socket) {
         let number = state.withLock { state in
             defer {
-                state.accepted += 1
-                state.open += 1
+                state.acceptedCount += 1
+                state.openCount += 1
             }
-            return state.accepted
+            return state.acceptedCount
         }
         threads.enter()
         startThread("connection \(number)") { [self] in
@@ -122,7 +122,7 @@ final class ServerCore: Sendable {
 
     /// Records that a connection is no longer open: it is closed, or its client has ended its side and may only read.
     func recordClosedConnection() {
-        state.withLock { $0.open -= 1 }
+        state.withLock { $0.openCount -= 1 }
         connectionClosedSignal?.signal()
     }
 
