@@ -181,7 +181,7 @@ enum StubberRegistry {
         state.withLock { state in
             state.entries = state.entries.filter { $0.value.stubber != nil }
             state.lastNumber += 1
-            let protocolClass = StubProtocol.numbered(state.lastNumber)
+            let protocolClass = StubProtocol.subclass(state.lastNumber)
             state.entries[ObjectIdentifier(protocolClass)] = Entry(stubber: stubber, session: session)
             return protocolClass
         }

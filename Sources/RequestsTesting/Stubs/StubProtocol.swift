@@ -157,7 +157,7 @@ private enum One<Rest> {}
 
 extension StubProtocol {
     /// Returns the class with a number; equal numbers give the same class.
-    static func numbered(_ number: Int) -> StubProtocol.Type {
+    static func subclass(_ number: Int) -> StubProtocol.Type {
         adding(UInt(bitPattern: number), to: NoBits.self)
     }
 
