@@ -16,7 +16,7 @@ package struct AwaitableState<State: Sendable>: Sendable {
         var waiters: [Int: Waiter] = [:]
 
         /// Removes and returns the tasks whose wait is over, in the order in which they came; `nil` if there are none.
-        mutating func takeDue() -> (waiters: [Waiter], state: State)? {
+        mutating func takeSatisfiedWaiters() -> (waiters: [Waiter], state: State)? {
             guard !waiters.isEmpty else { return nil }
             let due = waiters.filter { $0.value.isMet(state) }.sorted { $0.key < $1.key }
             for (number, _) in due { waiters[number] = nil }
@@ -35,7 +35,7 @@ package struct AwaitableState<State: Sendable>: Sendable {
     package func withLock<Value: Sendable>(_ change: (inout State) -> Value) -> Value {
         let (result, due) = storage.withLock { storage in
             let result = change(&storage.state)
-            return (result, storage.takeDue())
+            return (result, storage.takeSatisfiedWaiters())
         }
         if let (waiters, state) = due {
             for waiter in waiters { waiter.outcome.fill(.success(state)) }
