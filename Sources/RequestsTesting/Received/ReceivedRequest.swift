@@ -124,10 +124,10 @@ public struct ReceivedRequest: Sendable {
 extension ReceivedRequest: CustomStringConvertible {
     /// The method and the address, without credentials, secret parts of the path and the values of the query, which may
     /// be secrets.
-    public var description: String { "\(method.rawValue.shortened(to: 16)) \(shownAddress.shortened(to: 256))" }
+    public var description: String { "\(method.rawValue.shortened(to: 16)) \(redactedAddress.shortened(to: 256))" }
 
     /// The address, without credentials and the values of the query.
-    var shownAddress: String {
+    var redactedAddress: String {
         var pieces = AddressComponents(url)
         pieces.path = Redaction.address(pieces.path)
         pieces.query = pieces.query.map { Query(percentEncoded: $0).description }

@@ -9,7 +9,7 @@ extension StubCondition {
     static func recorded(_ url: URL, ignoring ignored: Set<AddressPart>) -> StubCondition {
         let url = url.withoutSecrets
         let expected = AddressComponents(url)
-        return StubCondition("URL \(ReceivedRequest(url: url).shownAddress)") { request in
+        return StubCondition("URL \(ReceivedRequest(url: url).redactedAddress)") { request in
             AddressComponents(request.url.withoutSecrets).difference(from: expected, ignoring: ignored)
         }
     }

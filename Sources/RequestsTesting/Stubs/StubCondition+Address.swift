@@ -26,7 +26,7 @@ extension StubCondition {
     /// never sent.
     public static func url(_ url: URL, ignoring ignored: Set<AddressPart> = []) -> StubCondition {
         let expected = AddressComponents(url)
-        return StubCondition("URL \(ReceivedRequest(url: url).shownAddress)") { request in
+        return StubCondition("URL \(ReceivedRequest(url: url).redactedAddress)") { request in
             AddressComponents(request.url).difference(from: expected, ignoring: ignored)
         }
     }
@@ -43,7 +43,7 @@ extension StubCondition {
     public static func url(matching pattern: String) -> StubCondition {
         let pattern = StubPattern(pattern)
         return StubCondition("URL matching \(pattern)") { request in
-            pattern.mismatch(of: [request.url.absoluteString], what: "the URL \(request.shownAddress)")
+            pattern.mismatch(of: [request.url.absoluteString], what: "the URL \(request.redactedAddress)")
         }
     }
 
@@ -62,7 +62,7 @@ extension StubCondition {
             // As it was sent, which may be no URL.
             let reference = ignoresQuery ? request.path : request.target
             guard let values = template.extract(from: pieces.text) ?? template.extract(from: reference) else {
-                return .mismatch("the URL \(request.shownAddress) isn't one of the template \(template)")
+                return .mismatch("the URL \(request.redactedAddress) isn't one of the template \(template)")
             }
             return .match(values)
         }
