@@ -32,7 +32,7 @@ final class ConformanceTrial: Sendable {
         usesExternalServer = other != nil
         let address = (other ?? server.url).absoluteString
         self.address = address.hasSuffix("/") ? String(address.dropLast()) : address
-        server.routeConformance()
+        server.addConformanceRoutes()
         server.route(.get, "/last", .text("last").closing)
     }
 

@@ -7,10 +7,10 @@ import RequestsTesting
 
 extension MockServer {
     /// Adds the routes that ``TransportConformance`` requires of a server.
-    func routeConformance() {
+    func addConformanceRoutes() {
         route(.get, "/text", .text("text"))
         route(.get, "/stalled", .never)
-        route(.get, "/begun", .begun(then: .stall))
+        route(.get, "/begun", .partial(then: .stall))
         route(.get, "/drip", .drip)
         route(.get, "/flood/{count}") { .flood(count: Int($0["count"] ?? "") ?? 0) }
         for method in [HTTPMethod.get, .post, .put, .patch, .delete] {
@@ -35,7 +35,7 @@ extension MockServer {
 
 extension StubResponse {
     /// The head of a response of 100 bytes and the first 10 of them, then these steps.
-    static func begun(then steps: Step...) -> StubResponse {
+    static func partial(then steps: Step...) -> StubResponse {
         .script([.send(Data("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789".utf8))] + steps)
     }
 

@@ -26,7 +26,7 @@ extension TransportConformance {
         // The second pause lets the client read before the RST discards what it hasn't read.
         errorCheck(
             "a reset in the content is an error",
-            [Duration.zero, .milliseconds(20)].map { .begun(then: .pause($0), .reset) }
+            [Duration.zero, .milliseconds(20)].map { .partial(then: .pause($0), .reset) }
         ),
         errorCheck(
             "chunks that aren't are an error",

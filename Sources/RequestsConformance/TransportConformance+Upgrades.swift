@@ -51,7 +51,7 @@ extension TransportConformance {
 }
 
 /// The client's side of an upgraded connection, as the machine of a WebSocket.
-private final class UpgradedPeer: Sendable {
+private final class UpgradedClient: Sendable {
     private struct State {
         var machine = WebSocketMachine(.client)
         var messages: [WebSocket.Message] = []
@@ -92,13 +92,13 @@ extension ConformanceTrial {
     fileprivate func upgrade(
         _ target: String,
         _ script: (@Sendable (MockWebSocket) throws -> Void)?
-    ) -> UpgradedPeer {
+    ) -> UpgradedClient {
         if let script { server.route(.get, target, .webSocket(script)) }
         let headers: HTTPHeaders = [
             .connection: "Upgrade", .upgrade: "websocket", "Sec-WebSocket-Version": "13",
             "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
         ]
-        let peer = UpgradedPeer(prepareTransfer("GET \(target)"))
+        let peer = UpgradedClient(prepareTransfer("GET \(target)"))
         var request = TransportRequest(HTTPRequest(url: url(target), headers: headers))
         request.decodesContent = false
         request.upgrade = peer.source

@@ -54,7 +54,7 @@ import RequestsTesting
 public enum TransportConformance {
     /// All checks, beginning with those that matter first when writing a transport.
     public static let checks: [Check] =
-        events + cancellation + messages + bodies + transparency + limits + flow + faults + upgrades
+        events + cancellation + messages + bodies + transparency + limits + concurrency + faults + upgrades
 }
 
 /// A broken rule and what was observed; the description is meant for a test's report.
@@ -84,12 +84,12 @@ public struct ConformanceFailure: DescribedError, Sendable {
     /// The failure as several lines of text.
     public var description: String {
         var lines = ["\(transport) fails: \(name)", "  Rule: \(rule)"]
-        lines += Self.some(of: problems, "  - ")
-        if !transcript.isEmpty { lines += ["  What happened:"] + Self.some(of: transcript, "    ") }
+        lines += Self.truncatedList(of: problems, "  - ")
+        if !transcript.isEmpty { lines += ["  What happened:"] + Self.truncatedList(of: transcript, "    ") }
         return lines.joined(separator: "\n")
     }
 
-    private static func some(of texts: [String], _ prefix: String) -> [String] {
+    private static func truncatedList(of texts: [String], _ prefix: String) -> [String] {
         let rest = texts.count - maximumListed
         return texts.prefix(maximumListed).map { prefix + $0 } + (rest > 0 ? ["\(prefix)… and \(rest) more"] : [])
     }

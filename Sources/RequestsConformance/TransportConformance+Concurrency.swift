@@ -7,7 +7,7 @@ import RequestsTesting
 
 extension TransportConformance {
     /// The checks of concurrent requests, and of pausing.
-    static let flow: [Check] = [
+    static let concurrency: [Check] = [
         Check("requests at once get each its own answer", .exact, needs: .server) { trial in
             let numbers = 0..<64
             let transfers = numbers.map { number in
