@@ -121,7 +121,7 @@ import Testing
 
     @Test func aServerOfOnesOwnIsAskedWhatItIsSaidToDo() async throws {
         let server = try MockServer()
-        server.routeConformance()
+        server.addConformanceRoutes()
         var skipped = 0
 
         for check in Self.checksAtAServer {
