@@ -3,66 +3,70 @@
 
 import Foundation
 
-/// The participants of equal requests, and the transfers that were made for them.
+/// Decides which transfer each participant joins, for operations whose requests are equal when they are added.
 ///
-/// A request takes a participant when it is added. The transfer that it may join is decided when it is about to be sent: one
-/// of the same ``RequestFingerprint`` that is running, or that has ended since the participant was taken. A participant joins a
-/// transfer once: its next attempt needs another response, from a transfer that another participant's next attempt has begun,
-/// or from a new one.
+/// Each operation registers one participant, when it is added or when it starts. Just before its request is sent, the
+/// participant joins the latest transfer with the same ``RequestFingerprint``, provided that this transfer is running,
+/// or ended after the participant registered. Otherwise, it starts a new transfer.
 ///
-/// The machine has no effects: its owner cancels the unneeded transfers after unlocking.
+/// A participant joins each transfer only once, because its next attempt needs another response. The next attempt
+/// therefore joins a transfer that another participant's next attempt has begun, or starts a new transfer.
+///
+/// This state machine has no side effects: its owner cancels the unneeded transfers after unlocking.
 struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
-    /// The maximum number of answers kept for participants that haven't started: requests of one identifier may differ on the
-    /// wire, and each answer has its content.
+    /// The maximum number of ended transfers that are kept for participants that may still join.
+    ///
+    /// There is a limit because requests with one identifier may differ when they are sent, and each kept response
+    /// holds its content.
     static var maximumEndedTransfers: Int { 16 }
 
-    /// The fingerprint of a participant.
+    /// The identity of a participant.
     typealias ParticipantID = ObjectIdentifier
 
-    /// A transfer that no participant can need any more, with the references to release.
+    /// A transfer that no participant can need any longer.
     struct UnneededTransfer: Sendable {
         let transfer: Transfer
         fileprivate let fingerprint: RequestFingerprint
     }
 
     private struct Participant: Sendable {
-        /// The number of transfers that had ended when the participant was taken.
+        /// The number of transfers that had ended when the participant registered.
         let endedTransfersAtRegistration: Int
         let limits: ResponseLimits
-        /// The last transfer that is too old for it, whether it has ended or not.
+        /// The number of the last transfer that the participant must not join, like all earlier ones.
         var lastExcluded = 0
-        /// The transfers that it has joined.
-        var joined: Set<Int> = []
+        /// The numbers of the transfers that the participant has joined.
+        var joinedTransfers: Set<Int> = []
     }
 
     private struct Entry: Sendable {
         let fingerprint: RequestFingerprint
         let transfer: Transfer
         let limits: ResponseLimits
-        /// The participants that wait for it.
+        /// The participants that wait for the transfer.
         var waiting: Set<ParticipantID> = []
-        /// The number of ended transfers, including this one; `nil` while it is running.
-        var end: Int?
+        /// The number of transfers that had ended when this transfer did, including itself; `nil` while it is running.
+        var endNumber: Int?
     }
 
     private var participants: [ParticipantID: Participant] = [:]
-    /// The transfers by their numbers, while a participant waits or may join.
+    /// The transfers that a participant waits for or may join, by their numbers.
     private var entries: [Int: Entry] = [:]
-    /// The number of the last transfer of each fingerprint; only that one may be joined.
-    private var latest: [RequestFingerprint: Int] = [:]
-    /// The number of participants of each endedTransfersAtRegistration.
+    /// The number of the latest transfer with each fingerprint, which is the only one that participants may join.
+    private var latestNumbers: [RequestFingerprint: Int] = [:]
+    /// The number of participants for each value of `endedTransfersAtRegistration`.
     private var participantsByRegistration: [Int: Int] = [:]
     /// The number of participants that haven't joined any transfer.
     private var unjoinedCount = 0
     private var endedCount = 0
     private var lastNumber = 0
-    /// The largest limits of all participants: those of new transfers.
+    /// The limits of new transfers: the maximum of the limits of all participants so far.
     private(set) var limits = ResponseLimits(head: 0, content: 0)
 
     /// Whether there are no participants and no transfers.
     var isEmpty: Bool { participants.isEmpty && entries.isEmpty }
 
-    /// Takes a participant.
+    /// Registers a participant.
     mutating func register(_ participant: ParticipantID, _ limits: ResponseLimits) {
         participants[participant] = Participant(endedTransfersAtRegistration: endedCount, limits: limits)
         participantsByRegistration[endedCount, default: 0] += 1
@@ -70,31 +74,32 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
         self.limits = self.limits.union(limits)
     }
 
-    /// Restricts a participant to transfers that begin from now on.
+    /// Restricts a participant to transfers that begin after this call.
     mutating func excludeExistingTransfers(_ participant: ParticipantID) {
         participants[participant]?.lastExcluded = lastNumber
     }
 
-    /// Returns the transfer that a participant may join, and adds the participant; `nil` if it needs a new one.
+    /// Joins the latest transfer with a fingerprint, and returns it; `nil` if the participant needs a new transfer.
     mutating func join(_ fingerprint: RequestFingerprint, _ participant: ParticipantID) -> Transfer? {
-        guard let registered = participants[participant], let number = latest[fingerprint], let entry = entries[number],
-            entry.end.map({ $0 > registered.endedTransfersAtRegistration }) ?? true, number > registered.lastExcluded, entry.limits.covers(registered.limits),
-            !registered.joined.contains(number)
+        guard let registered = participants[participant], let number = latestNumbers[fingerprint],
+            let entry = entries[number],
+            entry.endNumber.map({ $0 > registered.endedTransfersAtRegistration }) ?? true,
+            number > registered.lastExcluded, entry.limits.covers(registered.limits),
+            !registered.joinedTransfers.contains(number)
         else { return nil }
-        count(participant, in: number)
+        add(participant, in: number)
         return entry.transfer
     }
 
-    /// Returns the transfer that a participant may join, which is the new one if there is no other.
-    ///
-    /// `nil` without a participant.
+    /// Joins an existing transfer if the participant may join it, and otherwise adds and joins a new transfer.
     ///
     /// - Parameters:
-    ///   - fingerprint: The fingerprint of the request on the wire.
+    ///   - fingerprint: The fingerprint of the request to be sent.
     ///   - participant: The participant.
     ///   - new: A transfer that hasn't begun.
-    ///   - limits: The limits of the new one.
-    /// - Returns: The transfer, and those that it makes superfluous.
+    ///   - limits: The limits of the new transfer.
+    /// - Returns: The joined transfer, and the transfers that nobody needs any longer; `nil` if the participant isn't
+    ///   registered.
     mutating func join(
         _ fingerprint: RequestFingerprint,
         _ participant: ParticipantID,
@@ -105,59 +110,60 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
         if let transfer = join(fingerprint, participant) { return (transfer, []) }
         lastNumber += 1
         entries[lastNumber] = Entry(fingerprint: fingerprint, transfer: new, limits: limits)
-        latest[fingerprint] = lastNumber
-        count(participant, in: lastNumber)
-        return (new, sweep())
+        latestNumbers[fingerprint] = lastNumber
+        add(participant, in: lastNumber)
+        return (new, removeUnneeded())
     }
 
-    private mutating func count(_ participant: ParticipantID, in number: Int) {
+    private mutating func add(_ participant: ParticipantID, in number: Int) {
         entries[number]?.waiting.insert(participant)
-        if participants[participant]?.joined.isEmpty == true { unjoinedCount -= 1 }
-        participants[participant]?.joined.insert(number)
+        if participants[participant]?.joinedTransfers.isEmpty == true { unjoinedCount -= 1 }
+        participants[participant]?.joinedTransfers.insert(number)
     }
 
     private func number(of transfer: Transfer) -> Int? {
         entries.first { $0.value.transfer === transfer }?.key
     }
 
-    /// Records that a transfer has ended: a participant that is taken later doesn't join it.
+    /// Records that a transfer has ended, so that participants registered later don't join it.
     mutating func didEnd(_ transfer: Transfer) {
         endedCount += 1
-        if let number = number(of: transfer) { entries[number]?.end = endedCount }
+        if let number = number(of: transfer) { entries[number]?.endNumber = endedCount }
     }
 
-    /// Records that a participant doesn't wait for a transfer any more, and returns transfers that no participant can need now.
+    /// Records that a participant no longer waits for a transfer, and returns the transfers that nobody needs any
+    /// longer.
     mutating func leave(_ transfer: Transfer, _ participant: ParticipantID) -> [UnneededTransfer] {
         guard let number = number(of: transfer) else { return [] }
         entries[number]?.waiting.remove(participant)
-        return sweep()
+        return removeUnneeded()
     }
 
-    /// Gives a participant back, and returns transfers that no participant can need now.
+    /// Removes a participant, and returns the transfers that nobody needs any longer.
     mutating func leave(_ participant: ParticipantID) -> [UnneededTransfer] {
         guard let removed = participants.removeValue(forKey: participant) else { return [] }
-        if removed.joined.isEmpty { unjoinedCount -= 1 }
-        // A call that has its result waits for nothing, also if its task has yet to notice.
-        for number in removed.joined { entries[number]?.waiting.remove(participant) }
+        if removed.joinedTransfers.isEmpty { unjoinedCount -= 1 }
+        // An operation that has its result waits for no transfer, even if its task hasn't noticed the result yet.
+        for number in removed.joinedTransfers { entries[number]?.waiting.remove(participant) }
         let others = (participantsByRegistration[removed.endedTransfersAtRegistration] ?? 1) - 1
         participantsByRegistration[removed.endedTransfersAtRegistration] = others == 0 ? nil : others
-        return sweep()
+        return removeUnneeded()
     }
 
-    /// Drops the transfers that no participant waits for or may still join.
-    private mutating func sweep() -> [UnneededTransfer] {
-        let ended = entries.filter { $0.value.end != nil }.keys.sorted()
-        let lastExcluded = ended.count > Self.maximumEndedTransfers ? ended[ended.count - Self.maximumEndedTransfers] : 0
+    /// Removes and returns the transfers that no participant waits for or may still join.
+    private mutating func removeUnneeded() -> [UnneededTransfer] {
+        let ended = entries.filter { $0.value.endNumber != nil }.keys.sorted()
+        let oldestKept = ended.count > Self.maximumEndedTransfers ? ended[ended.count - Self.maximumEndedTransfers] : 0
         let unneeded = entries.filter { number, entry in
             guard entry.waiting.isEmpty else { return false }
-            if entry.end != nil, number < lastExcluded { return true }
-            guard latest[entry.fingerprint] == number else { return true }
-            guard let end = entry.end else { return unjoinedCount == 0 }
+            if entry.endNumber != nil, number < oldestKept { return true }
+            guard latestNumbers[entry.fingerprint] == number else { return true }
+            guard let end = entry.endNumber else { return unjoinedCount == 0 }
             return !participantsByRegistration.keys.contains { $0 < end }
         }
         for (number, entry) in unneeded {
             entries[number] = nil
-            if latest[entry.fingerprint] == number { latest[entry.fingerprint] = nil }
+            if latestNumbers[entry.fingerprint] == number { latestNumbers[entry.fingerprint] = nil }
         }
         return unneeded.values.map { UnneededTransfer(transfer: $0.transfer, fingerprint: $0.fingerprint) }
     }

@@ -1,10 +1,10 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Waits for the transfer of an equal request instead of sending its own.
+/// Joins the transfer of an equal request, instead of sending the request again.
 ///
-/// The raw answer is shared. Each waiting operation decides for itself which statuses it accepts, how it decodes the
-/// content, and whether there is another attempt.
+/// Only the raw response is shared. Each operation decides for itself which statuses it accepts, how it decodes the
+/// content, and whether it makes another attempt.
 struct CoalescingInterceptor: Interceptor {
     func intercept(
         _ request: HTTPRequest,
@@ -16,15 +16,16 @@ struct CoalescingInterceptor: Interceptor {
             let fingerprint = RequestFingerprint(request, attempt.configuration)
         else { return try await next(request) }
         let joined = participant.join(fingerprint) { limits in
-            SharedTransfer(request, behind: next, for: attempt, limits) { [participant] in participant.didEnd($0) }
+            SharedTransfer(request, through: next, for: attempt, limits) { [participant] in participant.didEnd($0) }
         }
         guard let (transfer, isNew) = joined else { throw CancellationError() }
-        // An operation with a result gives its participant back itself, before its cancel returns. If this did it at the same
-        // time, the transfer could still be sent after that.
+        // An operation that has its result leaves the transfer itself, before `cancel()` returns. If the interceptor
+        // left at the same moment, the transfer might be cancelled too late, and be sent after `cancel()` has returned.
         defer { if attempt.operation.core.withLock({ $0.lifecycle.isRunning }) { participant.leave(transfer) } }
         if !isNew, transfer.retry == attempt.configuration.retry {
-            // Earlier attempts were made for this operation as well, which only came too late to observe them.
-            attempt.operation.record { $0.countAttempts(transfer.number) }
+            // The earlier attempts of the shared transfer were made for this operation, too, so they count as its own.
+            // It only joined too late to observe them.
+            attempt.operation.record { $0.countAttempts(transfer.attemptNumber) }
         }
         return try await transfer.response(to: request, for: attempt, at: next)
     }

@@ -3,12 +3,12 @@
 
 import Foundation
 
-/// The registration of one operation among equal ones that share transfers: a feature of the operation.
+/// Lets one operation share the transfers of equal operations, by registering it, joining transfers, and leaving them.
 ///
-/// All groups of the process are under one lock, since an `OperationQueue` can't have one of its own. So taking a participant,
-/// joining, leaving and ending are atomic, and no operation joins a transfer that the last one has just left.
+/// One lock protects the groups of all queues, because an `OperationQueue` can't store its own groups. Registering,
+/// joining and leaving are therefore atomic, and no operation joins a transfer that its last participant has just left.
 final class CoalescingParticipant: OperationObserver {
-    /// The common properties of equal requests when they are added.
+    /// The properties that equal requests have in common when they are added.
     private struct Key: Sendable, Hashable {
         let queue: ObjectIdentifier
         let transport: ObjectIdentifier
@@ -18,7 +18,7 @@ final class CoalescingParticipant: OperationObserver {
 
     private struct Registration: Sendable {
         let key: Key
-        // Retained, so that no other object gets one of their addresses while the participant is taken.
+        // Retained so that no other object gets the address of one of them during the registration.
         var retainedObjects: [any AnyObject & Sendable]
     }
 
@@ -30,11 +30,11 @@ final class CoalescingParticipant: OperationObserver {
     private let isForced: Bool
     private let registration = Locked<Registration?>(nil)
 
-    /// Makes a participant, which is taken with ``register(for:)``, or when the operation starts.
+    /// Creates a participant that registers with ``register(for:)``, or when its operation starts.
     ///
     /// - Parameters:
-    ///   - queue: The fingerprint of the queue.
-    ///   - isForced: Whether the operation shares also if its request doesn't ask for it.
+    ///   - queue: The identity of the queue.
+    ///   - isForced: Whether the operation shares transfers even if its request doesn't opt in.
     init(on queue: QueueIdentity, isForced: Bool) {
         self.queue = queue
         self.isForced = isForced
@@ -53,17 +53,17 @@ final class CoalescingParticipant: OperationObserver {
     }
 
     func observe(_ event: OperationEvent) {
-        // Before the completions: when one is called, nothing is sent any more.
+        // Leave before the completions are called, because nothing may be sent after that.
         if case .operationEnded = event { leave() }
     }
 
-    /// Whether the participant was taken.
+    /// Whether the participant is registered.
     var isRegistered: Bool { registration.withLock { $0 != nil } }
 
-    /// Takes the participant, unless it is taken or the operation can't share.
+    /// Registers the participant, unless it is already registered or its operation can't share transfers.
     ///
-    /// A request on behalf of another shares nothing, nor does one with interceptors, cookies or caches of an unknown
-    /// owner.
+    /// A nested request never shares transfers. Outside of a client, neither does a request with interceptors, cookies
+    /// or a cache, because their owner is unknown.
     func register(for operation: AnyRequestOperation) {
         let configuration = operation.configuration
         let environment = configuration.environment
@@ -80,33 +80,35 @@ final class CoalescingParticipant: OperationObserver {
             revision: queue.isClient ? environment.revision : nil
         )
         let id = ObjectIdentifier(self)
-        // In this order: whoever ends the operation from now on gives the participant back before that end returns.
+        // Store the registration first, so that code that ends the operation from now on finds it, and leaves before it
+        // returns.
         registration.withLock { $0 = Registration(key: key, retainedObjects: [queue.queue, transport]) }
         Self.groups.withLock { $0[key, default: Group()].register(id, configuration.limits) }
-        // If a result came in between, it has found no participant to leave.
+        // A result that arrived in the meantime found no registered participant, so leave here.
         if operation.core.withLock({ $0.result != nil }) { leave() }
     }
 
-    /// Joins a transfer: one of an equal operation, or else a new one.
+    /// Joins the transfer of an equal operation, or a new transfer.
     ///
     /// - Parameters:
     ///   - fingerprint: The fingerprint of the request.
-    ///   - make: Makes a transfer with the given limits; called outside of the lock.
-    /// - Returns: The transfer, and whether it is new; `nil` if the participant has been given back.
+    ///   - makeTransfer: Creates a transfer with the given limits; called outside of the lock.
+    /// - Returns: The transfer, and whether it is new; `nil` if the participant has left its group.
     func join(
         _ fingerprint: RequestFingerprint,
-        _ make: (ResponseLimits) -> SharedTransfer
+        _ makeTransfer: (ResponseLimits) -> SharedTransfer
     ) -> (transfer: SharedTransfer, isNew: Bool)? {
         let id = ObjectIdentifier(self)
-        guard let (known, limits) = change({ ($0.join(fingerprint, id), $0.limits) }) else { return nil }
-        if let known { return (known, false) }
-        let new = make(limits)
+        guard let (existing, limits) = change({ ($0.join(fingerprint, id), $0.limits) }) else { return nil }
+        if let existing { return (existing, false) }
+        let new = makeTransfer(limits)
         guard let joined = change({ $0.join(fingerprint, id, or: new, limits) }) ?? nil else { return nil }
         cancel(joined.unneeded)
         return (joined.transfer, joined.transfer === new)
     }
 
-    /// Restricts the operation to transfers that begin from now on: its next attempt was prepared.
+    /// Restricts the operation to transfers that begin after this call, because its next attempt has just been
+    /// prepared.
     func excludeExistingTransfers() {
         let id = ObjectIdentifier(self)
         change { $0.excludeExistingTransfers(id) }
@@ -117,17 +119,17 @@ final class CoalescingParticipant: OperationObserver {
         change { $0.didEnd(transfer) }
     }
 
-    /// Records that the operation doesn't wait for a transfer any more.
+    /// Records that the operation no longer waits for a transfer.
     func leave(_ transfer: SharedTransfer) {
         let id = ObjectIdentifier(self)
         cancel(change { $0.leave(transfer, id) } ?? [])
     }
 
-    /// Gives the participant back; a transfer that no other operation waits for is cancelled.
+    /// Removes the participant from its group, and cancels transfers that no other operation waits for.
     private func leave() {
         let id = ObjectIdentifier(self)
         let unneeded = change { $0.leave(id) } ?? []
-        // They may be released now, but not under a lock.
+        // Release the objects outside of the lock.
         let retainedObjects = registration.withLock { registration in
             defer { registration?.retainedObjects = [] }
             return registration?.retainedObjects
@@ -136,10 +138,10 @@ final class CoalescingParticipant: OperationObserver {
     }
 
     private func cancel(_ unneeded: [Group.UnneededTransfer]) {
-        for unneeded in unneeded { unneeded.transfer.cancel() }
+        for item in unneeded { item.transfer.cancel() }
     }
 
-    /// Changes the group of the participant; `nil` if no participant is taken.
+    /// Changes the group of the participant; returns `nil` if the participant isn't registered.
     @discardableResult
     private func change<Value: Sendable>(_ change: @Sendable (inout Group) -> Value) -> Value? {
         guard let key = registration.withLock({ $0?.key }) else { return nil }
@@ -154,10 +156,10 @@ extension AnyRequestOperation {
     /// Lets the operation share the transfers of equal requests that were added to a queue.
     ///
     /// - Parameters:
-    ///   - queue: The fingerprint of the queue, which separates its requests from all others.
-    ///   - atStart: Whether it shares only transfers that haven't ended when it starts: a response from before its
-    ///     dependencies finished is too old.
-    ///   - isForced: Whether it shares also if the request doesn't ask for it.
+    ///   - queue: The identity of the queue, which separates its requests from all others.
+    ///   - atStart: Whether the operation registers only when it starts, so that it doesn't share a response from
+    ///     before its dependencies finished.
+    ///   - isForced: Whether the operation shares transfers even if the request doesn't opt in.
     final func share(on queue: QueueIdentity, atStart: Bool, isForced: Bool = true) {
         let participant = CoalescingParticipant(on: queue, isForced: isForced)
         add(participant)
@@ -165,10 +167,10 @@ extension AnyRequestOperation {
     }
 }
 
-/// The fingerprint that separates the requests of one queue from all others.
+/// The identity that separates the requests of one queue from all others.
 struct QueueIdentity: Sendable {
     let queue: any AnyObject & Sendable
-    /// Whether it is that of a client, all of whose environments are known.
+    /// Whether the queue belongs to a client, whose environments are all known by their revisions.
     let isClient: Bool
 }
 
@@ -178,10 +180,10 @@ extension RequestOptions {
         static let isPartOfFingerprint = false
     }
 
-    /// Whether the request joins the unfinished transfer of an equal one; false by default.
+    /// Whether the request joins the unfinished transfer of an equal request; false by default.
     ///
     /// Requests that change their task with ``configureTask`` are equal only if one is a copy of the other.
-    /// `addRequest` explains which requests are equal, and when one joins.
+    /// `addRequest` explains which requests are equal, and when a request joins a transfer.
     public var coalesce: Bool {
         get { self[Coalesce.self] }
         set { self[Coalesce.self] = newValue }

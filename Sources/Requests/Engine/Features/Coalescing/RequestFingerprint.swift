@@ -3,13 +3,14 @@
 
 import Foundation
 
-/// Everything that the response to a sent request depends on: requests with equal fingerprints, over one transport,
-/// share a transfer.
+/// Everything that determines the response to a request; requests with equal fingerprints over one transport share a
+/// transfer.
 ///
-/// An option declares whether it is a part. For each stored property of a request and of its configuration, a test says
-/// so. A new property fails the test, because one that is forgotten here gives a request the response to another one.
+/// Each option declares whether it is part of the fingerprint. A test does the same for each stored property of a
+/// request and of its configuration. A new property fails that test, because a request could get the response to a
+/// different request if the fingerprint lacked the property.
 struct RequestFingerprint: Sendable, Hashable {
-    /// Fields that identify requests in traces and logs, and that no response depends on.
+    /// Fields that identify requests in traces and logs; no response depends on them.
     private static let tracing: Set<HTTPField.Name> = [
         "b3", "date", "request-id", "sentry-trace", "traceparent", "tracestate", "uber-trace-id",
         "x-amzn-trace-id", "x-b3-flags", "x-b3-parentspanid", "x-b3-sampled", "x-b3-spanid", "x-b3-traceid",
@@ -19,9 +20,10 @@ struct RequestFingerprint: Sendable, Hashable {
     /// The settings of a run that its transfers depend on.
     private struct Settings: Hashable {
         let trust: TrustPolicy
-        /// A redirect that is followed is cut, and one that isn't is the response.
+        /// The redirect policy matters, because a redirect's content is truncated if it is followed, and complete
+        /// otherwise.
         let redirect: RedirectPolicy
-        /// Isn't sent, but one of the operations that share a response stores it for all.
+        /// The caching policy isn't sent, but one of the operations that share a response stores it for all of them.
         let caching: ResponseCache.Policy
         let options: RequestOptions
 
@@ -46,8 +48,10 @@ struct RequestFingerprint: Sendable, Hashable {
     private let networkAccessFlags: [Bool]
     private let settings: Settings
 
-    /// Creates the fingerprint of a request; `nil` if it may change something at the server, or if its body may change
-    /// each time that it is read.
+    /// Creates the fingerprint of a request.
+    ///
+    /// Returns `nil` if the request may change something on the server, or if reading its body twice may give different
+    /// bytes.
     init?(_ request: HTTPRequest, _ configuration: RunConfiguration) {
         guard request.method.isSafe else { return nil }
         if request.body.isEmpty {

@@ -3,21 +3,21 @@
 
 import Foundation
 
-/// A transfer that several operations wait for: an operation of its own, which continues the run of the first one.
+/// A transfer that several operations share, sent by a separate operation that continues the first one's run.
 ///
-/// For the transfers of the waiting operations it is the transport. Each gets the events from the beginning, whenever
-/// it joins, and processes them independently. The shared operation is paused while all of them are, and has the
-/// highest of their priorities.
+/// Each waiting operation has its own ``Transfer``, which uses this object as its transport. No matter when the
+/// operation joins, its transfer receives all events from the beginning, and processes them independently. The shared
+/// operation is paused while all waiting transfers are paused, and has the highest of their priorities.
 final class SharedTransfer: HTTPTransport {
-    /// A waiting transfer.
+    /// A transfer that waits for the events.
     private struct Member: Sendable {
         let receive: @Sendable (TransferEvent) -> Void
-        /// The number of events that it has received.
+        /// The number of events that the member has received.
         var deliveredEventCount = 0
         var isReceiving = false
         var isPaused = false
         var isCancelled = false
-        /// Whether it has received the end.
+        /// Whether the member has received the end.
         var isOver = false
     }
 
@@ -28,21 +28,22 @@ final class SharedTransfer: HTTPTransport {
     }
 
     private struct State: Sendable {
-        /// Makes the shared operation, when the first transfer joins.
-        var make: Make?
+        /// Creates the shared operation when the first transfer joins.
+        var makeOperation: OperationFactory?
         var operation: SubrequestOperation?
         /// The events so far.
         var events: [TransferEvent] = []
         var members: [Int: Member] = [:]
         var lastID = 0
-        /// The operations that wait, for their priorities.
-        var waiting: [ObjectIdentifier: AnyRequestOperation] = [:]
-        var pauses = LatestFlag()
+        /// The waiting operations, whose highest priority is the priority of the shared operation.
+        var waitingOperations: [ObjectIdentifier: AnyRequestOperation] = [:]
+        var pauseFlag = LatestFlag()
         var isCancelled = false
-        /// Whether one of the members was asked to store the answer.
+        /// Whether a member has already been told to store the response.
         var isStored = false
 
-        /// Returns the next event for a member; `nil` if it has to wait, or if another thread reports to it.
+        /// Returns the next event for a member; `nil` if there is none yet, or if another thread is delivering to the
+        /// member.
         mutating func next(for id: Int) -> Delivery? {
             guard var member = members[id], !member.isReceiving else { return nil }
             let event: TransferEvent
@@ -59,65 +60,70 @@ final class SharedTransfer: HTTPTransport {
             return Delivery(event: event, member: member)
         }
 
-        /// Records that a member has received an event; the last one ends its membership.
+        /// Records that a member has received an event, and removes the member after the last one.
         mutating func didDeliver(to id: Int) {
             members[id]?.isReceiving = false
             if members[id]?.isOver == true { members[id] = nil }
         }
 
-        /// Returns whether the operation is to be paused or resumed; `nil` if neither, or if another thread does that.
+        /// Returns whether to pause or resume the operation; `nil` if neither, or if another thread is doing so.
         mutating func nextPause() -> (operation: SubrequestOperation, isPaused: Bool)? {
             guard let operation else { return nil }
-            return pauses.next(!members.isEmpty && members.values.allSatisfy(\.isPaused)).map { (operation, $0) }
+            return pauseFlag.next(!members.isEmpty && members.values.allSatisfy(\.isPaused)).map { (operation, $0) }
         }
     }
 
-    /// Makes the shared operation; the closure returns its priority.
-    private typealias Make = @Sendable (_ urgency: @escaping @Sendable () -> Int) -> SubrequestOperation
+    /// Creates the shared operation; the closure returns the operation's priority.
+    private typealias OperationFactory = @Sendable (_ urgency: @escaping @Sendable () -> Int) -> SubrequestOperation
 
-    /// The number of the attempt that needed it.
-    let number: Int
+    /// The number of the attempt that created the transfer.
+    let attemptNumber: Int
     /// The retry policy of that attempt.
     let retry: RetryPolicy
-    /// The shared operation for monitors; `nil` without monitors.
+    /// The description of the shared operation for monitors; `nil` without monitors.
     private let monitorInfo: OperationEvent.Info?
-    private let ended: @Sendable (SharedTransfer) -> Void
+    private let onEnd: @Sendable (SharedTransfer) -> Void
     private let state = Locked(State())
 
-    /// Makes a transfer, which begins with the first operation that waits for it.
+    /// Creates a transfer that begins when the first operation waits for it.
     ///
     /// - Parameters:
     ///   - request: The request to send.
     ///   - next: The rest of the chain.
-    ///   - attempt: The attempt that needs it first.
-    ///   - limits: The maximum sizes of the answer.
-    ///   - ended: Called when it has ended, before any waiting operation is notified of that.
+    ///   - attempt: The attempt that needs the transfer first.
+    ///   - limits: The maximum sizes of the response.
+    ///   - onEnd: Called when the transfer has ended, before the waiting operations are notified.
     init(
         _ request: HTTPRequest,
-        behind next: InterceptorChain,
+        through next: InterceptorChain,
         for attempt: Attempt,
         _ limits: ResponseLimits,
-        ended: @escaping @Sendable (SharedTransfer) -> Void
+        onEnd: @escaping @Sendable (SharedTransfer) -> Void
     ) {
-        number = attempt.countedAttempts
+        attemptNumber = attempt.countedAttempts
         retry = attempt.configuration.retry
         monitorInfo = attempt.operation.monitorInfo?.another()
-        self.ended = ended
+        self.onEnd = onEnd
         let configuration = RunConfiguration(continuing: attempt.configuration, through: Array(next.remaining), limits)
         let (transport, monitorInfo) = (attempt.operation.ownTransport, monitorInfo)
         state.withLock { state in
-            state.make = { SubrequestOperation(request, configuration, over: transport, as: monitorInfo, urgency: $0) }
+            state.makeOperation = {
+                SubrequestOperation(request, configuration, over: transport, as: monitorInfo, urgency: $0)
+            }
         }
     }
 
-    private func begin(_ make: Make) {
-        // The operation and the state retain each other until it ends. A transfer that never begins has no end.
-        let operation = make { [state] in state.withLock { Array($0.waiting.values) }.map(\.urgency).max() ?? 0 }
+    private func begin(_ makeOperation: OperationFactory) {
+        // The operation and the state retain each other until the operation ends. A transfer that never begins has no
+        // operation.
+        let operation = makeOperation { [state] in
+            state.withLock { Array($0.waitingOperations.values) }.map(\.urgency).max() ?? 0
+        }
         operation.add(self)
         operation.addResultHandler(
             .call { [self, unowned operation] in end(operation, with: SubrequestOperation.unboxed($0)) }
         )
-        // On a thread of its own: its task must inherit nothing from the operation that needs it first.
+        // Use another thread so that the task inherits nothing from the operation that needs the transfer first.
         operation.startOnAnotherThread()
         let isCancelled = state.withLock { state in
             state.operation = operation
@@ -128,21 +134,22 @@ final class SharedTransfer: HTTPTransport {
     }
 
     private func end(_ operation: SubrequestOperation, with outcome: SubrequestOperation.Outcome) {
-        ended(self)
+        onEnd(self)
         let record = operation.record
         let (content, error): (Data, RequestError?) =
             switch outcome {
             case .success(let response): (response.body, nil)
-            // Without the request of the operation that has sent it: each has its own.
+            // The error of the transfer doesn't name the request of the shared operation: each waiting operation has
+            // its own.
             case .failure(let error): (record.content, record.last?.record.error ?? error)
             }
         var events: [TransferEvent] = content.isEmpty ? [] : [.data(content)]
         if let metrics = record.transferRecords.last?.metrics { events.append(.metrics(metrics)) }
         state.withLock { $0.operation = nil }
-        tell(events + [.end(error)])
+        appendEvents(events + [.end(error)])
     }
 
-    /// Cancels it, because no operation needs it any more.
+    /// Cancels the transfer, because no operation needs it any longer.
     func cancel() {
         let operation = state.withLock { state in
             state.isCancelled = true
@@ -153,26 +160,36 @@ final class SharedTransfer: HTTPTransport {
 
     // MARK: Waiting operations
 
-    /// Waits for the transfer, as a part of an attempt.
-    func response(to request: HTTPRequest, for attempt: Attempt, at next: InterceptorChain) async throws -> RawResponse {
+    /// Waits for the shared transfer, and returns its response for one attempt.
+    func response(
+        to request: HTTPRequest,
+        for attempt: Attempt,
+        at next: InterceptorChain
+    ) async throws -> RawResponse {
         let id = ObjectIdentifier(attempt.operation)
-        state.withLock { $0.waiting[id] = attempt.operation }
+        state.withLock { $0.waitingOperations[id] = attempt.operation }
         defer {
-            let previous = state.withLock { $0.waiting.removeValue(forKey: id) }
+            let previous = state.withLock { $0.waitingOperations.removeValue(forKey: id) }
             withExtendedLifetime(previous) {}
         }
         if let monitorInfo { attempt.operation.report(.operationJoined(monitorInfo)) }
-        let transfer = Transfer(request, because: next.cause, headObserver: next.headObserver, for: attempt, isShared: true)
-        var answer = try await transfer.response(over: self, for: attempt)
-        // One of the operations stores the answer.
-        answer.notes.isStoredElsewhere = state.withLock { state in
+        let transfer = Transfer(
+            request,
+            because: next.cause,
+            headObserver: next.headObserver,
+            for: attempt,
+            isShared: true
+        )
+        var response = try await transfer.response(over: self, for: attempt)
+        // Only one of the operations stores the response.
+        response.notes.isStoredElsewhere = state.withLock { state in
             defer { state.isStored = true }
             return state.isStored
         }
-        return answer
+        return response
     }
 
-    /// None: the members are notified one after the other.
+    /// No capabilities, because the members are notified one after the other.
     var capabilities: TransportCapabilities { [] }
 
     /// Adds a transfer, which receives the events from the beginning; the first one begins the shared operation.
@@ -180,31 +197,31 @@ final class SharedTransfer: HTTPTransport {
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> any TransferHandle {
-        let (id, make) = state.withLock { state in
+        let (id, makeOperation) = state.withLock { state in
             state.lastID += 1
             state.members[state.lastID] = Member(receive: receive)
-            defer { state.make = nil }
-            return (state.lastID, state.make)
+            defer { state.makeOperation = nil }
+            return (state.lastID, state.makeOperation)
         }
         let membership = Membership(transfer: self, id: id)
-        // A paused transfer receives nothing until it is resumed.
+        // Attach the handle before delivering events, because a paused transfer must receive none until it is resumed.
         request.flow?.attach(membership)
-        if let make { begin(make) }
+        if let makeOperation { begin(makeOperation) }
         updatePause()
-        advance(id)
+        deliverPendingEvents(id)
         return membership
     }
 
-    private func tell(_ events: [TransferEvent]) {
+    private func appendEvents(_ events: [TransferEvent]) {
         let members = state.withLock { state in
             state.events += events
             return state.members.keys.sorted()
         }
-        for id in members { advance(id) }
+        for id in members { deliverPendingEvents(id) }
     }
 
-    /// Reports outstanding events to a member.
-    private func advance(_ id: Int) {
+    /// Delivers the pending events to a member.
+    private func deliverPendingEvents(_ id: Int) {
         var isOver = false
         state.drain(
             next: { $0.next(for: id) },
@@ -217,23 +234,23 @@ final class SharedTransfer: HTTPTransport {
         if isOver { updatePause() }
     }
 
-    /// Pauses or resumes the shared operation, until it has the latest value.
+    /// Pauses or resumes the shared operation, and repeats if another thread has changed the state.
     private func updatePause() {
         state.drain(
             next: { $0.nextPause() },
-            completed: { $0.pauses.didEmit() },
+            completed: { $0.pauseFlag.didEmit() },
             perform: { operation, isPaused in operation.setPaused(isPaused) }
         )
     }
 
-    private func change(_ id: Int, _ change: @Sendable (inout Member) -> Void) {
+    private func update(_ id: Int, _ update: @Sendable (inout Member) -> Void) {
         state.withLock { state in
             guard var member = state.members[id] else { return }
-            change(&member)
+            update(&member)
             state.members[id] = member
         }
         updatePause()
-        advance(id)
+        deliverPendingEvents(id)
     }
 
     private final class Membership: TransferHandle {
@@ -245,14 +262,14 @@ final class SharedTransfer: HTTPTransport {
             self.id = id
         }
 
-        func cancel() { transfer.change(id) { $0.isCancelled = true } }
-        func pause() { transfer.change(id) { $0.isPaused = true } }
-        func resume() { transfer.change(id) { $0.isPaused = false } }
+        func cancel() { transfer.update(id) { $0.isCancelled = true } }
+        func pause() { transfer.update(id) { $0.isPaused = true } }
+        func resume() { transfer.update(id) { $0.isPaused = false } }
     }
 }
 
 extension SharedTransfer: OperationObserver {
     func observe(_ event: OperationEvent) {
-        if case .responseStarted(let head, _) = event { tell([.head(head)]) }
+        if case .responseStarted(let head, _) = event { appendEvents([.head(head)]) }
     }
 }
