@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Authenticates requests with a credential that expires, and refreshes that once for all requests that need it.
+/// Authenticates requests with a credential that expires, and refreshes it once for all requests that need it.
 ///
 /// ```swift
 /// let authentication = AuthenticationInterceptor(TokenAuthenticator(), credential: saved)
@@ -11,25 +11,28 @@ import Foundation
 /// authentication.setCredential(nil)       // logs out
 /// ```
 ///
-/// A refresh begins when the authenticator says that the credential is about to expire, when there is no credential, or
-/// when a server rejects it. Requests wait meanwhile, and all continue with the new one. A late rejection of a
-/// credential that has already been replaced only sends the request again. If the refresh fails, all waiting requests
-/// fail with its error behind a ``RequestError`` of code `authenticationFailed`. So do requests that were sent before
-/// that and are rejected after it; the next request tries a new refresh.
+/// A refresh starts when the authenticator reports that the credential is about to expire, when there is no credential,
+/// or when a server rejects it. Requests wait for the refresh, and then continue with the new credential. If a server
+/// rejects a credential that has already been replaced, the request is sent again without another refresh.
 ///
-/// One request causes at most one refresh: if a server rejects the credential that was fetched for it, the rejection is
-/// its failure. A request whose body can't be sent again causes a refresh for later requests, and fails itself, with
-/// the rejection. The underlying error has the code `bodyNotReplayable`.
+/// If the refresh fails, all waiting requests fail with a ``RequestError`` of code `authenticationFailed`, whose
+/// underlying error is the error of the refresh. Requests that were sent before the failure and are rejected after it
+/// fail in the same way. The next request starts a new refresh.
 ///
-/// A refresh that the server refuses ends the login: the credential is `nil` from then on, and the authenticator
-/// decides with ``Authenticator/isRefusal(_:)`` which errors are refusals. To keep credentials between launches, store
-/// the credential in `onChange`.
+/// A request causes at most one refresh. If a server rejects the credential that was fetched for the request, the
+/// request fails with that rejection. If the request's body can't be sent again, the refresh only serves later
+/// requests. The request itself fails with the rejection, and the underlying error has the code `bodyNotReplayable`.
 ///
-/// A waiting request ends at once when it is cancelled or its deadline passes; the refresh continues for the others.
+/// If the server refuses a refresh, the login ends and the credential becomes `nil`. The authenticator decides with
+/// ``Authenticator/isRefusal(_:)`` which errors are refusals. To keep credentials between launches, store them in
+/// `onChange`.
 ///
-/// The credential is sent to the origin of the environment's base URL, or to those that `origins` names, and to no
-/// other. Without a base URL and without `origins`, a request fails before it is sent: an address that a response
-/// contains could otherwise lead the credential anywhere. A redirect to another origin drops it, and a 401 of that
+/// A waiting request ends immediately when it is cancelled or its deadline passes. The refresh continues for the other
+/// requests.
+///
+/// The credential is only sent to the origin of the environment's base URL, or to the `origins` that you specify.
+/// Without a base URL and without `origins`, a request fails before it is sent, because a URL from a response could
+/// otherwise send the credential anywhere. A redirect to another origin drops the credential, and a 401 from that
 /// origin isn't a rejection.
 ///
 /// All members may be used from any thread.
@@ -39,26 +42,26 @@ public final class AuthenticationInterceptor<A: Authenticator>: RejectionHandlin
     private let origins: Set<Origin>?
     private let applies: @Sendable (HTTPRequest) -> Bool
 
-    /// Makes an interceptor.
+    /// Creates an interceptor.
     ///
     /// - Parameters:
     ///   - authenticator: Applies credentials, and refreshes them.
-    ///   - credential: The first one, such as a stored one; `nil`, the default, lets the authenticator get it for the
-    ///     first request.
-    ///   - origins: URLs of the origins that receive the credential; `nil`, the default, stands for that of the base
-    ///     URL.
-    ///   - window: The limit of refreshes in a time; one more is an error of code `excessiveRefresh`. `nil` sets no
-    ///     limit.
-    ///   - timeout: The maximum time of one refresh; a longer one is an error of code `refreshTimedOut` for all waiting
-    ///     requests. `nil` sets no limit.
+    ///   - credential: The initial credential, such as a stored one. With `nil`, the default, the authenticator gets it
+    ///     for the first request.
+    ///   - origins: URLs of the origins that receive the credential. With `nil`, the default, only the origin of the
+    ///     base URL receives it.
+    ///   - window: The maximum number of refreshes in a period. Another refresh fails with the code `excessiveRefresh`.
+    ///     `nil` sets no limit.
+    ///   - timeout: The maximum duration of one refresh. After that, all waiting requests fail with the code
+    ///     `refreshTimedOut`. `nil` sets no limit.
     ///   - clock: The clock of the window and the timeout.
-    ///   - applies: Whether a request to such an origin is authenticated; by default all are. For example, a login may
-    ///     be excluded.
-    ///   - onChange: Receives each credential that takes effect, after a login or a refresh, and `nil` after a logout
-    ///     or a refused refresh; not the first one, and never the result of a refresh that a logout has overtaken.
-    ///     Calls come one after the other, in the order of the changes, and, unless another call is running, before the
-    ///     requests that wait for the credential continue. If credentials change faster than it returns, it may skip
-    ///     all but the last.
+    ///   - applies: Returns whether a request to one of these origins is authenticated; by default, all requests are.
+    ///     For example, exclude the login request.
+    ///   - onChange: Called with each new credential after a login or a refresh, and with `nil` after a logout or a
+    ///     refused refresh. It isn't called with the initial credential, nor with the result of a refresh that finishes
+    ///     after a logout. Calls never overlap, and arrive in the order of the changes. The call precedes the requests
+    ///     that wait for the credential, unless another call is still running. If credentials change faster than the
+    ///     closure returns, it may skip all but the last.
     public init(
         _ authenticator: A,
         credential: A.Credential? = nil,
@@ -77,25 +80,27 @@ public final class AuthenticationInterceptor<A: Authenticator>: RejectionHandlin
         }
     }
 
-    /// The credential of the next request; `nil` before the first one, and after a logout or a refused refresh.
+    /// The current credential; `nil` if there is none yet, and after a logout or a refused refresh.
     public var credential: A.Credential? { keeper.credential }
 
-    /// Replaces the present credential, after a login, or removes it, for a logout.
+    /// Replaces the current credential after a login, or removes it for a logout.
     ///
-    /// Requests that wait for a refresh continue with the new one, and the result of that refresh is discarded. A
-    /// logout fails them, and requests that were sent before keep their rejection: nothing is sent again as another
-    /// user. For the next request, the authenticator gets a credential. That refresh begins after a running one has
-    /// ended.
+    /// Requests that wait for a refresh continue with the new credential, and the result of that refresh is discarded.
+    /// After a logout, waiting requests fail, and requests that were already sent fail if they are rejected. No request
+    /// is sent again as another user. For the next request, the authenticator gets a new credential, after the running
+    /// refresh has ended.
     public func setCredential(_ credential: A.Credential?) {
         keeper.set(credential)
     }
 
-    /// Applies the credential, and waits for one if necessary.
+    /// Applies the credential, and waits for a refresh if necessary.
     ///
     /// - Throws: ``RequestError`` of code `authenticationFailed` or `excessiveRefresh`; any error that the
-    ///   authenticator throws while it applies the credential.
+    ///   authenticator throws when it applies the credential.
     public func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
-        guard !keeper.isRefreshed(by: context), applies(request), try isMeant(for: request, in: context) else { return }
+        guard !keeper.isRefreshed(by: context), applies(request), try allowsCredential(for: request, in: context) else {
+            return
+        }
         let grant = try await keeper.grant(
             in: context,
             isStale: authenticator.needsRefresh,
@@ -107,8 +112,8 @@ public final class AuthenticationInterceptor<A: Authenticator>: RejectionHandlin
         keeper.mark(&request, grant.generation)
     }
 
-    /// Whether the origin of a request receives the credential.
-    private func isMeant(for request: HTTPRequest, in context: InterceptorChain.Context) throws -> Bool {
+    /// Returns whether a request may carry the credential, because its origin is allowed.
+    private func allowsCredential(for request: HTTPRequest, in context: InterceptorChain.Context) throws -> Bool {
         if let origins {
             return request.inherits(from: nil) && request.origin(in: context.baseURL).map(origins.contains) == true
         }
@@ -119,7 +124,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: RejectionHandlin
         return request.inherits(from: context.baseURL)
     }
 
-    /// Sends a rejected request again as soon as there is another credential.
+    /// Sends a rejected request again when another credential is available.
     public func retry(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
         error.followsRedirect(from: context.request) ? .pass : await handleRejection(error, context: context)
     }
@@ -131,6 +136,6 @@ public final class AuthenticationInterceptor<A: Authenticator>: RejectionHandlin
 }
 
 extension AuthenticationInterceptor: CustomReflectable {
-    /// A mirror of the authenticator's type: its content may be a secret.
+    /// A mirror that shows only the authenticator's type, because its content may be secret.
     public var customMirror: Mirror { Mirror(self, children: ["authenticator": "\(A.self)"]) }
 }

@@ -1,9 +1,9 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Applies credentials to requests, and gets new ones.
+/// Applies credentials to requests, and gets new credentials.
 ///
-/// Use it for credentials that expire: tokens of OAuth, sessions behind a login. For others, an
+/// Use an authenticator for credentials that expire, such as OAuth tokens and login sessions. For other credentials, an
 /// ``AuthenticationProvider`` is sufficient.
 ///
 /// ```swift
@@ -19,80 +19,82 @@
 /// environment.interceptors.append(AuthenticationInterceptor(TokenAuthenticator(), credential: saved))
 /// ```
 ///
-/// A client retains its environment, and that the authenticator. Therefore the authenticator doesn't retain its client:
-/// for a refresh, it receives a ``RefreshClient``.
+/// A client retains its environment, which retains the authenticator. To avoid a retain cycle, the authenticator
+/// doesn't retain its client, but receives a ``RefreshClient`` for each refresh.
 ///
-/// Its methods are called from several threads at once, except ``refresh(_:using:)``, of which an
-/// ``AuthenticationInterceptor`` makes one call at a time.
+/// Methods may be called from several threads simultaneously. The exception is ``refresh(_:using:)``, which an
+/// ``AuthenticationInterceptor`` never calls concurrently.
 public protocol Authenticator<Credential>: Sendable {
-    /// The value that authenticates a request: a token, a pair of them, a session.
+    /// The value that authenticates a request, such as a token, a pair of tokens, or a session.
     associatedtype Credential: Sendable
 
     /// Applies the credential to a request: in a header field, in the query, or by a signature.
     ///
-    /// Header fields that it changes become secrets: no description shows them, and no other origin receives them. By
-    /// default, ``apply(_:to:)`` is called, for an authenticator that needs nothing but the request.
+    /// Header fields that this method changes become secrets. They don't appear in descriptions, and aren't sent to
+    /// another origin. By default, this method calls ``apply(_:to:)``, which is sufficient if you only need the
+    /// request.
     ///
     /// - Parameters:
     ///   - credential: The credential.
     ///   - request: The request.
-    ///   - context: The facts about the operation, such as its ``InterceptorChain/Context/userInfo``.
-    /// - Throws: An error that keeps the request from being sent, such as a missing permission. It becomes the failure
-    ///   of the operation.
+    ///   - context: Information about the operation, such as its ``InterceptorChain/Context/userInfo``.
+    /// - Throws: An error that keeps the request from being sent, such as a missing permission. The operation fails
+    ///   with this error.
     func apply(_ credential: Credential, to request: inout HTTPRequest, context: InterceptorChain.Context) throws
 
-    /// Applies the credential to a request; implement this one or ``apply(_:to:context:)``, which takes precedence.
+    /// Applies the credential to a request; implement this method or ``apply(_:to:context:)``, which takes precedence.
     ///
-    /// - Throws: An error that keeps the request from being sent. It becomes the failure of the operation.
+    /// - Throws: An error that keeps the request from being sent. The operation fails with this error.
     func apply(_ credential: Credential, to request: inout HTTPRequest) throws
 
-    /// Gets a new credential, over the client of the request that waits for it.
+    /// Gets a new credential, using the client of the request that waits for it.
     ///
-    /// The cancellation of a request doesn't cancel it; it is ended by the timeout of the interceptor, that of its own
-    /// requests, and the deadline of the environment. By default, ``refresh(_:)`` is called, for an authenticator that
-    /// sends requests in its own way.
+    /// Cancelling a request doesn't cancel the refresh. The refresh ends with the interceptor's timeout, with the
+    /// timeouts of its own requests, and with the environment's deadline. By default, this method calls
+    /// ``refresh(_:)``, for an authenticator that sends requests in another way.
     ///
     /// - Parameters:
-    ///   - credential: The one that has expired or was rejected; `nil` asks for a login, because there is no credential
-    ///     yet.
-    ///   - client: Sends requests, past the interceptor and the limit of the queue.
-    /// - Returns: The new one.
-    /// - Throws: The reason why it failed. It is the underlying error of all waiting requests, which fail with the code
-    ///   `authenticationFailed`.
+    ///   - credential: The credential that has expired or was rejected. `nil` means that there is no credential yet,
+    ///     and that a login is needed.
+    ///   - client: Sends requests that bypass the interceptor and the queue's limit.
+    /// - Returns: The new credential.
+    /// - Throws: The reason why the refresh failed. All waiting requests fail with the code `authenticationFailed`, and
+    ///   with this error as their underlying error.
     func refresh(_ credential: Credential?, using client: RefreshClient) async throws -> Credential
 
-    /// Gets a new credential; implement this one or ``refresh(_:using:)``, which takes precedence.
+    /// Gets a new credential; implement this method or ``refresh(_:using:)``, which takes precedence.
     ///
-    /// Requests that are made in it, and in tasks that it starts, may use the client that waits for it: the interceptor
-    /// doesn't change them. This doesn't apply to requests that are made elsewhere, for example on a dispatch queue.
+    /// This method, and tasks that it starts, may send requests with the client that waits for the credential, because
+    /// the interceptor doesn't change these requests. It can't recognize requests that are created elsewhere, for
+    /// example on a dispatch queue.
     ///
-    /// The cancellation of a request doesn't cancel it; the timeout of the interceptor does.
+    /// Cancelling a request doesn't cancel the refresh; the interceptor's timeout does.
     ///
-    /// - Parameter credential: The one that has expired or was rejected; `nil` asks for a login, because there is no
-    ///   credential yet.
-    /// - Returns: The new one.
-    /// - Throws: The reason why it failed. It is the underlying error of all waiting requests, which fail with the code
-    ///   `authenticationFailed`.
+    /// - Parameter credential: The credential that has expired or was rejected. `nil` means that there is no credential
+    ///   yet, and that a login is needed.
+    /// - Returns: The new credential.
+    /// - Throws: The reason why the refresh failed. All waiting requests fail with the code `authenticationFailed`, and
+    ///   with this error as their underlying error.
     func refresh(_ credential: Credential?) async throws -> Credential
 
-    /// Whether a credential has expired, or is about to, so that it shouldn't be sent.
+    /// Returns whether a credential has expired, or is about to expire, so that it shouldn't be sent.
     ///
-    /// False by default: it is refreshed when it is rejected. It isn't called for a fresh credential by the requests
-    /// that waited for it.
+    /// By default, this method returns `false`, so a credential is only refreshed after a rejection. Requests that
+    /// waited for a refresh don't call it for the new credential.
     func needsRefresh(_ credential: Credential) -> Bool
 
-    /// Whether a failure means that the credential was rejected; by default, whether the status is 401.
+    /// Returns whether a failure means that the credential was rejected; by default, whether the status is 401.
     ///
-    /// It isn't called for statuses that the request accepts.
+    /// This method isn't called for statuses that the request accepts.
     func isRejection(_ error: RequestError) -> Bool
 
-    /// Whether the error of a refresh means that the credential can't be renewed any more; by default, whether the
-    /// status is 401, or the content has the error `invalid_grant` of OAuth (RFC 6749, 5.2).
+    /// Returns whether the error of a refresh means that the credential can't be renewed any longer; by default,
+    /// whether the status is 401, or the content has the OAuth error `invalid_grant` (RFC 6749, 5.2).
     ///
-    /// Another error of OAuth, such as `invalid_client`, is about the application, and no refusal.
+    /// Other OAuth errors, such as `invalid_client`, concern the application and aren't refusals.
     ///
-    /// The interceptor then forgets the credential, and the next refresh gets `nil`. After any other error, such as a
-    /// lost connection, the next request tries to refresh the same credential again.
+    /// After a refusal, the interceptor removes the credential, and the next refresh gets `nil`. After any other error,
+    /// such as a lost connection, the next request tries to refresh the same credential again.
     func isRefusal(_ error: any Error) -> Bool
 }
 
@@ -103,7 +105,8 @@ extension Authenticator {
         try apply(credential, to: &request)
     }
 
-    /// Throws a ``RequestError`` of code `unsupported`: neither way to apply a credential is implemented.
+    /// Throws a ``RequestError`` of code `unsupported`, because neither method that applies a credential is
+    /// implemented.
     public func apply(_ credential: Credential, to request: inout HTTPRequest) throws {
         throw RequestError(.unsupported, phase: .building, reason: "\(Self.self) doesn't say how to apply a credential")
     }
@@ -113,19 +116,19 @@ extension Authenticator {
         try await refresh(credential)
     }
 
-    /// Throws a ``RequestError`` of code `unsupported`: neither way to refresh is implemented.
+    /// Throws a ``RequestError`` of code `unsupported`, because neither refresh method is implemented.
     public func refresh(_ credential: Credential?) async throws -> Credential {
         throw RequestError(.unsupported, phase: .building, reason: "\(Self.self) doesn't say how to refresh")
     }
 
-    /// False: a credential is refreshed when it is rejected.
+    /// Returns `false`, so that a credential is only refreshed after a rejection.
     public func needsRefresh(_ credential: Credential) -> Bool { false }
 
-    /// Whether the status is 401.
+    /// Returns whether the status is 401.
     public func isRejection(_ error: RequestError) -> Bool {
         error.code == .unacceptableStatus && error.response?.status == .unauthorized
     }
 
-    /// Whether the status is 401, or the error of OAuth is `invalid_grant`.
+    /// Returns whether the status is 401, or the OAuth error is `invalid_grant`.
     public func isRefusal(_ error: any Error) -> Bool { (error as? RequestError)?.isRefusalOfCredential ?? false }
 }

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Answers challenges of the schemes `Digest` and `Basic` with a user's name and password (RFC 7616, RFC 7617).
+/// Answers `Digest` and `Basic` challenges with a username and password (RFC 7616, RFC 7617).
 ///
 /// ```swift
 /// environment.interceptors.append(ChallengeInterceptor { challenge, url in
@@ -11,47 +11,49 @@ import Foundation
 /// })
 /// ```
 ///
-/// If a server offers both schemes, `Digest` is chosen, which never sends the password, and of its algorithms the
-/// strongest: MD5 only if the server offers nothing else. It supports MD5, SHA-256,
-/// SHA-512 and SHA-512-256, each also as `-sess`, with `auth` and `auth-int`, `userhash` and `nextnonce`. Content that
-/// isn't in memory or in a file can't be covered by `auth-int`.
+/// If a server offers both schemes, the interceptor chooses `Digest`, which never sends the password. Of the offered
+/// algorithms, it chooses the strongest, so it only uses MD5 if there is nothing else. It supports MD5, SHA-256,
+/// SHA-512 and SHA-512-256, each with or without `-sess`, and `auth`, `auth-int`, `userhash` and `nextnonce`. For
+/// `auth-int`, the content must be in memory or in a file.
 ///
-/// The closure is called once for a realm of a server, however many requests are challenged at the same time: they wait
-/// for its answer, also if that is `nil`. Later requests to that part of the server include the credentials at once,
-/// which saves a round trip. If they are rejected, the closure is called again, once for a request, and the next 401 is
-/// the failure. A late rejection of credentials that have already been replaced only sends the request again. The
-/// closure's task isn't cancelled with one request, but when no request waits for the answer any more.
+/// The closure is called once for each realm of a server. If several requests are challenged at the same time, all wait
+/// for the result, even if it is `nil`. Later requests to the same protection space include the credentials from the
+/// start, which saves a round trip. If the server rejects the credentials, the closure is called again, at most once
+/// for each request; after another 401, the request fails. If a server rejects credentials that have already been
+/// replaced, the request is sent again with the new ones. The closure's task is cancelled only when no request waits
+/// for the result any longer.
 ///
-/// Challenges are answered only for the origin of the base URL, or without a base URL for the origin of the
-/// request; never for one that a redirect led to. A request with an `Authorization` of its own isn't answered. A stream
-/// that can be sent once can't be sent again with the answer: its 401 is the failure.
+/// The interceptor only answers challenges from the origin of the base URL. Without a base URL, it answers those from
+/// the origin of the request. It never answers challenges from an origin that a redirect led to, nor those to a request
+/// that has its own `Authorization` field. A stream that can only be sent once can't be sent again with credentials, so
+/// the request fails with the 401.
 ///
-/// An origin that has once asked for `Digest` over plain http gets no `Basic` any more, nor does a proxy: otherwise an
-/// attacker on the network could remove the first scheme, and would receive the password. Over https an origin may
-/// change the scheme.
+/// After an origin has requested `Digest` over plain http, it no longer receives `Basic` credentials. The same applies
+/// to a proxy. Otherwise, an attacker on the network could remove the `Digest` challenge and receive the password. Over
+/// https, an origin may change the scheme.
 ///
-/// Proxies send challenges in the same way, with a 407. They are answered by a closure of their own, over transports
-/// that can send credentials to a proxy (``TransportCapabilities/proxyAuthorization``), such as ``CurlTransport``: for
-/// requests over plain http, which the proxy sees, and for tunnels to https origins. The answer is used over the same
-/// transport only. Over a `URLSession` the 407 is the failure: the credentials for its proxy belong in its
-/// configuration.
+/// Proxies send the same challenges with the status 407. A separate closure provides the credentials for a proxy, which
+/// requires a transport that can send credentials to a proxy (``TransportCapabilities/proxyAuthorization``), such as
+/// ``CurlTransport``. It works for requests over plain http, which the proxy sees, and for tunnels to https origins.
+/// The credentials are only used over the same transport. Over a `URLSession`, the request fails with the 407, because
+/// the credentials for its proxy belong in its configuration.
 ///
-/// To send a password without a challenge, use ``AuthenticationProvider``. Safe from any thread.
+/// To send a password without a challenge, use ``AuthenticationProvider``. All members may be used from any thread.
 public final class ChallengeInterceptor: HopAuthenticating {
-    /// Returns the user's name and password for a challenge, or nil to leave it unanswered.
+    /// Returns the username and password for a challenge, or `nil` to leave the challenge unanswered.
     public typealias Provider = @Sendable (Authorization.Challenge, URL) async -> URLCredential?
 
     private let credential: Provider
     private let proxyCredential: Provider?
     private let spaces = Locked(ProtectionSpaces())
 
-    /// Makes an interceptor.
+    /// Creates an interceptor.
     ///
     /// - Parameters:
-    ///   - proxy: Returns the name and the password for a proxy; it is passed the address of the request. `nil`, the
-    ///     default, leaves its challenges unanswered.
-    ///   - credential: Returns the user's name and password for a challenge of an address, or `nil` to leave the
-    ///     challenge unanswered.
+    ///   - proxy: Returns the username and password for a proxy's challenge to a request with this URL. With `nil`, the
+    ///     default, challenges from proxies are left unanswered.
+    ///   - credential: Returns the username and password for a challenge to a request with this URL, or `nil` to leave
+    ///     the challenge unanswered.
     public init(proxy: Provider? = nil, _ credential: @escaping Provider) {
         self.credential = credential
         proxyCredential = proxy
@@ -63,46 +65,47 @@ public final class ChallengeInterceptor: HopAuthenticating {
         proxy: () -> ProxyRoute?,
         send: (HTTPRequest, TransferRecord.Cause?) async throws -> RawResponse
     ) async throws -> RawResponse {
-        var hop = Hop(request: request, context: context, askers: askers(of: request, proxy, context))
-        var outgoing = prepared(&hop)
+        var hop = Hop(request: request, context: context, challengers: challengers(of: request, proxy, context))
+        var outgoing = authorized(&hop)
         var cause: TransferRecord.Cause?
         while true {
             do {
-                let answer = try await send(outgoing, cause)
-                guard let asker = hop.asker(of: answer.head) else {
-                    note(answer.head, to: outgoing, by: hop.askers)
-                    return answer
+                let response = try await send(outgoing, cause)
+                guard let challenger = hop.challenger(of: response.head) else {
+                    recordNonces(response.head, to: outgoing, by: hop.challengers)
+                    return response
                 }
-                guard let again = try await self.answer(answer.head, of: asker, to: &hop) else { return answer }
-                outgoing = again
+                guard let nextRequest = try await self.requestAfterChallenge(response.head, of: challenger, to: &hop)
+                else { return response }
+                outgoing = nextRequest
             } catch let error as RequestError {
-                // The request itself hasn't been sent: the proxy asks for credentials for the tunnel.
+                // The proxy has challenged the tunnel, so the request itself hasn't been sent.
                 guard error.code == .proxyRefused, let head = error.response,
-                    head.status == .proxyAuthenticationRequired, let proxy = hop.asker(isProxy: true),
-                    let again = try await answer(head, of: proxy, to: &hop)
+                    head.status == .proxyAuthenticationRequired, let proxy = hop.challenger(isProxy: true),
+                    let nextRequest = try await requestAfterChallenge(head, of: proxy, to: &hop)
                 else { throw error }
-                outgoing = again
+                outgoing = nextRequest
             }
             cause = .challenge
         }
     }
 
-    /// A request to one address, with the answers that it was sent with.
+    /// A request to one URL, and the state of its authentication.
     private struct Hop {
         let request: HTTPRequest
         let context: InterceptorChain.Context
-        /// Those whose challenges are answered.
-        let askers: [ProtectionSpace.Asker]
-        var uses: [ProtectionSpace.Asker: ProtectionSpaces.Use] = [:]
+        /// The origin and the proxy, if the interceptor answers their challenges to the request.
+        let challengers: [ProtectionSpace.Challenger]
+        var states: [ProtectionSpace.Challenger: ProtectionSpaces.ChallengeState] = [:]
 
-        /// The origin or the proxy, if its challenges are answered.
-        func asker(isProxy: Bool) -> ProtectionSpace.Asker? { askers.first { $0.isProxy == isProxy } }
+        /// Returns the proxy or the origin, if the interceptor answers its challenges.
+        func challenger(isProxy: Bool) -> ProtectionSpace.Challenger? { challengers.first { $0.isProxy == isProxy } }
 
-        /// The sender of a challenge; `nil` if the response isn't a challenge, or not one to be answered here.
-        func asker(of head: HTTPResponseHead) -> ProtectionSpace.Asker? {
+        /// Returns the sender of a challenge; `nil` if the response isn't a challenge that the interceptor answers.
+        func challenger(of head: HTTPResponseHead) -> ProtectionSpace.Challenger? {
             switch head.status {
-            case .proxyAuthenticationRequired: request.isSeenByProxies ? asker(isProxy: true) : nil
-            case .unauthorized: asker(isProxy: false)
+            case .proxyAuthenticationRequired: request.isSeenByProxies ? challenger(isProxy: true) : nil
+            case .unauthorized: challenger(isProxy: false)
             default: nil
             }
         }
@@ -110,106 +113,116 @@ public final class ChallengeInterceptor: HopAuthenticating {
 
     // MARK: Before a challenge
 
-    /// Returns those whose challenges to a request are answered with the credentials of the application.
-    private func askers(
+    /// Returns the origin and the proxy, if the interceptor may answer their challenges to a request.
+    private func challengers(
         of request: HTTPRequest,
         _ proxy: () -> ProxyRoute?,
         _ context: InterceptorChain.Context
-    ) -> [ProtectionSpace.Asker] {
-        var askers: [ProtectionSpace.Asker] = []
+    ) -> [ProtectionSpace.Challenger] {
+        var challengers: [ProtectionSpace.Challenger] = []
         if !request.headers.contains(.authorization), request.inherits(from: context.baseURL),
             request.fields.notes.originChange == .none
         {
-            askers.append(.origin(Origin(request.url)))
+            challengers.append(.origin(Origin(request.url)))
         }
         if proxyCredential != nil, let proxy = proxy(), !request.headers.contains(.proxyAuthorization) {
-            askers.append(request.isSeenByProxies ? .proxy(proxy) : .tunnel(proxy))
+            challengers.append(request.isSeenByProxies ? .proxy(proxy) : .tunnel(proxy))
         }
-        return askers
+        return challengers
     }
 
-    /// Adds the answer to a challenge, and those to earlier challenges of others.
-    private func prepared(
+    /// Returns the request with credentials: those for the current challenge, and stored ones for other challengers.
+    private func authorized(
         _ hop: inout Hop,
-        _ answer: (asker: ProtectionSpace.Asker, authorization: Authorization)? = nil
+        _ credentials: (challenger: ProtectionSpace.Challenger, authorization: Authorization)? = nil
     ) -> HTTPRequest {
         let request = hop.request
-        var prepared = request
-        if let answer { prepared.headers.set(HTTPField(answer.asker.credential, answer.authorization.rawValue)) }
-        for asker in hop.askers where asker != answer?.asker {
-            var use = hop.uses[asker] ?? .init()
-            let known = spaces.withLock { $0.authorization(for: request, asker, &use) }
-            hop.uses[asker] = use
-            if let known { prepared.headers.set(HTTPField(asker.credential, known.rawValue)) }
+        var authorized = request
+        if let credentials {
+            authorized.headers.set(
+                HTTPField(credentials.challenger.credentialField, credentials.authorization.rawValue)
+            )
         }
-        return prepared
+        for challenger in hop.challengers where challenger != credentials?.challenger {
+            var state = hop.states[challenger] ?? .init()
+            let authorization = spaces.withLock { $0.authorization(for: request, challenger, &state) }
+            hop.states[challenger] = state
+            if let authorization {
+                authorized.headers.set(HTTPField(challenger.credentialField, authorization.rawValue))
+            }
+        }
+        return authorized
     }
 
-    /// Records that the server has accepted the nonce, and takes the next one, if the server sends one.
-    private func note(_ head: HTTPResponseHead, to request: HTTPRequest, by askers: [ProtectionSpace.Asker]) {
-        for asker in askers {
-            let sent = request.headers[asker.credential].map(Authorization.init)
+    /// Records that the server has accepted the nonce, and stores the next nonce if the server sends one.
+    private func recordNonces(
+        _ head: HTTPResponseHead,
+        to request: HTTPRequest,
+        by challengers: [ProtectionSpace.Challenger]
+    ) {
+        for challenger in challengers {
+            let sent = request.headers[challenger.credentialField].map(Authorization.init)
             guard let nonce = sent?.parameters[named: "nonce"] else { continue }
-            let info = asker.info.map { head[values: $0] } ?? []
+            let info = challenger.infoField.map { head[values: $0] } ?? []
             let next = info.lazy.compactMap { Authorization.Challenge.list(parsing: "Info \($0)").first?["nextnonce"] }
                 .first
-            spaces.withLock { $0.accept(nonce, by: asker, next: next) }
+            spaces.withLock { $0.accept(nonce, by: challenger, next: next) }
         }
     }
 
     // MARK: After a challenge
 
-    /// Returns the request to send again; `nil` if the response stands.
-    private func answer(
+    /// Returns the request with credentials, to be sent again; `nil` if the response is final.
+    private func requestAfterChallenge(
         _ head: HTTPResponseHead,
-        of asker: ProtectionSpace.Asker,
+        of challenger: ProtectionSpace.Challenger,
         to hop: inout Hop
     ) async throws -> HTTPRequest? {
         let request = hop.request
-        guard request.body.isReplayable, let provider = asker.isProxy ? proxyCredential : credential,
-            let challenge = head.challenge(by: asker),
-            challenge.isAnswerableDigest || !request.isReadOnTheWay(to: asker)
-                || !spaces.withLock({ $0.knowsDigest(of: asker) })
+        guard request.body.isReplayable, let provider = challenger.isProxy ? proxyCredential : credential,
+            let challenge = head.challenge(by: challenger),
+            challenge.isSupportedDigest || !request.isSentInClear(to: challenger)
+                || !spaces.withLock({ $0.hasSeenDigest(from: challenger) })
         else { return nil }
-        let id = ProtectionSpace.ID(asker: asker, realm: challenge.realm ?? "")
-        var use = hop.uses[asker] ?? .init()
-        var known = try spaces.withLock { try $0.authorization(for: request, to: challenge, of: id, &use) }
-        if known == nil, !use.isAnswered {
+        let id = ProtectionSpace.ID(challenger: challenger, realm: challenge.realm ?? "")
+        var state = hop.states[challenger] ?? .init()
+        var authorization = try spaces.withLock { try $0.authorization(for: request, to: challenge, of: id, &state) }
+        if authorization == nil, !state.hasTriedNewCredentials {
             hop.context.beginAuthentication(.challenge(challenge))
-            defer { hop.context.endAuthentication(.challenge(challenge), isGranted: known != nil) }
-            try await wait(for: id, use, challenge, to: request.url, hop.context, provider)
-            known = try spaces.withLock { try $0.authorization(for: request, to: challenge, of: id, &use) }
+            defer { hop.context.endAuthentication(.challenge(challenge), isGranted: authorization != nil) }
+            try await wait(for: id, state, challenge, to: request.url, hop.context, provider)
+            authorization = try spaces.withLock { try $0.authorization(for: request, to: challenge, of: id, &state) }
         }
-        hop.uses[asker] = use
-        return known.map { prepared(&hop, (asker, $0)) }
+        hop.states[challenger] = state
+        return authorization.map { authorized(&hop, (challenger, $0)) }
     }
 
-    /// Waits for the answer to a challenge, and calls the closure if no other request waits for it already.
+    /// Waits for the closure's result for a challenge, and calls the closure unless such a call is already running.
     private func wait(
         for id: ProtectionSpace.ID,
-        _ use: ProtectionSpaces.Use,
+        _ state: ProtectionSpaces.ChallengeState,
         _ challenge: Authorization.Challenge,
         to url: URL,
         _ context: InterceptorChain.Context,
         _ provider: @escaping Provider
     ) async throws {
-        _ = try await RefreshDeadlockDetector.wait(context.refreshing, for: ObjectIdentifier(self)) {
+        _ = try await RefreshDeadlockDetector.wait(context.enclosingRefreshes, for: ObjectIdentifier(self)) {
             try await Suspension.wait { resume in
-                guard let (number, isFirst) = spaces.withLock({ $0.wait(for: id, use, resume) }) else {
+                guard let (waitID, isFirst) = spaces.withLock({ $0.wait(for: id, state, resume) }) else {
                     resume()
                     return {}
                 }
-                if isFirst { ask(challenge, of: url, number, of: id, context, provider) }
-                return { self.spaces.withLock { $0.withdraw(number, from: id) }?.cancel() }
+                if isFirst { callProvider(challenge, of: url, waitID, of: id, context, provider) }
+                return { self.spaces.withLock { $0.removeWaiter(waitID, from: id) }?.cancel() }
             }
         }
     }
 
-    /// Calls the closure, and resumes the waiting requests with its answer.
-    private func ask(
+    /// Calls the closure, stores its result, and resumes the waiting requests.
+    private func callProvider(
         _ challenge: Authorization.Challenge,
         of url: URL,
-        _ number: Int,
+        _ waitID: Int,
         of id: ProtectionSpace.ID,
         _ context: InterceptorChain.Context,
         _ provider: @escaping Provider
@@ -218,30 +231,36 @@ public final class ChallengeInterceptor: HopAuthenticating {
         let task = RunExecutor.task {
             let credential = await scope.run { await provider(challenge, url) }
             scope.end()
-            let answer = credential?.answer(to: challenge) ?? .refused(nil)
-            let waiters = self.spaces.withLock { $0.end(number, of: id, with: answer, to: challenge, of: url) }
+            let credentials = credential?.credentials(for: challenge) ?? .unavailable(nil)
+            let waiters = self.spaces.withLock {
+                $0.completeCall(waitID, of: id, with: credentials, to: challenge, of: url)
+            }
             for resume in waiters { resume() }
         }
-        spaces.withLock { $0.start(task, of: id, number) }
+        spaces.withLock { $0.setTask(task, of: id, waitID) }
     }
 }
 
 extension HTTPRequest {
-    /// Whether a proxy receives the fields of the request.
+    /// Whether a proxy can read the header fields of the request.
     ///
-    /// Through a tunnel the origin would receive the proxy's fields.
+    /// Inside a tunnel, fields for the proxy would reach the origin instead.
     fileprivate var isSeenByProxies: Bool { url.scheme?.lowercasedASCII == "http" }
 
-    /// Whether a third party can read and change the messages: connections to proxies hardly ever use TLS.
-    fileprivate func isReadOnTheWay(to asker: ProtectionSpace.Asker) -> Bool { asker.isProxy || isSeenByProxies }
+    /// Returns whether a third party can read and modify the messages.
+    ///
+    /// This includes every connection to a proxy, because these connections rarely use TLS.
+    fileprivate func isSentInClear(to challenger: ProtectionSpace.Challenger) -> Bool {
+        challenger.isProxy || isSeenByProxies
+    }
 }
 
 extension HTTPResponseHead {
-    /// The challenge to answer: that of `Digest` with the strongest supported algorithm, otherwise one of `Basic`.
+    /// Returns the challenge to answer: `Digest` with the strongest supported algorithm, otherwise `Basic`.
     ///
-    /// Of several with that algorithm, the first counts.
-    fileprivate func challenge(by asker: ProtectionSpace.Asker) -> Authorization.Challenge? {
-        let challenges = headers[values: asker.isProxy ? .proxyAuthenticate : .wwwAuthenticate]
+    /// If several challenges have that algorithm, the first is chosen.
+    fileprivate func challenge(by challenger: ProtectionSpace.Challenger) -> Authorization.Challenge? {
+        let challenges = headers[values: challenger.isProxy ? .proxyAuthenticate : .wwwAuthenticate]
             .flatMap { Authorization.Challenge.list(parsing: $0) }
         let digests = challenges.compactMap { challenge in
             DigestSession.strength(of: challenge).map { (challenge, strength: $0) }
@@ -253,20 +272,20 @@ extension HTTPResponseHead {
 }
 
 extension URLCredential {
-    /// The answer to a challenge; a refusal for a credential without a name or a password.
+    /// Returns the credentials for a challenge; `unavailable` without a username or a password.
     ///
-    /// It is in UTF-8, whether or not the server asks for that.
-    fileprivate func answer(to challenge: Authorization.Challenge) -> ProtectionSpace.Answer {
-        guard let user, let password else { return .refused(nil) }
+    /// The credentials are encoded in UTF-8, whether or not the server requests that.
+    fileprivate func credentials(for challenge: Authorization.Challenge) -> ProtectionSpace.Credentials {
+        guard let user, let password else { return .unavailable(nil) }
         guard challenge.scheme.equalsIgnoringASCIICase("Basic") else {
             let clientNonce = (0..<16).map { _ in UInt8.random(in: 0...255) }.hexadecimal
             return DigestSession(challenge, user: user, password: password, clientNonce: clientNonce)
-                .map { .digest([$0]) } ?? .refused(nil)
+                .map { .digest([$0]) } ?? .unavailable(nil)
         }
         let authorization = Authorization.basic(
             username: challenge.normalized(user),
             password: challenge.normalized(password)
         )
-        do { return .basic(try authorization.validated()) } catch { return .refused(error) }
+        do { return .basic(try authorization.validated()) } catch { return .unavailable(error) }
     }
 }

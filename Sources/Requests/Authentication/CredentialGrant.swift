@@ -3,29 +3,30 @@
 
 import Foundation
 
-/// A credential to send a request with.
+/// A credential for sending a request.
 struct CredentialGrant<Credential: Sendable>: Sendable {
     let credential: Credential
-    /// Its number, which the request carries.
+    /// The credential's generation, which is stored in the request.
     let generation: Int
-    /// Whether it was fetched while the request waited: if it is rejected, it isn't because of its age.
+    /// Whether the credential was fetched while the request waited, so that a rejection doesn't mean that it has
+    /// expired.
     let isFresh: Bool
 }
 
-/// The reason why a request gets no credential.
+/// The reason why a request doesn't get a credential.
 enum CredentialRefusal: Error, Sendable {
-    /// The refresh failed, with this error.
+    /// The refresh failed with this error.
     case failed(any Error)
-    /// There were too many refreshes; the last one may have failed with an error.
+    /// There were too many refreshes in the window. The associated error is the failure of the last refresh, if any.
     case excessive(RefreshClient.Window, after: (any Error)?)
-    /// The credential was removed, by a logout, while the request had or awaited it.
+    /// A logout removed the credential that the request had been sent with, or was waiting for.
     case loggedOut
-    /// The refresh would wait for itself, through another.
+    /// The refresh would wait for itself through another refresh.
     case circular
     /// The request was cancelled.
     case cancelled
 
-    /// The error to fail with.
+    /// The error of the request that doesn't get a credential.
     var error: any Error {
         switch self {
         case .failed(let error as RequestError) where error.code == .refreshTimedOut:

@@ -1,31 +1,31 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Keeps a credential for any number of requests, and refreshes it once for all that need it.
+/// Stores a credential that requests share, and refreshes it once for all requests that need it.
 ///
-/// A thin class around ``CredentialMachine``: it locks, transitions, unlocks, then acts. What a transition replaces is
-/// released outside of the lock: its deinitializer may call back.
+/// This class wraps a ``CredentialMachine``. Each method locks, changes the machine's state, unlocks, and then acts.
+/// Replaced values are released outside of the lock, because their deinitializers may call back.
 final class CredentialKeeper<Credential: Sendable>: Sendable {
     typealias Grant = CredentialGrant<Credential>
     typealias Machine = CredentialMachine<Credential, Waiter>
     typealias Refresh = @Sendable (Credential?, RefreshClient) async throws -> Credential
 
-    /// A request that waits for a credential, and the way to begin a refresh on its behalf.
+    /// A request that waits for a credential, and a closure that starts a refresh with the request's client.
     struct Waiter: Sendable {
         let outcome: OneShot<Result<Grant, CredentialRefusal>>
         let refresh: @Sendable (Credential?, _ generation: Int) -> Void
     }
 
-    /// The keeper's notes about an operation.
+    /// The state that the keeper stores for one operation.
     private struct Note: Sendable {
-        var rejections = 0
-        var fetched: Int?
-        var isSpent = false
+        var rejectionCount = 0
+        var fetchedGeneration: Int?
+        var hasRefreshed = false
     }
 
     private struct State: Broadcasting {
         var machine: Machine
-        var nextID = 0
+        var lastID = 0
         var broadcaster = Broadcaster<Credential?>()
     }
 
@@ -62,29 +62,31 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         resume(change { $0.set(credential) })
     }
 
-    /// Changes the machine, reports a change of the credential, and releases what is replaced outside of the lock.
+    /// Changes the machine's state, and reports a change of the credential.
+    ///
+    /// Replaced values are released outside of the lock.
     private func change<Outcome: Sendable>(_ body: (inout Machine) -> Outcome) -> Outcome {
-        let (outcome, former) = state.withLock { state in
+        let (outcome, previous) = state.withLock { state in
             let (credential, failure, changes) = (
-                state.machine.credential, state.machine.failure, state.machine.changes
+                state.machine.credential, state.machine.lastFailure, state.machine.changeCount
             )
             let outcome = body(&state.machine)
-            let isChanged = state.machine.changes != changes
+            let isChanged = state.machine.changeCount != changes
             let skipped = isChanged ? state.broadcaster.publish(state.machine.credential) : nil
             return (outcome, (credential, failure, skipped))
         }
         state.notifyObservers()
-        return withExtendedLifetime(former) { outcome }
+        return withExtendedLifetime(previous) { outcome }
     }
 
-    /// Whether an operation is a part of the refresh of this keeper.
+    /// Returns whether an operation belongs to a refresh of this keeper.
     func isRefreshed(by context: InterceptorChain.Context) -> Bool {
-        context.refreshing.contains(id)
+        context.enclosingRefreshes.contains(id)
     }
 
     // MARK: Before sending
 
-    /// A credential to send a request with: the present one, unless it is stale, or being refreshed anyway.
+    /// Returns the current credential, or waits for a refresh if the credential is stale or already being refreshed.
     ///
     /// - Throws: The reason why there is no credential.
     func grant(
@@ -104,26 +106,27 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         } catch {
             throw error.error
         }
-        // Not checked again: if new credentials are always stale, they would be fetched for ever.
+        // A new credential isn't checked with `isStale`, because a credential that is always stale would be refreshed
+        // forever.
         guard grant.isFresh else { return grant }
         var note = note(in: context)
-        note.fetched = grant.generation
+        note.fetchedGeneration = grant.generation
         context.notes.write(note, of: id)
         return grant
     }
 
-    /// Marks a request with the generation of its credential; `nil` stands for the present one.
+    /// Marks a request with the generation of its credential; `nil` means the current generation.
     func mark(_ request: inout HTTPRequest, _ generation: Int? = nil) {
         request.fields.notes.credentialGenerations[id] = generation ?? state.withLock { $0.machine.generation }
     }
 
     // MARK: After a rejection
 
-    /// Decides about a rejection: retry with another credential, or keep it as the failure.
+    /// Decides whether to retry a rejected request with another credential, or to fail with the rejection.
     ///
-    /// A request without a mark keeps it, because it was sent without the credential. So does one whose credential
-    /// isn't too old: it had been fetched while this operation waited, or the operation has had its second chance. A
-    /// chance is a refresh, or two retries because others had refreshed in the meantime.
+    /// A request without a mark fails, because it was sent without the credential. A request also fails if its
+    /// credential was fetched while its operation waited, because the credential can't have expired. An operation can
+    /// cause one refresh, or be retried twice after refreshes for other requests. After that, the rejection is final.
     func decide(
         after error: RequestError,
         in context: InterceptorChain.Context,
@@ -131,18 +134,17 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
     ) async -> RetryPolicy.Decision {
         guard let generation = error.request?.fields.notes.credentialGenerations[id] else { return .pass }
         var note = note(in: context)
-        note.rejections += 1
-        guard !note.isSpent, note.fetched != generation, note.rejections <= 2 else { return .pass }
+        note.rejectionCount += 1
+        guard !note.hasRefreshed, note.fetchedGeneration != generation, note.rejectionCount <= 2 else { return .pass }
         switch await grant(after: generation, in: context, refresh: refresh) {
         case .success(let grant):
-            note.isSpent = grant.isFresh
+            note.hasRefreshed = grant.isFresh
             context.notes.write(note, of: id)
             return .retry
         case .failure(.loggedOut), .failure(.cancelled):
             return .pass
         case .failure(let refusal):
-            // The original failure of the request is the reason for the refresh, and is reported if there is no other
-            // error.
+            // The rejection caused the refresh, so report it as the underlying error unless there is another error.
             guard case .excessive = refusal, let excess = refusal.error as? RequestError else {
                 return .fail(with: refusal.error)
             }
@@ -161,7 +163,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         in context: InterceptorChain.Context,
         refresh: @escaping Refresh
     ) async -> Result<Grant, CredentialRefusal> {
-        let outcome = await RefreshDeadlockDetector.wait(context.refreshing, for: id) {
+        let outcome = await RefreshDeadlockDetector.wait(context.enclosingRefreshes, for: id) {
             await wait(after: generation, in: context, refresh: refresh)
         }
         return outcome ?? .failure(.circular)
@@ -172,18 +174,20 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         in context: InterceptorChain.Context,
         refresh: @escaping Refresh
     ) async -> Result<Grant, CredentialRefusal> {
-        // A cancelled request begins no refresh.
+        // A cancelled request doesn't start a refresh.
         guard !Task.isCancelled else { return .failure(.cancelled) }
         let now = now()
         let outcome = OneShot<Result<Grant, CredentialRefusal>>()
         let waiter = Waiter(outcome: outcome) { [self] credential, generation in
             self.refresh(credential, generation, in: context, refresh)
         }
-        let (number, answer) = state.withLock { state in
-            state.nextID += 1
-            return (state.nextID, state.machine.requestCredential(waiter, id: state.nextID, after: generation, now: now))
+        let (waiterID, decision) = state.withLock { state in
+            state.lastID += 1
+            return (
+                state.lastID, state.machine.requestCredential(waiter, id: state.lastID, after: generation, now: now)
+            )
         }
-        switch answer {
+        switch decision {
         case .grant(let grant): outcome.fill(.success(grant))
         case .refuse(let refusal): outcome.fill(.failure(refusal))
         case .wait: context.beginAuthentication(.refresh)
@@ -194,13 +198,13 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         let result = await withTaskCancellationHandler {
             await outcome.value()
         } onCancel: {
-            if outcome.fill(.failure(.cancelled)) { _ = state.withLock { $0.machine.removeWaiter(number) } }
+            if outcome.fill(.failure(.cancelled)) { _ = state.withLock { $0.machine.removeWaiter(waiterID) } }
         }
         context.endAuthentication(.refresh, isGranted: (try? result.get()) != nil)
         return result
     }
 
-    /// Refreshes in a task of its own, which isn't cancelled with an operation.
+    /// Starts a refresh in a detached task, which isn't cancelled with an operation.
     private func refresh(
         _ credential: Credential?,
         _ generation: Int,
@@ -208,9 +212,9 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         _ refresh: @escaping Refresh
     ) {
         let scope = NestingContext(refreshBy: self, within: context.scope)
-        // Also if it is called from a task that isn't a child of this one.
+        // Enter the scope explicitly, because the client may be used in a task that doesn't inherit it.
         let client = RefreshClient { request in try await scope.run { try await context.send(request) } }
-        // The first outcome counts, and a cancelled task makes one too.
+        // Only the first result counts, because a cancelled task also produces one.
         let (outcome, timer) = (OneShot<Result<Credential, any Error>>(), OneShot<DelayedAction?>())
         let task = RunExecutor.detachedTask {
             do {
@@ -220,11 +224,11 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
             }
         }
         _ = RunExecutor.detachedTask { [self] in
-            end(generation, of: scope, with: await outcome.value())
+            completeRefresh(generation, of: scope, with: await outcome.value())
             task.cancel()
             await timer.value()?.cancel()
         }
-        // Under no lock, since the clock is the caller's.
+        // Call the clock without holding a lock, because it is the caller's code.
         timer.fill(
             timeout.map { timeout in
                 DelayedAction(after: timeout, on: clock) {
@@ -235,20 +239,24 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         )
     }
 
-    /// Reports the outcome of a refresh to all its waiters.
-    private func end(_ generation: Int, of scope: NestingContext, with result: Result<Credential, any Error>) {
+    /// Reports the result of a refresh to all requests that wait for it.
+    private func completeRefresh(
+        _ generation: Int,
+        of scope: NestingContext,
+        with result: Result<Credential, any Error>
+    ) {
         scope.end()
         let now = now()
-        // Under no lock, since the authenticator is the caller's.
+        // Call `isRefusal` without holding a lock, because it is the caller's code.
         let isRefused = if case .failure(let error) = result { isRefusal(error) } else { false }
-        switch change({ $0.end(generation, with: result, isRefused: isRefused, now: now) }) {
+        switch change({ $0.completeRefresh(generation, with: result, isRefused: isRefused, now: now) }) {
         case nil: break
-        case .resume(let release): resume(release)
+        case .resume(let resumption): resume(resumption)
         case .refresh(let credential, let generation, for: let waiter): waiter.refresh(credential, generation)
         }
     }
 
-    private func resume(_ release: Machine.Resumption) {
-        for waiter in release.waiters { waiter.outcome.fill(release.result) }
+    private func resume(_ resumption: Machine.Resumption) {
+        for waiter in resumption.waiters { waiter.outcome.fill(resumption.result) }
     }
 }

@@ -1,182 +1,190 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// The logic of a credential that many requests share: one refresh for all waiting requests, and none for a late one.
+/// The state machine of a shared credential, which decides when to refresh the credential and which requests wait.
 ///
-/// Credentials are numbered by *generation*, and every request carries the one that it was sent with. A caller states
-/// which generation was rejected. If that is the present one, a refresh begins, or a running one is awaited. If it is
-/// an older one, there is an answer already: a late rejection concerns a credential that has been replaced.
+/// Each credential has a *generation*, and each request is marked with the generation that it was sent with. A caller
+/// that requests a new credential passes the generation that was rejected. If this is the current generation, the
+/// machine starts a refresh, or the caller waits for the running one. If it is an older generation, the caller gets a
+/// result immediately, because the rejected credential has already been replaced.
 ///
-/// A failed refresh ends a generation as well, though the credential stays the same. A rejection of a request from
-/// before the failure therefore gets that failure, instead of causing the same one again; later requests may refresh
-/// again.
+/// A failed refresh also ends a generation, although the credential stays the same. If a request from before the
+/// failure is rejected later, the machine returns the same failure instead of trying again. Newer requests can start
+/// another refresh.
 ///
-/// One refresh is running at a time. A credential that is set meanwhile supersedes it: its result is ignored, but a
-/// refresh of the new credential doesn't begin before it has ended.
+/// Only one refresh runs at a time. If a credential is set during a refresh, the result of the refresh is ignored. A
+/// refresh of the new credential starts only after the running one has ended.
 struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
     typealias Grant = CredentialGrant<Credential>
 
-    /// The answer to a request for a credential.
-    enum Answer: Sendable {
-        /// A credential.
+    /// The decision about a request for a credential.
+    enum Decision: Sendable {
+        /// Use this credential.
         case grant(Grant)
-        /// No credential, for this reason.
+        /// Fail for this reason.
         case refuse(CredentialRefusal)
-        /// The waiter is kept until the running refresh has ended.
+        /// Wait until the running refresh has ended; the machine stores the waiter.
         case wait
-        /// The waiter is kept; refresh this credential, or get a first one, and report the outcome with the generation.
+        /// Refresh this credential, or get the first one if it is `nil`. The machine stores the waiter until the
+        /// refresh ends.
         case refresh(Credential?, generation: Int)
     }
 
-    /// The waiters to resume, with their outcome.
-    struct Release: Sendable {
+    /// The waiters to resume, and their result.
+    struct Resumption: Sendable {
         let waiters: [Waiter]
         let result: Result<Grant, CredentialRefusal>
     }
 
-    /// The action at the end of a refresh.
-    enum Ending: Sendable {
-        /// Resume these; there may be none.
-        case release(Release)
-        /// Begin the next refresh, of this credential, for a waiter who is kept.
+    /// The action after a refresh has ended.
+    enum CompletionAction: Sendable {
+        /// Resume these waiters, if any.
+        case resume(Resumption)
+        /// Start the next refresh, of this credential, for a stored waiter.
         case refresh(Credential?, generation: Int, for: Waiter)
     }
 
-    /// The present credential; `nil` before a login, and after a logout.
+    /// The current credential; `nil` before a login, and after a logout.
     private(set) var credential: Credential?
-    /// The number of the present credential.
+    /// The current generation, which increases with each new credential and each failed refresh.
     private(set) var generation = 0
     /// The number of times that the credential was set or removed.
-    private(set) var changes = 0
+    private(set) var changeCount = 0
     private let window: RefreshClient.Window?
-    /// The generation whose refresh is running; an older one than the present is superseded.
-    private var running: Int?
-    /// Those that wait for the running refresh, or, if that is superseded, for the next one.
+    /// The generation whose refresh is running.
+    ///
+    /// If it isn't the current generation, the result will be ignored.
+    private var runningGeneration: Int?
+    /// The waiters for the running refresh or, if its result will be ignored, for the next one; by ID.
     private var waiters: [Int: Waiter] = [:]
-    /// The first generation of the present credential.
-    private(set) var origin = 0
-    /// The generation of the last logout: an older one belongs to a former user.
-    private var logout = 0
-    /// The failure of the last refresh of the present credential.
-    private(set) var failure: (any Error)?
-    /// The beginnings of the refreshes that count for the window.
-    private var beginnings: [Duration] = []
+    /// The first generation of the current credential.
+    private(set) var firstGeneration = 0
+    /// The generation of the last logout; earlier generations belong to the previous user.
+    private var logoutGeneration = 0
+    /// The error of the last failed refresh of the current credential.
+    private(set) var lastFailure: (any Error)?
+    /// The start times of the refreshes that count towards the window's limit.
+    private var refreshStarts: [Duration] = []
 
     init(_ credential: Credential?, window: RefreshClient.Window?) {
         self.credential = credential
         self.window = window
     }
 
-    /// Whether the present credential is being replaced.
-    var isRefreshing: Bool { running != nil && (running == generation || !waiters.isEmpty) }
+    /// Whether a refresh is replacing the current credential, or requests wait to refresh it.
+    var isRefreshing: Bool { runningGeneration != nil && (runningGeneration == generation || !waiters.isEmpty) }
 
-    /// Handles a request for a credential of another generation.
+    /// Decides about a request for a newer credential.
     ///
     /// - Parameters:
-    ///   - waiter: The caller, who is kept if it has to wait.
-    ///   - id: The number with which the request is withdrawn.
-    ///   - generation: The generation that was rejected, or that is known to be.
-    ///   - now: The time, from any beginning.
-    /// - Returns: The answer.
-    mutating func request(_ waiter: Waiter, id: Int, after generation: Int, now: Duration) -> Answer {
-        if generation < logout {
-            // Until the next login, the reason is better known.
-            return .refuse(credential == nil ? failure.map(CredentialRefusal.failed) ?? .loggedOut : .loggedOut)
+    ///   - waiter: The caller, which is stored if it must wait.
+    ///   - id: The ID for ``removeWaiter(_:)``.
+    ///   - generation: The generation that was rejected or is stale.
+    ///   - now: The current time, relative to a fixed start.
+    /// - Returns: The decision.
+    mutating func requestCredential(_ waiter: Waiter, id: Int, after generation: Int, now: Duration) -> Decision {
+        if generation < logoutGeneration {
+            // Without a credential, the error of the last refresh explains more than `loggedOut`.
+            return .refuse(credential == nil ? lastFailure.map(CredentialRefusal.failed) ?? .loggedOut : .loggedOut)
         }
-        if !isRefreshing, let answer = present(insteadOf: generation) { return answer }
-        guard running == nil else {
+        if !isRefreshing, let decision = currentDecision(insteadOf: generation) { return decision }
+        guard runningGeneration == nil else {
             waiters[id] = waiter
             return .wait
         }
-        if let refusal = begin(now) { return .refuse(refusal) }
+        if let refusal = beginRefresh(now) { return .refuse(refusal) }
         waiters[id] = waiter
         return .refresh(credential, generation: self.generation)
     }
 
-    /// The answer for a late request, or `nil` if a refresh is needed.
-    private func present(insteadOf generation: Int) -> Answer? {
-        if generation < origin, let credential {
+    /// Returns the decision for a late request, or `nil` if a refresh is needed.
+    private func currentDecision(insteadOf generation: Int) -> Decision? {
+        if generation < firstGeneration, let credential {
             return .grant(Grant(credential: credential, generation: self.generation, isFresh: false))
         }
-        if generation < self.generation, let failure { return .refuse(.failed(failure)) }
+        if generation < self.generation, let lastFailure { return .refuse(.failed(lastFailure)) }
         return nil
     }
 
-    /// Begins a refresh, or returns why it is refused.
-    private mutating func begin(_ now: Duration) -> CredentialRefusal? {
+    /// Starts a refresh, or returns the reason why it is refused.
+    private mutating func beginRefresh(_ now: Duration) -> CredentialRefusal? {
         if let window {
-            beginnings.removeAll { now - $0 >= window.duration }
-            guard beginnings.count < window.limit else { return .excessive(window, after: failure) }
-            beginnings.append(now)
+            refreshStarts.removeAll { now - $0 >= window.duration }
+            guard refreshStarts.count < window.limit else { return .excessive(window, after: lastFailure) }
+            refreshStarts.append(now)
         }
-        running = generation
+        runningGeneration = generation
         return nil
     }
 
-    /// Handles the end of a refresh of a generation; `nil` if that isn't running any more.
+    /// Handles the end of a refresh.
     ///
-    /// Its result is ignored if a credential was set meanwhile.
+    /// The result is ignored if a credential was set during the refresh.
     ///
     /// - Parameters:
-    ///   - generation: The generation.
+    ///   - generation: The generation that was refreshed.
     ///   - result: The new credential, or the error.
-    ///   - isRefused: Whether the error means that the credential can't be renewed any more.
-    ///   - now: The time, from any beginning.
-    /// - Returns: The action.
-    mutating func end(
+    ///   - isRefused: Whether the error means that the credential can't be renewed any longer.
+    ///   - now: The current time, relative to a fixed start.
+    /// - Returns: The next action; `nil` if no refresh of this generation is running, or there is nothing to do.
+    mutating func completeRefresh(
         _ generation: Int,
         with result: Result<Credential, any Error>,
         isRefused: Bool = false,
         now: Duration
-    ) -> Ending? {
-        guard running == generation else { return nil }
-        running = nil
+    ) -> CompletionAction? {
+        guard runningGeneration == generation else { return nil }
+        runningGeneration = nil
         guard generation == self.generation else {
             guard let first = waiters.min(by: { $0.key < $1.key })?.value else { return nil }
-            if let refusal = begin(now) { return .release(release(.failure(refusal))) }
+            if let refusal = beginRefresh(now) { return .resume(drainWaiters(.failure(refusal))) }
             return .refresh(credential, generation: self.generation, for: first)
         }
         self.generation += 1
         switch result {
         case .success(let credential):
-            take(credential)
-            return .release(grantPresent())
+            replaceCredential(credential)
+            return .resume(grantCurrent())
         case .failure(let error):
-            failure = error
-            // The end of the login: what was sent before isn't sent again as the next user.
-            if isRefused, credential != nil { (credential, changes, logout) = (nil, changes + 1, self.generation) }
-            return .release(release(.failure(.failed(error))))
+            lastFailure = error
+            // The login has ended, so earlier requests must not be sent again as the next user.
+            if isRefused, credential != nil {
+                (credential, changeCount, logoutGeneration) = (nil, changeCount + 1, self.generation)
+            }
+            return .resume(drainWaiters(.failure(.failed(error))))
         }
     }
 
-    /// Sets or removes the credential from outside; waiters get it, or are refused.
+    /// Sets or removes the credential, and returns the waiters, which get the credential or are refused.
     ///
-    /// It resets the window: earlier refreshes were of another credential.
-    mutating func set(_ credential: Credential?) -> Release {
+    /// Setting a credential clears the window, because earlier refreshes were of another credential.
+    mutating func set(_ credential: Credential?) -> Resumption {
         generation += 1
-        take(credential)
-        beginnings = []
-        if credential == nil { logout = generation }
-        return grantPresent()
+        replaceCredential(credential)
+        refreshStarts = []
+        if credential == nil { logoutGeneration = generation }
+        return grantCurrent()
     }
 
-    private mutating func take(_ credential: Credential?) {
+    private mutating func replaceCredential(_ credential: Credential?) {
         self.credential = credential
-        changes += 1
-        origin = generation
-        failure = nil
+        changeCount += 1
+        firstGeneration = generation
+        lastFailure = nil
     }
 
-    private mutating func grantPresent() -> Release {
-        guard let credential else { return release(.failure(.loggedOut)) }
-        return release(.success(Grant(credential: credential, generation: generation, isFresh: true)))
+    private mutating func grantCurrent() -> Resumption {
+        guard let credential else { return drainWaiters(.failure(.loggedOut)) }
+        return drainWaiters(.success(Grant(credential: credential, generation: generation, isFresh: true)))
     }
 
-    private mutating func release(_ result: Result<Grant, CredentialRefusal>) -> Release {
+    private mutating func drainWaiters(_ result: Result<Grant, CredentialRefusal>) -> Resumption {
         defer { waiters = [:] }
-        return Release(waiters: waiters.sorted { $0.key < $1.key }.map(\.value), result: result)
+        return Resumption(waiters: waiters.sorted { $0.key < $1.key }.map(\.value), result: result)
     }
 
-    /// Withdraws a request, and returns its waiter if it is still kept; the refresh continues for later requests.
-    mutating func withdraw(_ id: Int) -> Waiter? { waiters.removeValue(forKey: id) }
+    /// Removes and returns a waiter if it is still stored.
+    ///
+    /// The refresh continues for later requests.
+    mutating func removeWaiter(_ id: Int) -> Waiter? { waiters.removeValue(forKey: id) }
 }

@@ -4,7 +4,7 @@
 import Foundation
 
 extension DigestSession {
-    /// The algorithm for digests of secrets and requests, the weakest first.
+    /// A hash algorithm for digests of secrets and requests; the cases are ordered from the weakest to the strongest.
     enum Algorithm: String, Sendable, CaseIterable {
         case md5 = "MD5"
         case sha256 = "SHA-256"
@@ -20,6 +20,6 @@ extension DigestSession {
             }
         }
 
-        func digest(_ text: String) -> String { digest(Array(text.utf8)) }
+        func digest(_ string: String) -> String { digest(Array(string.utf8)) }
     }
 }

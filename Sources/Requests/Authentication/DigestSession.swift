@@ -3,60 +3,59 @@
 
 import Foundation
 
-/// The answers to one challenge of the scheme `Digest` (RFC 7616): a user's name and password, and a count.
+/// The credentials for one `Digest` challenge (RFC 7616): a username, a password, a nonce and its use count.
 struct DigestSession: Sendable {
-    /// The parts of a request that the digest covers.
-    enum Protection: String, Sendable {
+    /// The parts of a request that the digest covers (`qop` of RFC 7616).
+    enum QualityOfProtection: String, Sendable {
         case auth
-        /// The content of the request too.
+        /// The digest also covers the content of the request.
         case authInt = "auth-int"
     }
 
-    /// The challenge.
     let challenge: Authorization.Challenge
-    /// The qualityOfProtection of each answer; `nil` for servers of RFC 2069.
-    let qualityOfProtection: Protection?
+    /// The quality of protection of each digest; `nil` for servers that only support RFC 2069.
+    let qualityOfProtection: QualityOfProtection?
     private let algorithm: Algorithm
-    /// Whether the session has a key of its own.
-    private let hasKey: Bool
+    /// Whether the digests use a session key (`-sess`).
+    private let usesSessionKey: Bool
     private let user: String
     private let password: String
     private let clientNonce: String
-    /// The nonce of the next answer.
+    /// The nonce of the next digest.
     private(set) var nonce: String
-    private var count: UInt32 = 0
+    private var nonceCount: UInt32 = 0
 
-    /// Begins to answer a challenge; `nil` if it has another scheme, or unknown requirements.
+    /// Creates a session for a challenge; `nil` if the challenge has another scheme or unsupported requirements.
     ///
     /// - Parameters:
     ///   - challenge: The challenge.
-    ///   - user: The user's name.
+    ///   - user: The username.
     ///   - password: The password.
-    ///   - clientNonce: A text that makes the answers differ from those to another client.
+    ///   - clientNonce: A string that makes the digests differ from those for another client.
     init?(_ challenge: Authorization.Challenge, user: String, password: String, clientNonce: String) {
-        let protections = challenge["qop"].map(Self.protections)
+        let supportedQualities = challenge["qop"].map(Self.supportedQualities)
         guard challenge.scheme.equalsIgnoringASCIICase("Digest"), let nonce = challenge["nonce"],
-            challenge.realm != nil, let (algorithm, hasKey) = Self.algorithm(of: challenge),
-            protections?.isEmpty != true
+            challenge.realm != nil, let (algorithm, usesSessionKey) = Self.algorithm(of: challenge),
+            supportedQualities?.isEmpty != true
         else { return nil }
         self.challenge = challenge
         self.algorithm = algorithm
-        self.hasKey = hasKey
+        self.usesSessionKey = usesSessionKey
         self.nonce = nonce
         self.clientNonce = clientNonce
         self.user = challenge.normalized(user)
         self.password = challenge.normalized(password)
-        qualityOfProtection = protections?.first
+        qualityOfProtection = supportedQualities?.first
     }
 
-    /// The strength of the algorithm that a challenge names, for comparison; `nil` if the challenge can't be answered.
+    /// Returns the strength of a challenge's algorithm, for comparisons; `nil` if the challenge isn't supported.
     static func strength(of challenge: Authorization.Challenge) -> Int? {
-        guard challenge.isAnswerableDigest, let (algorithm, _) = algorithm(of: challenge) else { return nil }
+        guard challenge.isSupportedDigest, let (algorithm, _) = algorithm(of: challenge) else { return nil }
         return Algorithm.allCases.firstIndex(of: algorithm)
     }
 
-    /// The algorithm that a challenge names, and whether it ends in `-sess`.
-    private static func algorithm(of challenge: Authorization.Challenge) -> (Algorithm, hasKey: Bool)? {
+    /// Returns the algorithm of a challenge, and whether its name ends in `-sess`.
+    private static func algorithm(of challenge: Authorization.Challenge) -> (Algorithm, usesSessionKey: Bool)? {
         let name = challenge["algorithm"] ?? Algorithm.md5.rawValue
         for algorithm in Algorithm.allCases {
             if name.equalsIgnoringASCIICase(algorithm.rawValue) { return (algorithm, false) }
@@ -65,57 +64,61 @@ struct DigestSession: Sendable {
         return nil
     }
 
-    /// The known protections of a list; the one without the content first, since it costs nothing.
-    private static func protections(in list: String) -> [Protection] {
+    /// Returns the supported values of a `qop` list.
+    ///
+    /// `auth` comes first, because it doesn't need the content.
+    private static func supportedQualities(in list: String) -> [QualityOfProtection] {
         let names = FieldScanner.members(of: [list]).map(\.lowercasedASCII)
         return [.auth, .authInt].filter { names.contains($0.rawValue) }
     }
 
-    /// Takes the nonce that a server requires for the next answer (RFC 7616, 3.5).
+    /// Replaces the nonce with the one that a server requires for the next digest (RFC 7616, 3.5).
     ///
-    /// That is no challenge, and the session continues: its key stays the same (RFC 7616, 3.4.2 and 3.6).
+    /// This isn't a new challenge, so the session continues with the same key (RFC 7616, 3.4.2 and 3.6).
     mutating func renew(_ nonce: String) {
         guard nonce != self.nonce else { return }
-        (self.nonce, count) = (nonce, 0)
+        (self.nonce, nonceCount) = (nonce, 0)
     }
 
-    /// Returns the session that another challenge of the same realm begins; `nil` if it can't be answered.
+    /// Returns a new session for another challenge of the same realm; `nil` if the challenge isn't supported.
     func restarted(by challenge: Authorization.Challenge) -> DigestSession? {
         guard challenge.realm == self.challenge.realm else { return nil }
         return DigestSession(challenge, user: user, password: password, clientNonce: clientNonce)
     }
 
-    /// Returns the answer for a request, and counts it.
+    /// Returns the credentials for a request, and increments the nonce count.
     ///
     /// - Parameters:
     ///   - method: The method.
     ///   - target: The target of the request: path and query, or host and port of a tunnel.
-    ///   - content: The content of the request, if the answer covers it.
+    ///   - content: The content of the request, if the digest covers it.
     /// - Returns: The value of `Authorization` or `Proxy-Authorization`.
-    mutating func answer(to method: HTTPMethod, _ target: String, content: Data?) -> Authorization {
-        count += 1
-        let counter = String(format: "%08x", count)
+    mutating func authorization(for method: HTTPMethod, _ target: String, content: Data?) -> Authorization {
+        nonceCount += 1
+        let counter = String(format: "%08x", nonceCount)
         let realm = challenge.realm ?? ""
         var secret = algorithm.digest("\(user):\(realm):\(password)")
-        // The session's key is made from the nonce of the challenge, whatever nonces follow.
-        if hasKey { secret = algorithm.digest("\(secret):\(challenge["nonce"] ?? ""):\(clientNonce)") }
+        // The session key always uses the nonce of the challenge, even after the server has sent other nonces.
+        if usesSessionKey { secret = algorithm.digest("\(secret):\(challenge["nonce"] ?? ""):\(clientNonce)") }
         var request = "\(method.rawValue):\(target)"
         if qualityOfProtection == .authInt { request += ":\(algorithm.digest(content ?? Data()))" }
         let use = qualityOfProtection.map { "\(counter):\(clientNonce):\($0.rawValue):" } ?? ""
         let response = algorithm.digest("\(secret):\(nonce):\(use)\(algorithm.digest(request))")
 
-        var parts = name(in: realm)
-        parts += ["realm=\(realm.quoted)", "nonce=\(nonce.quoted)", "uri=\(target.quoted)", "response=\"\(response)\""]
-        if let algorithm = challenge["algorithm"] { parts.append("algorithm=\(algorithm)") }
-        if let opaque = challenge["opaque"] { parts.append("opaque=\(opaque.quoted)") }
-        if let qualityOfProtection { parts += ["qop=\(qualityOfProtection.rawValue)", "nc=\(counter)"] }
-        if qualityOfProtection != nil || hasKey { parts.append("cnonce=\(clientNonce.quoted)") }
-        return Authorization("Digest " + parts.joined(separator: ", "))
+        var parameters = usernameParameters(in: realm)
+        parameters += [
+            "realm=\(realm.quoted)", "nonce=\(nonce.quoted)", "uri=\(target.quoted)", "response=\"\(response)\"",
+        ]
+        if let algorithm = challenge["algorithm"] { parameters.append("algorithm=\(algorithm)") }
+        if let opaque = challenge["opaque"] { parameters.append("opaque=\(opaque.quoted)") }
+        if let qualityOfProtection { parameters += ["qop=\(qualityOfProtection.rawValue)", "nc=\(counter)"] }
+        if qualityOfProtection != nil || usesSessionKey { parameters.append("cnonce=\(clientNonce.quoted)") }
+        return Authorization("Digest " + parameters.joined(separator: ", "))
     }
 
-    /// The user's name in the form that the server requires: as a digest, in the encoding for non-ASCII letters, or
+    /// Returns the username in the form that the server requires: hashed, in the encoding for non-ASCII characters, or
     /// plain.
-    private func name(in realm: String) -> [String] {
+    private func usernameParameters(in realm: String) -> [String] {
         if challenge["userhash"]?.equalsIgnoringASCIICase("true") == true {
             return ["username=\"\(algorithm.digest("\(user):\(realm)"))\"", "userhash=true"]
         }
@@ -132,16 +135,18 @@ extension DigestSession: CustomReflectable {
 }
 
 extension Authorization.Challenge {
-    /// Whether the challenge can be answered with ``DigestSession``.
-    var isAnswerableDigest: Bool { DigestSession(self, user: "", password: "", clientNonce: "") != nil }
+    /// Whether ``DigestSession`` supports the challenge.
+    var isSupportedDigest: Bool { DigestSession(self, user: "", password: "", clientNonce: "") != nil }
 
-    /// Returns a name or a password as the server expects it: normalised if it asks for UTF-8, so that the bytes of a
-    /// password don't depend on the keyboard it was typed on (RFC 7616, 4; RFC 7617, 2.1).
+    /// Returns a username or a password in the form that the server expects.
+    ///
+    /// If the server requests UTF-8, the string is normalized, so that the bytes don't depend on the user's keyboard
+    /// (RFC 7616, 4; RFC 7617, 2.1).
     func normalized(_ secret: String) -> String {
         guard self["charset"]?.equalsIgnoringASCIICase("UTF-8") == true else { return secret }
         return secret.precomposedStringWithCanonicalMapping
     }
 
-    /// Whether only the nonce of the answer was too old, and not the password wrong.
+    /// Whether the server rejected the request only because its nonce was too old.
     var isStale: Bool { self["stale"]?.equalsIgnoringASCIICase("true") == true }
 }

@@ -3,34 +3,36 @@
 
 import Foundation
 
-/// The answer to the challenges of a realm, for later requests to the same part of a server.
+/// A protection space with its credentials, for later requests to the same part of a server (RFC 9110, 11.5).
 struct ProtectionSpace: Sendable {
-    /// The way in which requests are answered.
-    enum Answer: Sendable {
+    /// The credentials of a protection space, by scheme.
+    enum Credentials: Sendable {
         case basic(Authorization)
-        /// The sessions of recent challenges; the first is that of the newest nonce that the server has accepted.
+        /// The sessions of recent challenges. The first has the newest nonce that the server has accepted.
         case digest([DigestSession])
-        /// The challenge isn't answered, or fails the request.
-        case refused((any Error)?)
+        /// There are no credentials. The request fails with the error, or with the challenge if there is no error.
+        case unavailable((any Error)?)
     }
 
-    /// The sender of a challenge.
-    enum Asker: Sendable, Hashable {
+    /// The sender of challenges.
+    enum Challenger: Sendable, Hashable {
         case origin(Origin)
         /// A proxy that receives the requests themselves.
         case proxy(ProxyRoute)
-        /// A proxy that is asked for tunnels.
+        /// A proxy that opens tunnels.
         case tunnel(ProxyRoute)
 
         var isProxy: Bool {
             if case .origin = self { false } else { true }
         }
 
-        /// The request field of the answer.
-        var credential: HTTPField.Name { isProxy ? .proxyAuthorization : .authorization }
+        /// The request field for the credentials.
+        var credentialField: HTTPField.Name { isProxy ? .proxyAuthorization : .authorization }
 
-        /// The response field with the next nonce; the fields of a response through a tunnel are those of the origin.
-        var info: HTTPField.Name? {
+        /// The response field with the next nonce.
+        ///
+        /// A tunnel has no such field, because responses through it come from the origin.
+        var infoField: HTTPField.Name? {
             switch self {
             case .origin: .authenticationInfo
             case .proxy: .proxyAuthenticationInfo
@@ -39,87 +41,93 @@ struct ProtectionSpace: Sendable {
         }
     }
 
-    /// The identity of a space: challenges of one realm have one answer (RFC 9110, 11.5).
+    /// The identity of a protection space.
+    ///
+    /// All challenges of a realm have the same credentials (RFC 9110, 11.5).
     struct ID: Sendable, Hashable {
-        let asker: Asker
+        let challenger: Challenger
         let realm: String
     }
 
-    /// The maximum number of sessions, and of paths.
-    private static let limit = 100
+    /// The maximum number of digest sessions, and of path prefixes.
+    private static let maximumCount = 100
     let id: ID
-    /// The number of the answer, which is greater than those of earlier answers.
+    /// The sequence number of the credentials; newer credentials have higher numbers.
     let generation: Int
-    /// The prefixes of the paths that the credentials apply to.
+    /// The path prefixes that the credentials apply to.
     private var paths: [String]
-    private(set) var answer: Answer
-    /// Whether the scheme of the challenge was `Digest`, whatever the answer is.
+    private(set) var credentials: Credentials
+    /// Whether the challenge had the scheme `Digest`, even if there are no credentials.
     let isDigest: Bool
-    /// Whether the server has rejected the credentials: only requests that were waiting for them try them still.
+    /// Whether the server has rejected the credentials.
+    ///
+    /// Requests that already waited for these credentials still use them, but others don't.
     var isRejected = false
 
-    /// Makes the space of a challenge to a request.
+    /// Creates the protection space of a challenge to a request.
     ///
-    /// For `Basic` it is the path of the request up to its last slash, and everything below (RFC 7617, 2.2). For
-    /// `Digest`, and for proxies, it is everything: a `domain` of a challenge (RFC 7616, 3.3) is ignored, since an
-    /// answer outside of it only identifies the user to the same server.
-    init(_ id: ID, of challenge: Authorization.Challenge, to url: URL, answer: Answer, generation: Int) {
+    /// For `Basic`, the space covers the request's path up to the last slash, and everything below (RFC 7617, 2.2). For
+    /// `Digest` and for proxies, it covers all paths. The `domain` of a `Digest` challenge (RFC 7616, 3.3) is ignored,
+    /// because a digest outside of the domain only identifies the user to the same server.
+    init(_ id: ID, of challenge: Authorization.Challenge, to url: URL, credentials: Credentials, generation: Int) {
         self.id = id
-        self.answer = answer
+        self.credentials = credentials
         self.generation = generation
-        isDigest = challenge.isAnswerableDigest
-        var isEverywhere = id.asker.isProxy
-        if case .digest = answer { isEverywhere = true }
-        paths = [isEverywhere ? "" : Self.folder(of: url)]
+        isDigest = challenge.isSupportedDigest
+        var coversWholeServer = id.challenger.isProxy
+        if case .digest = credentials { coversWholeServer = true }
+        paths = [coversWholeServer ? "" : Self.directoryPath(of: url)]
     }
 
-    private static func folder(of url: URL) -> String {
+    private static func directoryPath(of url: URL) -> String {
         let path = url.path(percentEncoded: true)
         return path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     }
 
-    /// The length of the request's path that the space covers, in bytes; `nil` if the request is outside.
-    func match(_ url: URL) -> Int? {
+    /// Returns the length in bytes of the longest path prefix that matches; `nil` if the URL is outside of the space.
+    func matchedPathLength(_ url: URL) -> Int? {
         let path = url.path(percentEncoded: true)
         return paths.filter { path.utf8.starts(with: $0.utf8) }.map(\.utf8.count).max()
     }
 
-    /// Counts a request, and returns the credentials for it.
+    /// Returns the credentials for a request, and increments the nonce count.
     ///
-    /// A challenge is answered with its own nonce, which no other request gets before the server has accepted it: it
-    /// may be valid only once.
+    /// A digest for a challenge uses the nonce of that challenge. No other request uses the nonce until the server has
+    /// accepted it, because it may be valid only once.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - challenge: The challenge to the request; `nil` if there was none yet.
-    /// - Returns: The credentials; `nil` if they can't be made.
+    ///   - challenge: The challenge to the request; `nil` if there is none yet.
+    /// - Returns: The credentials; `nil` if they aren't available.
     mutating func authorization(
         for request: HTTPRequest,
         to challenge: Authorization.Challenge? = nil
     ) -> Authorization? {
-        switch answer {
-        case .refused: return nil
+        switch credentials {
+        case .unavailable: return nil
         case .basic(let authorization):
             guard let challenge else { return authorization }
-            guard !challenge.isAnswerableDigest else { return nil }
-            if match(request.url) == nil { paths = paths.suffix(Self.limit - 1) + [Self.folder(of: request.url)] }
+            guard !challenge.isSupportedDigest else { return nil }
+            if matchedPathLength(request.url) == nil {
+                paths = paths.suffix(Self.maximumCount - 1) + [Self.directoryPath(of: request.url)]
+            }
             return authorization
         case .digest(var sessions):
             var index = 0
             if let challenge {
                 guard let session = sessions[0].restarted(by: challenge) else { return nil }
-                if let known = sessions.firstIndex(where: { $0.nonce == session.nonce }) {
-                    index = known
+                if let existing = sessions.firstIndex(where: { $0.nonce == session.nonce }) {
+                    index = existing
                 } else {
-                    if sessions.count == Self.limit { sessions.remove(at: 1) }
+                    if sessions.count == Self.maximumCount { sessions.remove(at: 1) }
                     index = sessions.count
                     sessions.append(session)
                 }
             }
             let coversContent = sessions[index].qualityOfProtection == .authInt
-            guard let content = coversContent ? request.content(for: id.asker) : Data() else { return nil }
-            defer { answer = .digest(sessions) }
-            let (method, target) = request.line(for: id.asker)
+            guard let content = coversContent ? request.content(for: id.challenger) : Data() else { return nil }
+            defer { credentials = .digest(sessions) }
+            let (method, target) = request.requestLine(for: id.challenger)
             return sessions[index].authorization(for: method, target, content: content)
         }
     }
@@ -129,168 +137,173 @@ struct ProtectionSpace: Sendable {
     /// - Parameters:
     ///   - nonce: The nonce.
     ///   - next: The nonce that the server requires from now on (RFC 7616, 3.5).
-    /// - Returns: Whether the nonce is one of the space.
+    /// - Returns: Whether the nonce belongs to this space.
     mutating func accept(_ nonce: String, next: String?) -> Bool {
-        guard case .digest(var sessions) = answer,
+        guard case .digest(var sessions) = credentials,
             let index = sessions.firstIndex(where: { $0.nonce == next })
                 ?? sessions.firstIndex(where: { $0.nonce == nonce })
         else { return false }
         var session = sessions.remove(at: index)
         if let next { session.renew(next) }
-        answer = .digest([session] + sessions)
+        credentials = .digest([session] + sessions)
         return true
     }
 }
 
-/// The answered spaces of an interceptor, the latest ones last, up to a limit; and the questions for answers.
+/// The protection spaces of an interceptor, from the oldest to the newest, up to a limit; and the running provider
+/// calls.
 struct ProtectionSpaces: Sendable {
-    /// The answers that a request was sent with, for one asker.
-    struct Use: Sendable {
-        /// The number of the answer that it was last sent with; `nil` if it was sent without one.
-        fileprivate var generation: Int?
-        /// The number of the newest answer when it was last sent: later ones are those to questions that include it.
-        fileprivate var start = 0
-        /// The number of the answer whose nonce was renewed.
-        fileprivate var renewed: Int?
-        /// Whether an answer of an earlier question has been tried, which wasn't meant for its path.
-        fileprivate var isExtended = false
-        /// Whether the question has been answered.
-        fileprivate(set) var isAnswered = false
+    /// The credentials that a request has tried for one challenger.
+    struct ChallengeState: Sendable {
+        /// The number of the credentials in the last transfer; `nil` if it had none.
+        fileprivate var sentGeneration: Int?
+        /// The value of `lastNumber` when the request was last sent.
+        ///
+        /// Credentials with a higher number are newer than that transfer.
+        fileprivate var newestGeneration = 0
+        /// The number of the credentials that were already sent again with a new nonce.
+        fileprivate var renewedGeneration: Int?
+        /// Whether stored credentials of the realm have been tried, although the request's path was outside of their
+        /// protection space.
+        fileprivate var hasExtendedSpace = false
+        /// Whether credentials that are newer than the transfer have been tried.
+        fileprivate(set) var hasTriedNewCredentials = false
     }
 
-    /// A question that requests wait for.
-    private struct Question: Sendable {
-        let number: Int
+    /// A running call of the provider, and the requests that wait for its result.
+    private struct ProviderCall: Sendable {
+        let waitID: Int
         var waiters: [Int: @Sendable () -> Void]
         var task: Task<Void, Never>?
     }
 
-    /// The maximum number of spaces.
-    static let limit = 100
+    /// The maximum number of protection spaces.
+    static let maximumCount = 100
     private var spaces: [ProtectionSpace] = []
-    private var questions: [ProtectionSpace.ID: Question] = [:]
-    /// The number of the last answer or wait.
-    private var count = 0
+    private var providerCalls: [ProtectionSpace.ID: ProviderCall] = [:]
+    /// The last sequence number, which credentials and waits share.
+    private var lastNumber = 0
 
-    /// Whether an asker has asked for a digest before.
-    func knowsDigest(of asker: ProtectionSpace.Asker) -> Bool {
-        spaces.contains { $0.isDigest && $0.id.asker == asker }
+    /// Returns whether a challenger has sent a `Digest` challenge before.
+    func hasSeenDigest(from challenger: ProtectionSpace.Challenger) -> Bool {
+        spaces.contains { $0.isDigest && $0.id.challenger == challenger }
     }
 
-    // MARK: Answers
+    // MARK: Credentials
 
-    /// Returns the credentials for a request, and counts it; `nil` if there is no matching space.
+    /// Returns the credentials for a request, and increments their nonce count; `nil` if no protection space matches.
     mutating func authorization(
         for request: HTTPRequest,
-        _ asker: ProtectionSpace.Asker,
-        _ use: inout Use
+        _ challenger: ProtectionSpace.Challenger,
+        _ state: inout ChallengeState
     ) -> Authorization? {
-        (use.generation, use.start) = (nil, count)
-        let matching = spaces.indices.filter { spaces[$0].id.asker == asker && !spaces[$0].isRejected }
-            .compactMap { index in spaces[index].match(request.url).map { (index, $0) } }
+        (state.sentGeneration, state.newestGeneration) = (nil, lastNumber)
+        let matching = spaces.indices.filter { spaces[$0].id.challenger == challenger && !spaces[$0].isRejected }
+            .compactMap { index in spaces[index].matchedPathLength(request.url).map { (index, $0) } }
         guard let index = matching.max(by: { $0.1 < $1.1 })?.0,
             let authorization = spaces[index].authorization(for: request)
         else { return nil }
-        use.generation = spaces[index].generation
+        state.sentGeneration = spaces[index].generation
         return authorization
     }
 
-    /// Returns the known credentials for a request that was challenged; `nil` if the question has to be asked.
+    /// Returns the stored credentials for a challenged request; `nil` if the provider must be called.
     ///
-    /// If the request was sent with the credentials of the realm, these are rejected, unless only their nonce was too
-    /// old. Those that have replaced them since are the answer.
+    /// If the request was sent with the current credentials of the realm, they count as rejected, unless only their
+    /// nonce was too old. If they have been replaced since, the method returns the new credentials.
     ///
-    /// - Throws: The error that is the answer.
+    /// - Throws: The error that made the credentials unavailable.
     mutating func authorization(
         for request: HTTPRequest,
         to challenge: Authorization.Challenge,
         of id: ProtectionSpace.ID,
-        _ use: inout Use
+        _ state: inout ChallengeState
     ) throws -> Authorization? {
         guard let index = spaces.firstIndex(where: { $0.id == id }) else { return nil }
-        if spaces[index].generation == use.generation {
-            guard challenge.isStale, use.renewed != use.generation else {
+        if spaces[index].generation == state.sentGeneration {
+            guard challenge.isStale, state.renewedGeneration != state.sentGeneration else {
                 spaces[index].isRejected = true
                 return nil
             }
-            use.renewed = use.generation
-        } else if spaces[index].generation > use.start {
-            guard !use.isAnswered else { return nil }
-            use.isAnswered = true
-            if case .refused(let error?) = spaces[index].answer { throw error }
+            state.renewedGeneration = state.sentGeneration
+        } else if spaces[index].generation > state.newestGeneration {
+            guard !state.hasTriedNewCredentials else { return nil }
+            state.hasTriedNewCredentials = true
+            if case .unavailable(let error?) = spaces[index].credentials { throw error }
         } else {
-            guard !use.isExtended, !spaces[index].isRejected else { return nil }
-            use.isExtended = true
+            guard !state.hasExtendedSpace, !spaces[index].isRejected else { return nil }
+            state.hasExtendedSpace = true
         }
         guard let authorization = spaces[index].authorization(for: request, to: challenge) else { return nil }
-        (use.generation, use.start) = (spaces[index].generation, count)
+        (state.sentGeneration, state.newestGeneration) = (spaces[index].generation, lastNumber)
         return authorization
     }
 
-    /// Records that a server has accepted a nonce, and which one it requires next.
-    mutating func accept(_ nonce: String, by asker: ProtectionSpace.Asker, next: String?) {
-        for index in spaces.indices where spaces[index].id.asker == asker {
+    /// Records that a server has accepted a nonce, and which nonce it requires next.
+    mutating func accept(_ nonce: String, by challenger: ProtectionSpace.Challenger, next: String?) {
+        for index in spaces.indices where spaces[index].id.challenger == challenger {
             if spaces[index].accept(nonce, next: next) { return }
         }
     }
 
-    // MARK: Questions
+    // MARK: Provider calls
 
-    /// Adds a request to those that wait for an answer.
+    /// Adds a request to those that wait for the provider's result.
     ///
-    /// - Returns: The number of the wait, and whether it is the first one, for which the question has to be asked;
-    ///   `nil` if the question has been answered since the request was sent.
+    /// - Returns: The ID of the wait, and whether it is the first, so that the caller must call the provider. It is
+    ///   `nil` if the provider has returned a result since the request was sent.
     mutating func wait(
         for id: ProtectionSpace.ID,
-        _ use: Use,
+        _ state: ChallengeState,
         _ resume: @escaping @Sendable () -> Void
-    ) -> (number: Int, isFirst: Bool)? {
-        guard !spaces.contains(where: { $0.id == id && $0.generation > use.start }) else { return nil }
-        count += 1
-        let isFirst = questions[id] == nil
-        questions[id, default: Question(number: count, waiters: [:])].waiters[count] = resume
-        return (count, isFirst)
+    ) -> (waitID: Int, isFirst: Bool)? {
+        guard !spaces.contains(where: { $0.id == id && $0.generation > state.newestGeneration }) else { return nil }
+        lastNumber += 1
+        let isFirst = providerCalls[id] == nil
+        providerCalls[id, default: ProviderCall(waitID: lastNumber, waiters: [:])].waiters[lastNumber] = resume
+        return (lastNumber, isFirst)
     }
 
-    /// Records the task of a question, unless it has been answered.
-    mutating func start(_ task: Task<Void, Never>, of id: ProtectionSpace.ID, _ number: Int) {
-        if questions[id]?.number == number { questions[id]?.task = task }
+    /// Stores the task of a provider call, unless the call has ended.
+    mutating func setTask(_ task: Task<Void, Never>, of id: ProtectionSpace.ID, _ waitID: Int) {
+        if providerCalls[id]?.waitID == waitID { providerCalls[id]?.task = task }
     }
 
-    /// Removes a request that no longer waits; returns the task of a question that no request waits for any more.
-    mutating func withdraw(_ number: Int, from id: ProtectionSpace.ID) -> Task<Void, Never>? {
-        questions[id]?.waiters[number] = nil
-        guard let question = questions[id], question.waiters.isEmpty else { return nil }
-        questions[id] = nil
-        return question.task
+    /// Removes a waiting request, and returns the task of its provider call if no other request waits for that call.
+    mutating func removeWaiter(_ waitID: Int, from id: ProtectionSpace.ID) -> Task<Void, Never>? {
+        providerCalls[id]?.waiters[waitID] = nil
+        guard let call = providerCalls[id], call.waiters.isEmpty else { return nil }
+        providerCalls[id] = nil
+        return call.task
     }
 
-    /// Stores the answer to a question, which replaces the one with the same realm; returns the waiting requests.
+    /// Stores the result of a provider call in place of the realm's previous one, and returns the waiting requests.
     ///
-    /// If a digest is accepted, no password is kept that would be sent unencrypted.
-    mutating func end(
-        _ number: Int,
+    /// After a `Digest` result, `Basic` credentials of the same challenger are removed, because they would send the
+    /// password unencrypted.
+    mutating func completeCall(
+        _ waitID: Int,
         of id: ProtectionSpace.ID,
-        with answer: ProtectionSpace.Answer,
+        with credentials: ProtectionSpace.Credentials,
         to challenge: Authorization.Challenge,
         of url: URL
     ) -> [@Sendable () -> Void] {
-        // A question that no request waited for any more was cancelled, and may have been asked again.
-        guard questions[id]?.number == number, let question = questions.removeValue(forKey: id) else { return [] }
-        count += 1
+        // A call without waiting requests was cancelled, and another call may have started.
+        guard providerCalls[id]?.waitID == waitID, let call = providerCalls.removeValue(forKey: id) else { return [] }
+        lastNumber += 1
         var isAccepted = false
-        if case .digest = answer { isAccepted = true }
-        spaces.removeAll { $0.id == id || isAccepted && $0.id.asker == id.asker && !$0.isDigest }
-        spaces.append(ProtectionSpace(id, of: challenge, to: url, answer: answer, generation: count))
-        if spaces.count > Self.limit { spaces.removeFirst() }
-        return Array(question.waiters.values)
+        if case .digest = credentials { isAccepted = true }
+        spaces.removeAll { $0.id == id || isAccepted && $0.id.challenger == id.challenger && !$0.isDigest }
+        spaces.append(ProtectionSpace(id, of: challenge, to: url, credentials: credentials, generation: lastNumber))
+        if spaces.count > Self.maximumCount { spaces.removeFirst() }
+        return Array(call.waiters.values)
     }
 }
 
 extension HTTPRequest {
-    /// The method and the target in the request line that the sender of a challenge receives.
-    fileprivate func line(for asker: ProtectionSpace.Asker) -> (method: HTTPMethod, target: String) {
-        if case .tunnel = asker {
+    /// Returns the method and the target in the request line that the challenger receives.
+    fileprivate func requestLine(for challenger: ProtectionSpace.Challenger) -> (method: HTTPMethod, target: String) {
+        if case .tunnel = challenger {
             let host = url.wireHost ?? ""
             return (.connect, (host.contains(":") ? "[\(host)]" : host) + ":\(url.port ?? 443)")
         }
@@ -298,9 +311,9 @@ extension HTTPRequest {
         return (method, (path.isEmpty ? "/" : path) + (url.query(percentEncoded: true).map { "?\($0)" } ?? ""))
     }
 
-    /// The content that the sender of a challenge receives; `nil` if it can't be read before it is sent.
-    fileprivate func content(for asker: ProtectionSpace.Asker) -> Data? {
-        if case .tunnel = asker { return Data() }
+    /// Returns the content that the challenger receives; `nil` if it can't be read before it is sent.
+    fileprivate func content(for challenger: ProtectionSpace.Challenger) -> Data? {
+        if case .tunnel = challenger { return Data() }
         guard let content = try? body.resolved().content else { return nil }
         switch content {
         case .none: return Data()

@@ -1,35 +1,37 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Handles a failure with a task, once for all requests that fail at the same time, and then sends them again.
+/// Runs a recovery task once for all requests that fail at the same time, and then sends them again.
 ///
 /// ```swift
 /// environment.interceptors.append(.recover(on: [.unauthorized]) { _ in try await session.logIn() })
 /// ```
 ///
-/// It is meant for a silent login whose result is a cookie, for renewing a licence, for waking a gateway. Requests that
-/// fail while the task runs wait for it. Those that were sent before it ended and fail after it are only sent again.
-/// Each request causes at most one run of the task; a failure after it stays. If the task throws, all waiting requests
-/// fail with its error behind a ``RequestError`` of code `authenticationFailed`.
+/// Use a recovery for a silent login that sets a cookie, to renew a licence, or to wake a gateway. Requests that fail
+/// while the task runs wait for it. Requests that were sent before the task ended, and fail after it, are sent again
+/// without another run. Each request causes at most one run of the task; if it fails again, the failure is final. If
+/// the task throws an error, all waiting requests fail with a ``RequestError`` of code `authenticationFailed`, and the
+/// task's error is the underlying error.
 ///
-/// Requests that are made in the task may use the client that waits for it: the interceptor doesn't change them. A task
-/// with a second parameter gets a ``RefreshClient`` for that, and needs no other. Failures at another origin, to which
-/// a redirect led, are ignored.
+/// The task may send requests with the client that waits for it, because the interceptor doesn't change these requests.
+/// If the task has a second parameter, it receives a ``RefreshClient``, and needs no other client. Failures at another
+/// origin, reached by a redirect, are ignored.
 public final class RecoveryInterceptor: RejectionHandling {
     private let keeper: CredentialKeeper<Void>
     private let recovers: @Sendable (RequestError) -> Bool
     private let recover: @Sendable (RequestError, RefreshClient) async throws -> Void
 
-    /// Makes an interceptor.
+    /// Creates an interceptor.
     ///
     /// - Parameters:
-    ///   - recovers: Whether the task can handle a failure.
-    ///   - window: The limit of runs in a time; one more is an error of code `excessiveRefresh`. `nil` sets no limit.
-    ///   - timeout: The maximum time of one run; a longer one is an error of code `refreshTimedOut` for all waiting
-    ///     requests. `nil` sets no limit.
+    ///   - recovers: Returns whether the task can handle a failure.
+    ///   - window: The maximum number of runs in a period. Another run fails with the code `excessiveRefresh`. `nil`
+    ///     sets no limit.
+    ///   - timeout: The maximum duration of one run. After that, all waiting requests fail with the code
+    ///     `refreshTimedOut`. `nil` sets no limit.
     ///   - clock: The clock of the window and the timeout.
-    ///   - recover: The task. It gets the first of the failures, and a client that bypasses this interceptor and the
-    ///     limit of the queue.
+    ///   - recover: The task. It receives the first failure, and a client that bypasses this interceptor and the
+    ///     queue's limit.
     public init(
         where recovers: @escaping @Sendable (RequestError) -> Bool,
         window: RefreshClient.Window? = .default,
@@ -42,7 +44,7 @@ public final class RecoveryInterceptor: RejectionHandling {
         keeper = CredentialKeeper((), window: window, timeout: timeout, clock: clock)
     }
 
-    /// Records whether the request is sent before or after a recovery, without changing it.
+    /// Records whether the request is sent before or after a recovery, without changing what is sent.
     public func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
         if !keeper.isRefreshed(by: context) { keeper.mark(&request) }
     }
@@ -59,11 +61,11 @@ public final class RecoveryInterceptor: RejectionHandling {
 }
 
 extension Interceptor where Self == RecoveryInterceptor {
-    /// Handles unacceptable statuses, once for all requests that fail at the same time.
+    /// Returns an interceptor that handles unacceptable statuses, once for all requests that fail at the same time.
     ///
     /// - Parameters:
     ///   - statuses: The statuses; 401 and 403 by default.
-    ///   - recover: The task. It gets the first of the failures; an error that it throws fails all waiting requests.
+    ///   - recover: The task. It receives the first failure. If it throws an error, all waiting requests fail.
     /// - Returns: The interceptor.
     public static func recover(
         on statuses: Set<HTTPStatus> = [.unauthorized, .forbidden],
@@ -72,7 +74,7 @@ extension Interceptor where Self == RecoveryInterceptor {
         Self.recover(on: statuses) { error, _ in try await recover(error) }
     }
 
-    /// Handles unacceptable statuses like the other method, with a client for the task's requests.
+    /// Returns an interceptor that handles unacceptable statuses; its task receives a client for its requests.
     public static func recover(
         on statuses: Set<HTTPStatus> = [.unauthorized, .forbidden],
         _ recover: @escaping @Sendable (RequestError, RefreshClient) async throws -> Void

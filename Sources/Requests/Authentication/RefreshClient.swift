@@ -3,11 +3,11 @@
 
 import Foundation
 
-/// Sends the requests for refreshing a credential.
+/// Sends the requests that refresh a credential.
 ///
-/// It uses the transport and the environment of the request that needs the refresh, so an authenticator needs neither a
-/// client of its own nor a reference to its client. The waiting interceptor doesn't change these requests. They take no
-/// place in a queue: the waiting requests may have all of them.
+/// A refresh client uses the transport and the environment of the request that needs the refresh. So an authenticator
+/// needs neither a separate client nor a reference to the request's client. The waiting interceptor doesn't change
+/// these requests. They don't occupy slots of the queue, because the waiting requests may occupy all of them.
 ///
 /// ```swift
 /// func refresh(_ token: Token?, using client: RefreshClient) async throws -> Token {
@@ -16,11 +16,11 @@ import Foundation
 /// }
 /// ```
 ///
-/// It is valid for one refresh only: don't store it.
+/// Don't store a refresh client, because it is only valid for one refresh.
 public struct RefreshClient: Sendable {
     private let body: @Sendable (HTTPRequest) async throws -> HTTPResponse<Data>
 
-    /// Makes a client of a closure, for tests of an authenticator.
+    /// Creates a client from a closure, to test an authenticator.
     public init(_ send: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse<Data>) {
         body = send
     }
@@ -30,30 +30,29 @@ public struct RefreshClient: Sendable {
     /// Interceptors, validators and retries of the environment apply. Cancelling the task cancels the request.
     ///
     /// - Parameter request: The request; a relative address is appended to the base URL.
-    /// - Returns: The response; one whose status isn't among 200 to 299 is an error.
-    /// - Throws: ``RequestError`` if there is no good response.
+    /// - Returns: The response. A status outside of 200 to 299 is an error.
+    /// - Throws: ``RequestError`` if there is no acceptable response.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
         try await body(request)
     }
 }
 
 extension RefreshClient {
-    /// The limit of refreshes in a time, beyond which they are an error.
+    /// The maximum number of refreshes in a period; any further refresh is an error.
     ///
-    /// Otherwise a server that rejects each new credential would be asked for another by one request after the other,
-    /// without end.
+    /// Without a window, a server that rejects every new credential would cause an endless series of refreshes.
     public struct Window: Sendable, Hashable {
-        /// The maximum number of refreshes that begin within the duration.
+        /// The maximum number of refreshes that start within the duration.
         public let limit: Int
-        /// The time for which a refresh counts.
+        /// The time during which a refresh counts.
         public let duration: Duration
 
-        /// Makes a window.
+        /// Creates a window.
         ///
         /// - Parameters:
-        ///   - limit: The maximum number of refreshes that begin within the duration, failed ones included; at least
+        ///   - limit: The maximum number of refreshes, including failed ones, that start within the duration; at least
         ///     one.
-        ///   - duration: The time for which a refresh counts.
+        ///   - duration: The time during which a refresh counts.
         public init(limit: Int, duration: Duration) {
             self.limit = max(1, limit)
             self.duration = duration

@@ -1,21 +1,21 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// The refreshes that wait for each other, which keeps a refresh from waiting for itself through others.
+/// Prevents deadlocks between refreshes that wait for each other.
 ///
-/// Two credentials of one client can cause that: the refresh of each sends a request that needs the other. The wait
-/// that would close the cycle is refused, because an error in one is better than a deadlock of both.
+/// Two credentials of one client can cause a deadlock, if the refresh of each sends a request that needs the other. The
+/// detector refuses the wait that would close the cycle, because one failed request is better than a deadlock.
 struct RefreshDeadlockDetector: Sendable {
     private struct Wait: Hashable, Sendable {
-        let waiting: Set<ObjectIdentifier>
-        let awaited: ObjectIdentifier
+        let waitingRefreshes: Set<ObjectIdentifier>
+        let awaitedRefresh: ObjectIdentifier
     }
 
-    /// The waits of the process: a cycle may lead through several clients.
+    /// The waits of the whole process, because a cycle may involve several clients.
     private static let shared = Locked(RefreshDeadlockDetector())
     private var waits: [Wait] = []
 
-    /// Waits on behalf of some refreshes for another; returns `nil`, without waiting, if that one waits for them.
+    /// Runs `work`, in which some refreshes wait for another; returns `nil` instead if that would be a deadlock.
     static func wait<Outcome>(
         _ waiting: Set<ObjectIdentifier>,
         for awaited: ObjectIdentifier,
@@ -27,23 +27,27 @@ struct RefreshDeadlockDetector: Sendable {
         return try await work()
     }
 
-    /// Records that some refreshes wait for another; returns `false`, without recording it, if that one waits for them.
+    /// Records that some refreshes wait for another.
+    ///
+    /// Returns `false`, without recording it, if that would close a cycle.
     ///
     /// - Complexity: O(n²) in the number of waits.
     mutating func begin(_ waiting: Set<ObjectIdentifier>, for awaited: ObjectIdentifier) -> Bool {
         var (reached, count) = (Set([awaited]), 0)
         while reached.count > count {
             count = reached.count
-            for wait in waits where !wait.waiting.isDisjoint(with: reached) { reached.insert(wait.awaited) }
+            for wait in waits where !wait.waitingRefreshes.isDisjoint(with: reached) {
+                reached.insert(wait.awaitedRefresh)
+            }
         }
         guard reached.isDisjoint(with: waiting) else { return false }
-        waits.append(Wait(waiting: waiting, awaited: awaited))
+        waits.append(Wait(waitingRefreshes: waiting, awaitedRefresh: awaited))
         return true
     }
 
     /// Removes one recorded wait.
     mutating func end(_ waiting: Set<ObjectIdentifier>, for awaited: ObjectIdentifier) {
-        let wait = Wait(waiting: waiting, awaited: awaited)
+        let wait = Wait(waitingRefreshes: waiting, awaitedRefresh: awaited)
         if let index = waits.firstIndex(of: wait) { waits.remove(at: index) }
     }
 }

@@ -4,9 +4,9 @@
 import Foundation
 
 extension RequestError {
-    /// Whether the failed attempt has followed a redirect from a request that must not be sent again for a challenge.
+    /// Returns whether the failed attempt followed a redirect from a request that isn't safe to send again.
     ///
-    /// The challenge was then answered at the redirect, and a retry could repeat a payment.
+    /// In this case, credentials were already sent to the target of the redirect, and a retry could repeat a payment.
     func followsRedirect(from request: HTTPRequest?) -> Bool {
         guard let request, !request.method.isIdempotent, !request.headers.contains(.idempotencyKey),
             let start = transfers.lastIndex(where: { $0.cause == .initial || $0.cause == .retry })
