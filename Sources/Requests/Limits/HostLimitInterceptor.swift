@@ -3,7 +3,7 @@
 
 import Dispatch
 
-/// Waits until there is a place among the transfers to the origin, and keeps it until the transfer has ended.
+/// Waits for a free slot at the origin, and holds the slot until the transfer has ended.
 struct HostLimitInterceptor: Interceptor {
     let limiter: HostLimiter
 
@@ -15,7 +15,7 @@ struct HostLimitInterceptor: Interceptor {
         let origin = Origin(request.url)
         let run = context.run
         try await Suspension.wait { resume in
-            limiter.acquire(origin, priority: { run.urgency }, granted: resume)
+            limiter.acquire(origin, priority: { run.urgency }, onGrant: resume)
         } late: { [limiter] in
             limiter.release(origin)
         }

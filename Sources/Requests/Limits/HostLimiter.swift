@@ -4,24 +4,25 @@
 import Dispatch
 import Foundation
 
-/// Limits the number of concurrent transfers to one origin, so that one slow server doesn't take up all capacity.
+/// Limits the number of concurrent transfers to one origin, so that one slow server doesn't use up all capacity.
 ///
 /// ```swift
 /// let limiter = HostLimiter(limit: 6)
 /// ```
 ///
-/// An origin is scheme, host and port (RFC 6454). Requests wait if their origin is full. When there is room, the
-/// request whose operation has the highest priority continues, and among equals the one that has waited longest. In a
-/// line of more than a hundred, a raised priority may take effect a few turns later.
+/// An origin consists of scheme, host and port (RFC 6454). Each transfer occupies a slot of its origin until it ends,
+/// and a request waits while all slots are occupied. A free slot goes to the request whose operation has the highest
+/// priority, and among equals to the one that has waited longest. If more than a hundred requests wait, a raised
+/// priority may take effect a few grants later.
 ///
-/// A transfer keeps its place until it ends, and a redirect needs a place at the origin that it leads to. An operation
-/// that waits keeps its place in its queue.
+/// A redirect needs a slot of the origin that it leads to. While it waits, an operation still occupies its slot of the
+/// operation queue.
 ///
-/// It is shared by reference: all users of a limiter are limited together.
+/// A limiter is a reference type: all requests that use the same limiter are limited together.
 public final class HostLimiter: Sendable {
-    /// The places at one origin; an origin with room has no waiters, except while they are asked for their priorities.
+    /// The state of one origin; if it has both free slots and waiters, their priorities are being refreshed.
     private struct Host: Sendable {
-        var occupied = 0
+        var activeCount = 0
         var waiters = Waiters()
     }
 
@@ -34,28 +35,29 @@ public final class HostLimiter: Sendable {
     private let limit: Int
     private let state = Locked(State())
 
-    /// Makes a limiter.
+    /// Creates a limiter.
     ///
-    /// - Parameter limit: The number of concurrent transfers to one origin; at least 1.
+    /// - Parameter limit: The maximum number of concurrent transfers to one origin; at least 1.
     public init(limit: Int) {
         self.limit = max(1, limit)
     }
 
-    /// Waits until there is room at an origin.
+    /// Requests a slot of an origin.
     ///
     /// - Parameters:
     ///   - origin: The origin of the transfer.
-    ///   - priority: Returns the present priority, whenever the limiter asks; higher goes first.
-    ///   - granted: Called once, now or later, on any thread, when there is room. It must be followed by ``leave(_:)``.
-    /// - Returns: A closure that withdraws the request. It doesn't free a place: if both happen at once, `granted` may
-    ///   be called although the request seems withdrawn, and `leave` is due.
+    ///   - priority: Returns the current priority each time it is called; higher priorities go first.
+    ///   - onGrant: Called once, now or later, on any thread, when the request gets a slot. Each call must be followed
+    ///     by ``release(_:)``.
+    /// - Returns: A closure that cancels the request. The closure can't free a slot: if one is granted at the same
+    ///   moment, `onGrant` may still be called after the cancellation, and `release` is then required.
     func acquire(
         _ origin: Origin,
         priority: @escaping @Sendable () -> Int,
-        granted: @escaping @Sendable () -> Void
+        onGrant: @escaping @Sendable () -> Void
     ) -> @Sendable () -> Void {
         let initial = priority()
-        let waiter = Waiter(priority: priority, granted: granted)
+        let waiter = Waiter(priority: priority, onGrant: onGrant)
         let id = state.withLock { state in
             state.lastID += 1
             return state.lastID
@@ -67,14 +69,14 @@ public final class HostLimiter: Sendable {
             perform(step, at: origin)
         }
         return {
-            let (former, step) = self.change(origin) { $0.waiters.remove(id) }
-            withExtendedLifetime(former) { self.perform(step, at: origin) }
+            let (removed, step) = self.change(origin) { $0.waiters.remove(id) }
+            withExtendedLifetime(removed) { self.perform(step, at: origin) }
         }
     }
 
-    /// Frees a place at an origin; to be called once for each granted request.
+    /// Frees a slot of an origin; must be called once for each granted request.
     func release(_ origin: Origin) {
-        perform(change(origin) { $0.occupied = max(0, $0.occupied - 1) }.step, at: origin)
+        perform(change(origin) { $0.activeCount = max(0, $0.activeCount - 1) }.step, at: origin)
     }
 
     private func change<Result: Sendable>(
@@ -84,9 +86,9 @@ public final class HostLimiter: Sendable {
         state.withLock { [limit] state in
             var host = state.hosts.removeValue(forKey: origin) ?? Host()
             let result = change(&host)
-            let step = host.waiters.next(limit - host.occupied)
-            if case .grant(let waiters) = step { host.occupied += waiters.count }
-            let isIdle = host.occupied == 0 && host.waiters.isEmpty && !host.waiters.isRefreshing
+            let step = host.waiters.next(limit - host.activeCount)
+            if case .grant(let waiters) = step { host.activeCount += waiters.count }
+            let isIdle = host.activeCount == 0 && host.waiters.isEmpty && !host.waiters.isRefreshing
             if !isIdle { state.hosts[origin] = host }
             return (result, step)
         }
@@ -96,11 +98,11 @@ public final class HostLimiter: Sendable {
         switch step {
         case .none: break
         case .refresh(let waiters):
-            let answers = waiters.mapValues { $0.priority() }
-            perform(change(origin) { $0.waiters.update(answers) }.step, at: origin)
+            let priorities = waiters.mapValues { $0.priority() }
+            perform(change(origin) { $0.waiters.update(priorities) }.step, at: origin)
         case .grant(let waiters):
-            // Called asynchronously: a transfer that ends before `granted` returns admits the next one, and a long
-            // line of them would overflow the stack.
+            // Call `onGrant` asynchronously to avoid unbounded recursion. If a transfer ends before `onGrant` returns,
+            // it admits the next transfer, so a long queue could overflow the stack.
             for waiter in waiters { DispatchQueue.global(qos: .utility).async(execute: waiter.onGrant) }
         }
     }

@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Waits until a rate limit lets the request go.
+/// Waits for a token of a rate limiter before it sends the request.
 struct RateLimitInterceptor: Interceptor {
     let limiter: RateLimiter
     let clock: any Clock<Duration>
@@ -13,7 +13,7 @@ struct RateLimitInterceptor: Interceptor {
     ) async throws -> RawResponse {
         let run = context.run
         try await Suspension.wait { resume in
-            limiter.wait(on: clock, priority: { run.urgency }, granted: resume)
+            limiter.wait(on: clock, priority: { run.urgency }, onGrant: resume)
         }
         return try await next(request)
     }

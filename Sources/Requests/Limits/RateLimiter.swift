@@ -9,31 +9,31 @@ import Foundation
 /// let limiter = RateLimiter(100, per: .seconds(60), burst: 10)
 /// ```
 ///
-/// It is a bucket of tokens: full at first, it fills at a steady rate up to the burst, and each request takes one.
-/// Requests wait if it is empty. A new token goes to the request whose operation has the highest priority then, and
-/// among equals to the one that has waited longest. In a line of more than a hundred, a raised priority may take effect
-/// a few turns later. A request that is cancelled while it waits consumes no token.
+/// The limiter is a token bucket: it starts with a full burst of tokens, is refilled at a steady rate, and each request
+/// takes one token. Requests wait while it is empty. A new token goes to the request whose operation then has the
+/// highest priority, and among equals to the one that has waited longest. If more than a hundred requests wait, a
+/// raised priority may take effect a few grants later. A request that is cancelled while it waits consumes no token.
 ///
-/// Redirects and retries consume tokens as well; an answer from a cache or from a shared transfer doesn't. An operation
-/// that waits keeps its place in its queue.
+/// Redirects and retries consume tokens as well; a response from a cache or from a shared transfer doesn't. While it
+/// waits, an operation still occupies its slot of the operation queue.
 ///
-/// It is shared by reference: all users of a limiter are limited together.
+/// A limiter is a reference type: all requests that use the same limiter are limited together.
 public final class RateLimiter: Sendable {
     private struct State: Sendable {
         var bucket: TokenBucket
         var waiters = Waiters()
         var lastID = 0
-        /// The time of the last answers: asking for them may take a while.
-        var lastAnswered = Duration.zero
-        /// The number of the current sleep until the next token; `nil` without waiters.
-        var sleep: Int?
-        var sleeps = 0
+        /// The time at which the priorities were last refreshed; reading them may take a while.
+        var lastRefresh = Duration.zero
+        /// The ID of the current sleep until the next token; `nil` without waiters.
+        var sleepID: Int?
+        var lastSleepID = 0
         var timer: DelayedAction?
 
-        /// Admits waiters, and begins to sleep for those that remain.
+        /// Admits waiters, and starts a sleep until the next token if some remain.
         mutating func proceed(at time: Duration) -> Effect {
             guard !waiters.isRefreshing else { return Effect() }
-            if time - lastAnswered >= RateLimiter.trustDuration { waiters.requireRefresh() }
+            if time - lastRefresh >= RateLimiter.priorityLifetime { waiters.requireRefresh() }
             var effect = Effect(step: waiters.next(bucket.available(at: time)))
             switch effect.step {
             case .none: break
@@ -41,36 +41,38 @@ public final class RateLimiter: Sendable {
             case .grant(let granted): bucket.take(granted.count)
             }
             if waiters.isEmpty {
-                if sleep != nil { (sleep, effect.former, timer) = (nil, timer, nil) }
-            } else if sleep == nil {
-                sleeps += 1
-                sleep = sleeps
-                effect.sleep = (bucket.nextToken(at: time) - time, sleeps)
+                if sleepID != nil { (sleepID, effect.cancelledTimer, timer) = (nil, timer, nil) }
+            } else if sleepID == nil {
+                lastSleepID += 1
+                sleepID = lastSleepID
+                effect.sleep = (bucket.nextToken(at: time) - time, lastSleepID)
             }
             return effect
         }
     }
 
-    /// The effects to perform after unlocking.
+    /// The effects to perform after the lock was released.
     private struct Effect: Sendable {
         var step = Waiters.Step.none
-        var sleep: (duration: Duration, number: Int)?
-        var former: DelayedAction?
+        var sleep: (duration: Duration, id: Int)?
+        var cancelledTimer: DelayedAction?
     }
 
-    // The time for which priorities are trusted in a long line, whose waiters aren't all asked before each turn.
-    private static let trustDuration = Duration.milliseconds(100)
+    // How long known priorities may be reused in a queue that is too long to refresh before every grant.
+    private static let priorityLifetime = Duration.milliseconds(100)
 
     private let state: Locked<State>
     private let timing: LimiterClock
 
-    /// Makes a limiter.
+    /// Creates a limiter.
     ///
     /// - Parameters:
-    ///   - count: The number of requests in an interval, once the burst is used up; at least 1.
-    ///   - interval: The length of the interval. If it is zero, there is no limit; ``pause(for:)`` still counts.
-    ///   - burst: The number of requests at once after a rest, at least 1; by default the number in an interval.
-    ///   - clock: The clock of the limit; `nil`, the default, is that of the environment that first uses it.
+    ///   - count: The number of requests per interval, once the burst is used up; at least 1.
+    ///   - interval: The length of the interval. Zero means no limit, except for ``pause(for:)``.
+    ///   - burst: The number of requests that can be sent immediately after a period without requests; at least 1. By
+    ///     default, it is `count`.
+    ///   - clock: The clock of the limiter. By default, it uses the clock of the environment that first uses the
+    ///     limiter.
     public init(
         _ count: Int,
         per interval: Duration,
@@ -81,12 +83,13 @@ public final class RateLimiter: Sendable {
         timing = LimiterClock(clock)
     }
 
-    /// Pauses all requests for a while, because a server said so: 429 or 503 with `Retry-After` (RFC 9110, 10.2.3).
+    /// Pauses all requests for a while, as a server requests with a 429 or 503 and `Retry-After` (RFC 9110, 10.2.3).
     ///
-    /// A present pause is extended, never shortened. It ends without a burst: one request is sent, and the others
-    /// follow at the steady rate. Requests that already have a token aren't affected.
+    /// If the limiter is already paused, the pause may be extended, but is never shortened. A pause isn't followed by a
+    /// burst: one request is sent first, and the others follow at the steady rate. Requests that already have a token
+    /// aren't affected.
     ///
-    /// - Parameter duration: The time from now; nothing happens if it isn't positive.
+    /// - Parameter duration: The length of the pause from now on. The call has no effect if it isn't positive.
     public func pause(for duration: Duration) {
         guard duration > .zero else { return }
         change { $0.bucket.pause(for: duration, at: $1) }
@@ -95,19 +98,19 @@ public final class RateLimiter: Sendable {
     /// Waits for a token.
     ///
     /// - Parameters:
-    ///   - clock: The clock of the environment, for a limiter without one of its own.
-    ///   - priority: Returns the present priority, whenever the limiter asks; higher goes first.
-    ///   - granted: Called once, now or later, on any thread, when there is a token for this request.
-    /// - Returns: A closure that withdraws the request. It doesn't return a token: if both happen at once, `granted`
-    ///   may be called although the request seems withdrawn. A request that is withdrawn in time consumes no token.
+    ///   - clock: The clock of the environment; used unless the limiter already has a clock.
+    ///   - priority: Returns the current priority each time it is called; higher priorities go first.
+    ///   - onGrant: Called once, now or later, on any thread, when the request gets a token.
+    /// - Returns: A closure that cancels the request, so that it consumes no token. The closure can't return a token:
+    ///   if one is granted at the same moment, `onGrant` may still be called after the cancellation.
     func wait(
         on clock: any Clock<Duration> = ContinuousClock(),
         priority: @escaping @Sendable () -> Int,
-        granted: @escaping @Sendable () -> Void
+        onGrant: @escaping @Sendable () -> Void
     ) -> @Sendable () -> Void {
         timing.adopt(clock)
         let initial = priority()
-        let waiter = Waiter(priority: priority, granted: granted)
+        let waiter = Waiter(priority: priority, onGrant: onGrant)
         let id = change { state, _ in
             state.lastID += 1
             state.waiters.add(waiter, as: state.lastID, priority: initial)
@@ -123,40 +126,42 @@ public final class RateLimiter: Sendable {
     private func change<Result: Sendable>(_ change: @Sendable (inout State, _ time: Duration) -> Result) -> Result {
         let time = timing.now()
         let (result, effect) = state.withLock { state in (change(&state, time), state.proceed(at: time)) }
-        effect.former?.cancel()
+        effect.cancelledTimer?.cancel()
         switch effect.step {
         case .none: break
         case .refresh(let waiters):
-            let answers = waiters.mapValues { $0.priority() }
+            let priorities = waiters.mapValues { $0.priority() }
             self.change { state, time in
-                state.waiters.update(answers)
-                state.lastAnswered = time
+                state.waiters.update(priorities)
+                state.lastRefresh = time
             }
         case .grant(let waiters):
             for waiter in waiters { waiter.onGrant() }
         }
-        if let (duration, number) = effect.sleep { sleep(duration, number: number) }
+        if let (duration, id) = effect.sleep { sleep(duration, id: id) }
         return result
     }
 
-    /// Retains the limiter only while there are waiters, since the last one that leaves ends the sleep.
-    private func sleep(_ duration: Duration, number: Int) {
+    /// Sleeps, and then admits waiters.
+    ///
+    /// The timer retains the limiter only while there are waiters, because the sleep ends when the last waiter leaves.
+    private func sleep(_ duration: Duration, id: Int) {
         let timer = DelayedAction(after: duration, on: timing.clock) {
             self.change { state, _ in
-                if state.sleep == number { state.sleep = nil }
+                if state.sleepID == id { state.sleepID = nil }
             }
         }
-        // The sleep may be over, or no longer needed, before the timer is stored.
-        let isWanted = state.withLock { state in
-            guard state.sleep == number else { return false }
+        // The sleep may already be over, or no longer needed.
+        let isCurrent = state.withLock { state in
+            guard state.sleepID == id else { return false }
             state.timer = timer
             return true
         }
-        if !isWanted { timer.cancel() }
+        if !isCurrent { timer.cancel() }
     }
 }
 
-/// The clock of a limiter: its own if it was given one, else that of the environment that it is first used in.
+/// The clock of a limiter, which may be set by the environment that first uses the limiter.
 final class LimiterClock: Sendable {
     private struct Timing: Sendable {
         let clock: any Clock<Duration>
@@ -170,21 +175,21 @@ final class LimiterClock: Sendable {
 
     private let timing: Locked<Timing?>
 
-    init(_ own: (any Clock<Duration>)?) {
-        timing = Locked(own.map(Timing.init))
+    init(_ clock: (any Clock<Duration>)?) {
+        timing = Locked(clock.map(Timing.init))
     }
 
-    /// Adopts the clock of an environment, unless there is a clock already.
+    /// Uses the clock of an environment from now on, unless the limiter already has a clock.
     func adopt(_ clock: any Clock<Duration>) {
         guard timing.withLock({ $0 == nil }) else { return }
         let new = Timing(clock)
         timing.withLock { if $0 == nil { $0 = new } }
     }
 
-    /// The clock; the system's until another is known.
+    /// The clock of the limiter; if it has none yet, it uses the system's from now on.
     var clock: any Clock<Duration> { resolvedTiming.clock }
 
-    /// The time since the limiter was made or first used.
+    /// Returns the time since the clock was set.
     func now() -> Duration { resolvedTiming.time() }
 
     private var resolvedTiming: Timing {

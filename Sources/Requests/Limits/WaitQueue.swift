@@ -1,90 +1,90 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// A line of waiters: the highest priority first, and among equals the longest wait.
+/// A priority queue of waiters, in which the longest wait goes first among equal priorities.
 ///
-/// A priority may change while its owner waits, and the line isn't notified: it has to ask. Asking all waiters before
-/// every turn would make a long line quadratic. ``needsRefresh`` therefore requests it before every turn while the line
-/// is short, and once in a number of turns that is a small part of a long line. That bounds the questions per turn,
-/// whatever the length.
+/// The priority of a waiter may change without notice, so its owner must refresh the priorities. Refreshing all of them
+/// before every grant would take quadratic time in a long queue. ``needsRefresh`` therefore requires a refresh before
+/// every grant only while the queue is short. In a long queue, the number of grants between two refreshes is
+/// proportional to the length. The average cost of a grant is thus bounded, whatever the length.
 ///
-/// The line itself doesn't ask, since a priority comes from a caller's code: the owner of the line asks, outside the
-/// lock.
+/// The queue never reads a priority itself, because that runs the caller's code. The owner of the queue does so,
+/// outside of its lock.
 struct WaitQueue: Sendable {
-    /// A place in the heap; `id` numbers the waiters in the order of their arrival.
-    private struct Place: Sendable, Comparable {
+    /// An entry of the heap; IDs increase in order of arrival.
+    private struct Entry: Sendable, Comparable {
         let id: Int
         let priority: Int
 
-        static func < (one: Place, other: Place) -> Bool {
+        static func < (one: Entry, other: Entry) -> Bool {
             one.priority == other.priority ? one.id < other.id : one.priority > other.priority
         }
     }
 
-    /// The length of the line for each turn without a question.
-    private static let patience = 64
+    /// The number of waiters for each grant without a refresh.
+    private static let waitersPerSkippedRefresh = 64
 
-    /// The waiters, with their last known priorities.
+    /// The last known priority of each waiter.
     private var priorities: [Int: Int] = [:]
-    /// Their places; waiters that have left stay in it, and are skipped when their turn comes.
-    private var heap = Heap<Place>()
-    private var unaskedTurns = 0
+    /// The entries of the waiters; stale entries of removed waiters are skipped.
+    private var heap = Heap<Entry>()
+    private var grantsUntilRefresh = 0
 
     var isEmpty: Bool { priorities.isEmpty }
     var count: Int { priorities.count }
-    /// All waiters, in no order.
+    /// All waiters, in no particular order.
     var ids: some Collection<Int> { priorities.keys }
 
-    /// Whether all waiters are to be asked before the next turn; with a single one there is nothing to decide.
-    var needsRefresh: Bool { count > 1 && unaskedTurns <= 0 }
+    /// Whether the priorities must be refreshed before the next grant; never needed for a single waiter.
+    var needsRefresh: Bool { count > 1 && grantsUntilRefresh <= 0 }
 
     /// Adds a waiter.
     ///
     /// - Complexity: O(log n)
     mutating func add(_ id: Int, priority: Int) {
         priorities[id] = priority
-        heap.insert(Place(id: id, priority: priority))
+        heap.insert(Entry(id: id, priority: priority))
     }
 
-    /// Removes a waiter without a turn; returns `false` if it isn't in the line.
+    /// Removes a waiter without a grant; returns `false` if it isn't in the queue.
     ///
-    /// - Complexity: O(1), spread over many.
+    /// - Complexity: O(1), amortized.
     @discardableResult
     mutating func remove(_ id: Int) -> Bool {
         guard priorities.removeValue(forKey: id) != nil else { return false }
-        if heap.count > 2 * count + Self.patience { rebuild() }
+        if heap.count > 2 * count + Self.waitersPerSkippedRefresh { rebuild() }
         return true
     }
 
-    /// Records the answers of the waiters; some may have left since, and others arrived.
+    /// Records refreshed priorities, except for waiters that were removed in the meantime.
     ///
     /// - Complexity: O(n log n)
-    mutating func update(_ answers: [Int: Int]) {
-        for (id, priority) in answers where priorities[id] != nil { priorities[id] = priority }
-        unaskedTurns = max(1, count / Self.patience)
+    mutating func update(_ newPriorities: [Int: Int]) {
+        for (id, priority) in newPriorities where priorities[id] != nil { priorities[id] = priority }
+        grantsUntilRefresh = max(1, count / Self.waitersPerSkippedRefresh)
         rebuild()
     }
 
-    /// Requests that all waiters are asked before the next turn, however long the line is.
+    /// Requires a refresh before the next grant, whatever the length of the queue.
     mutating func requireRefresh() {
-        unaskedTurns = 0
+        grantsUntilRefresh = 0
     }
 
-    /// Removes the waiter whose turn is next, and returns it.
+    /// Removes and returns the next waiter; returns `nil` if the queue is empty.
     ///
     /// - Complexity: O(log n)
     mutating func popFirst() -> Int? {
         while let first = heap.popFirst() {
             guard priorities.removeValue(forKey: first.id) != nil else { continue }
-            unaskedTurns = isEmpty ? 0 : unaskedTurns - 1
+            grantsUntilRefresh = isEmpty ? 0 : grantsUntilRefresh - 1
             return first.id
         }
         return nil
     }
 
-    /// The waiter whose turn is next; `nil` if the line is empty.
+    /// The next waiter; `nil` if the queue is empty.
     ///
-    /// - Complexity: O(log n), spread over many.
+    /// - Complexity: O(log n), amortized.
     var first: Int? {
         mutating get {
             while let first = heap.first {
@@ -96,72 +96,72 @@ struct WaitQueue: Sendable {
     }
 
     private mutating func rebuild() {
-        heap = Heap(priorities.map { Place(id: $0.key, priority: $0.value) })
+        heap = Heap(priorities.map { Entry(id: $0.key, priority: $0.value) })
     }
 }
 
-/// A request that waits at a limit.
+/// A request that waits for a limiter.
 struct Waiter: Sendable {
-    /// Returns the present priority.
+    /// Returns the current priority.
     ///
-    /// It is a caller's code, and may be slow: it is never called under a lock.
+    /// The closure is the caller's code, and may be slow, so it is never called under a lock.
     let priority: @Sendable () -> Int
     /// Resumes the request.
-    let granted: @Sendable () -> Void
+    let onGrant: @Sendable () -> Void
 }
 
-/// The waiters of a limiter, which admits them in the order of the priorities that they have when there is room.
+/// The waiters of a limiter, and the decision which of them are admitted next.
 struct Waiters: Sendable {
-    /// The next step of the limiter, to be performed outside its lock.
+    /// The next step of the limiter, to perform outside of its lock.
     enum Step: Sendable {
-        /// Nothing can be done now.
+        /// Do nothing for now.
         case none
-        /// Asks all waiters for their priorities; ``update(_:)`` takes the answers.
+        /// Read the current priorities of all waiters, and pass them to ``update(_:)``.
         case refresh([Int: Waiter])
-        /// Resumes these requests, which have left the line.
+        /// Resume these requests; they were removed from the queue.
         case grant([Waiter])
     }
 
-    private var line = WaitQueue()
+    private var queue = WaitQueue()
     private var waiters: [Int: Waiter] = [:]
-    /// Whether the priorities are being asked for; until they are known, no waiter is admitted.
+    /// Whether the priorities are being refreshed; no waiter is admitted until that is done.
     private(set) var isRefreshing = false
 
     var isEmpty: Bool { waiters.isEmpty }
     var count: Int { waiters.count }
 
-    /// Adds a waiter; `id` numbers them in the order of their arrival.
+    /// Adds a waiter; IDs increase in order of arrival.
     mutating func add(_ waiter: Waiter, as id: Int, priority: Int) {
         waiters[id] = waiter
-        line.add(id, priority: priority)
+        queue.add(id, priority: priority)
     }
 
-    /// Removes a waiter that has given up.
+    /// Removes a waiter whose request was cancelled; returns `nil` if it has been admitted or removed before.
     mutating func remove(_ id: Int) -> Waiter? {
-        line.remove(id)
+        queue.remove(id)
         return waiters.removeValue(forKey: id)
     }
 
-    /// Records the answers of the waiters.
-    mutating func update(_ answers: [Int: Int]) {
+    /// Completes a refresh with the current priorities.
+    mutating func update(_ priorities: [Int: Int]) {
         isRefreshing = false
-        line.update(answers)
+        queue.update(priorities)
     }
 
-    /// Requests that all waiters are asked before the next turn.
+    /// Requires a refresh of the priorities before the next grant.
     mutating func requireRefresh() {
-        line.requireRefresh()
+        queue.requireRefresh()
     }
 
-    /// Admits as many waiters as there is room for; asks them first if there is something to decide.
+    /// Admits as many waiters as there is room for, unless the priorities must be refreshed first to choose among them.
     mutating func next(_ room: Int) -> Step {
         guard !isRefreshing, room > 0 else { return .none }
-        if line.needsRefresh, line.count > room {
+        if queue.needsRefresh, queue.count > room {
             isRefreshing = true
             return .refresh(waiters)
         }
         var granted: [Waiter] = []
-        while granted.count < room, let id = line.popFirst() {
+        while granted.count < room, let id = queue.popFirst() {
             if let waiter = waiters.removeValue(forKey: id) { granted.append(waiter) }
         }
         return .grant(granted)
