@@ -4,9 +4,9 @@
 #if os(Linux)
 import CRequestsCurl
 
-/// The features of a libcurl that depend on its version and its TLS library.
+/// The capabilities of a libcurl that depend on its version and its TLS library.
 struct CurlFeatures: Sendable, Hashable {
-    /// Those of the loaded libcurl.
+    /// The capabilities of the loaded libcurl.
     static let loaded = CurlFeatures(
         version: ccurl_version(),
         tlsLibrary: ccurl_tls_library().map { String(cString: $0) } ?? ""
@@ -22,40 +22,40 @@ struct CurlFeatures: Sendable, Hashable {
 
     /// - Parameters:
     ///   - version: The version, as 0xMMmmpp.
-    ///   - tlsLibrary: The TLS libraries, as libcurl reports them: those in parentheses are built in as well, and not
-    ///     in use.
+    ///   - tlsLibrary: The TLS libraries, as reported by libcurl. Those in parentheses are built in, but not in use.
     init(version: UInt32, tlsLibrary: String) {
         self.version = version
         let library = tlsLibrary.split(separator: " ").first { !$0.hasPrefix("(") } ?? ""
         self.tlsLibrary = library
-        // Every request asks, and to compare texts takes long.
+        // Stored, because every request needs the result, and comparing strings is slow.
         isOpenSSL = library.hasPrefix("OpenSSL/")
         usesOpenSSL = ["OpenSSL", "LibreSSL", "BoringSSL", "AWS-LC", "quictls"].contains { library.hasPrefix($0) }
     }
 
-    /// Whether libcurl calls back before it sends a request, so that it can be kept from sending it twice.
+    /// Whether libcurl supports a callback before it sends a request (`CURLOPT_PREREQFUNCTION`), which can prevent a
+    /// second send.
     var hasPrerequestCallback: Bool { version >= 0x075000 }
-    /// Whether addresses that libcurl is given can expire.
+    /// Whether the addresses that are passed to libcurl (`CURLOPT_RESOLVE`) can expire.
     var supportsExpiringAddresses: Bool { version >= 0x074B00 }
-    /// Whether libcurl closes a connection on which more than the response has arrived, over TLS too.
+    /// Whether libcurl closes a connection that has received more than the response, even over TLS.
     var detectsExtraData: Bool { version >= 0x080000 }
-    /// Whether libcurl returns to the paths of authorities that it was built with, when it is given none.
+    /// Whether libcurl restores its built-in paths of certificate authorities if a path is set to null.
     var restoresAuthorityPaths: Bool { version >= 0x081500 }
 
-    /// Whether the verified chains of certificates can be read.
+    /// Whether the verified certificate chain of a connection can be read.
     var exposesChains: Bool { hasPrerequestCallback && usesOpenSSL && ccurl_finds_chains() }
-    /// Whether connections can share certificates.
+    /// Whether several connections can share one store of trusted certificates.
     var sharesCertificateStores: Bool {
         isOpenSSL && ccurl_finds_stores() && CertificateStoreCache.SystemPaths.current != nil
     }
 
-    /// Whether libcurl reports that a host announces the end of its data, rather than a proxy.
+    /// Whether libcurl reports a `close_notify` of the host, as opposed to that of a proxy.
     var reportsCloseNotify: Bool { isOpenSSL && ccurl_finds_stores() }
 
-    /// Whether libcurl sends client certificates from memory; over other TLS libraries, it accepts the option, and
-    /// sends none.
+    /// Whether libcurl can send client certificates from memory.
     ///
-    /// 7.71.0 didn't compare the certificates of connections.
+    /// Only some TLS libraries support this: with any other, libcurl accepts the option, but sends no certificate.
+    /// 7.71.0 is excluded because it reused connections without comparing their certificates.
     var supportsClientIdentities: Bool {
         guard version >= 0x074701 else { return false }
         if tlsLibrary.hasPrefix("wolfSSL") { return version >= 0x080A00 }

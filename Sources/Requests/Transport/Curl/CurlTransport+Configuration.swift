@@ -10,102 +10,104 @@ extension CurlTransport {
         /// The maximum number of concurrent connections to one host, at least one; 16 by default, and `nil` sets no
         /// limit.
         ///
-        /// A transfer without a connection waits for one, first come, first served; that time doesn't count as silence
-        /// of the server. If the host can't be connected to in time, and no connection to it is open, those that wait
-        /// for one fail with the same error. HTTP/2 requests share a connection.
+        /// A transfer without a connection waits for one, first come, first served. The request's timeout doesn't apply
+        /// to this wait. If the host can't be connected to in time and has no open connection, the transfers that wait
+        /// for it fail with the same error. HTTP/2 requests share a connection.
         ///
-        /// The default is for callers that set no limit. It doesn't apply to requests with
-        /// ``TransportRequest/hasOwnLimit``, nor to streams that have received their head, nor if
-        /// ``maximumConnections`` is set. A limit that you set applies to all, also one of 16.
+        /// The default applies only if you set no limit, neither here nor in ``maximumConnections``. It doesn't apply
+        /// to requests with ``TransportRequest/hasOwnLimit``, nor to streams that have received their head. A limit
+        /// that you set applies to all requests, even if it is 16.
         public var maximumConnectionsPerHost: Int? {
-            get { usesDefaultLimit ? 16 : ownMaximumPerHost }
-            set { (ownMaximumPerHost, hasOwnMaximumPerHost) = (newValue.map { max(1, $0) }, true) }
+            get { usesDefaultLimit ? 16 : explicitMaximumPerHost }
+            set { (explicitMaximumPerHost, hasExplicitMaximumPerHost) = (newValue.map { max(1, $0) }, true) }
         }
-        private var ownMaximumPerHost: Int?
-        private var hasOwnMaximumPerHost = false
+        private var explicitMaximumPerHost: Int?
+        private var hasExplicitMaximumPerHost = false
 
-        /// Whether the caller has set no limit of connections.
-        var usesDefaultLimit: Bool { !hasOwnMaximumPerHost && maximumConnections == nil }
+        /// Whether the caller hasn't limited the number of connections.
+        var usesDefaultLimit: Bool { !hasExplicitMaximumPerHost && maximumConnections == nil }
 
-        /// The maximum time for making a connection, including the look-up of the name and the handshake; 10 seconds by
+        /// The maximum time for establishing a connection, including the name lookup and the handshake; 10 seconds by
         /// default.
         ///
-        /// It begins when the request has a place among the connections to its host. A request's own timeout counts if
-        /// it is shorter.
+        /// The time starts once the request has been admitted within the connection limits. If the request's own
+        /// timeout is shorter, that timeout applies instead.
         public var connectTimeout: Duration = .seconds(10)
         /// The maximum number of concurrent connections, at least one; `nil`, the default, sets no limit.
         public var maximumConnections: Int?
         /// Whether HTTP/2 is used over TLS with servers that support it; true by default.
         ///
-        /// ``HTTPRequest/usesHTTP2`` switches it off for one request.
+        /// ``HTTPRequest/usesHTTP2`` disables it for a single request.
         public var usesHTTP2 = true
-        /// The time without data after which the system asks whether the peer is still there, and between repetitions;
-        /// 60 seconds by default, and `nil` doesn't ask.
+        /// The idle time after which the system sends a TCP keep-alive probe, and the time between probes; 60 seconds
+        /// by default, and `nil` disables probes.
         ///
-        /// It is rounded down to seconds, at least one. A connection whose peer has vanished without a word ends after
-        /// about ten intervals, which is the only way to notice it on a stream with a long timeout. It also keeps
-        /// routers in between from forgetting a connection on which nothing happens.
+        /// The interval is rounded down to seconds, but is at least one second. If the peer has vanished silently, the
+        /// connection ends after about ten intervals. For a stream with a long timeout, this is the only way to notice
+        /// it. Probes also keep routers on the path from dropping an idle connection.
         public var keepAliveInterval: Duration? = .seconds(60)
-        /// The address of this machine to connect from, if it has several; `nil`, the default, lets the system choose.
+        /// The local address to connect from, if this machine has several; `nil`, the default, lets the system choose.
         ///
-        /// A request from an address that the machine doesn't have ends with an error of code `cannotConnect`, one from
-        /// a text that isn't an address with `unsupported`.
+        /// If the machine doesn't have the address, requests end with an error of code `cannotConnect`. If the string
+        /// isn't a valid IP address, they end with `unsupported`.
         public var localAddress: String?
-        /// The time for which an unused connection is kept; 60 seconds by default.
+        /// The time for which an idle connection is kept; 60 seconds by default.
         ///
-        /// A connection that the server has ended is closed at once, or at the latest a second later.
+        /// A connection that the server has closed is closed immediately, or after one second at the latest.
         public var idleConnectionLifetime: Duration = .seconds(60)
-        /// The maximum age of a connection for further use; `nil`, the default, sets no limit.
+        /// The maximum age at which a connection may be reused; `nil`, the default, sets no limit.
         public var maximumConnectionAge: Duration?
-        /// The maximum number of requests over one connection; `nil`, the default, sets no limit besides the server's.
+        /// The maximum number of requests over one connection; `nil`, the default, leaves the limit to the server.
         ///
-        /// Over HTTP/2 there may be more: all that are on their way when the number is reached.
+        /// An HTTP/2 connection may exceed the maximum, because the requests in flight when it is reached are
+        /// completed.
         public var maximumRequestsPerConnection: Int?
-        /// The addresses of hosts, to connect without a look-up: by name, or by name and port as `host:port`.
+        /// Fixed addresses of hosts, which replace the name lookup; each key is a host name, or a name and port as
+        /// `host:port`.
         ///
-        /// Everything else, such as the certificate, still uses the name. Several addresses are tried in their order,
-        /// those of IPv6 and of IPv4 in parallel (RFC 8305). A request to a host with no address, or with a text that
-        /// isn't one, ends with an error of code `cannotConnect`. The addresses are used for proxies, too; a proxy may
-        /// look up the target host itself.
+        /// Everything else, such as certificate validation, still uses the name. Several addresses are tried in order,
+        /// and IPv6 in parallel with IPv4 (RFC 8305). If a host has no address, or one of its strings isn't a valid
+        /// address, a request to it ends with an error of code `cannotConnect`. The addresses apply to proxies, too. A
+        /// proxy may look up the target host itself.
         public var addresses: [String: [String]] = [:]
-        /// The proxy to use for every host, such as `http://proxy.example:3128`; an empty text disables proxies.
+        /// The proxy to use for every host, such as `http://proxy.example:3128`; an empty string disables proxies.
         ///
         /// `nil`, the default, uses the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`,
-        /// as they are when the transport is made. An entry of `no_proxy` is a host, with the hosts below it
-        /// (`example.com`), only the hosts below it (`*.example.com`), an address, a network (`10.0.0.0/8`) or `*`, and
-        /// may end with a port (`example.com:8080`). The spelling of a host doesn't matter: `localhost` excepts
-        /// `localhost.`, and `127.0.0.1` excepts `127.1`.
+        /// which are read when the transport is created. An entry of `no_proxy` is a domain with its subdomains
+        /// (`example.com`), only the subdomains (`*.example.com`), an address, a network (`10.0.0.0/8`) or `*`. Each
+        /// entry may end with a port (`example.com:8080`). Different spellings of a host are equivalent: `localhost`
+        /// also excludes `localhost.`, and `127.0.0.1` also excludes `127.1`.
         public var proxy: String?
-        /// The Unix socket to connect to, for every host, and instead of any proxy.
+        /// The Unix socket to connect to for every host; it takes precedence over any proxy.
         ///
         /// An empty path counts as `nil`.
         public var unixSocketPath: String?
-        /// Whether content over TLS that ends with the connection is complete even if the server doesn't announce the
-        /// end (`close_notify`); false by default.
+        /// Whether content that ends with its TLS connection is accepted without a `close_notify` of the server; false
+        /// by default.
         ///
-        /// It concerns only responses without a length, of HTTP/1.0 and 1.1, whose content anyone in the network could
-        /// cut unnoticed (RFC 9112, 9.8): they end with an error of code `connectionLost`. Set it for a server that
-        /// never announces the end, and whose content tells by itself whether it is complete. It has no effect unless
-        /// libcurl uses OpenSSL.
+        /// This affects only HTTP/1.0 and 1.1 responses without a length. Without `close_notify`, an attacker in the
+        /// network could truncate their content unnoticed (RFC 9112, 9.8), so they end with an error of code
+        /// `connectionLost`. Set this to true for a server that never sends `close_notify`, if you can detect
+        /// truncation from the content itself. The setting has no effect unless libcurl uses OpenSSL.
         public var acceptsMissingCloseNotify = false
         /// Whether compressed content is requested and decoded; true by default.
         ///
-        /// ``HTTPRequest/decodesContent`` decides it for one request.
+        /// ``HTTPRequest/decodesContent`` overrides this for a single request.
         public var decodesContent = true
-        /// The maximum byte count of a response's head; 256 KiB by default.
+        /// The maximum byte count of a response head; 256 KiB by default.
         ///
-        /// Over HTTP/1.1 libcurl has limits of its own, 100 KB for one line and in many releases 300 KB for all, and
-        /// ends the transfer beyond them with the same error, `headTooLarge`.
+        /// Over HTTP/1.1, libcurl has its own limits: 100 KB for a line and, in many releases, 300 KB for the head.
+        /// Beyond them, it ends the transfer with the same error, `headTooLarge`.
         public var maximumHeadSize = 256 * 1024
-        /// The maximum number of lines in a response's head; 1,000 by default.
+        /// The maximum number of lines in a response head; 1,000 by default.
         public var maximumHeadLines = 1_000
 
-        /// The look-up of names.
+        /// Resolves host names.
         package var names = HostResolver.shared
-        /// Returns the time for which the system has been suspended, in nanoseconds.
+        /// Returns the total time during which the system was suspended, in nanoseconds.
         package var suspendedTime: @Sendable () -> UInt64 = { ccurl_suspended_time() }
 
-        /// Makes a configuration with the defaults.
+        /// Creates a configuration with the default values.
         public init() {}
 
         var lifetime: CurlSockets.Lifetime {
@@ -123,13 +125,13 @@ extension CurlTransport {
 }
 
 extension CurlTransport.Configuration: CustomStringConvertible, CustomReflectable {
-    /// The settings, without the user and the password of a proxy.
+    /// The settings, without the user name and password of the proxy.
     public var description: String {
         let fields = customMirror.children.map { "\($0.label ?? ""): \($0.value)" }
         return "CurlTransport.Configuration(\(fields.joined(separator: ", ")))"
     }
 
-    /// A mirror without the user and the password of a proxy.
+    /// A mirror without the user name and password of the proxy.
     public var customMirror: Mirror {
         func text(_ value: Any?) -> Any { value ?? "nil" }
         let proxy = proxy.map { proxy in

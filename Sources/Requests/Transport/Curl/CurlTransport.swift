@@ -5,39 +5,39 @@
 import CRequestsCurl
 import Foundation
 
-/// A transport over the libcurl of the system: the default on Linux.
+/// A transport based on the system's libcurl, and the default transport on Linux.
 ///
-/// Foundation's own networking is linked to libcurl there, so it is installed wherever this library runs. It is found
-/// at run time, so nothing has to be installed or linked for it. One thread drives all transfers of a transport. It
-/// supports what `URLSession` can't on Linux: timeouts to the millisecond, back-pressure, ordered headers, bodies of
-/// known length from streams, Unix sockets, every ``TrustPolicy``, and invalid responses without a crash.
+/// Foundation's own networking is linked to libcurl on Linux, so libcurl is installed wherever this library runs. It is
+/// loaded at run time, so you don't have to install or link anything. One thread drives all transfers of a transport.
+/// The transport supports what `URLSession` on Linux doesn't: timeouts in milliseconds, backpressure, ordered headers,
+/// streamed bodies of known length, Unix sockets, every ``TrustPolicy``, and invalid responses without a crash.
 ///
 /// A transport belongs to the process in which it sends its first request. In a fork of that process, its requests end
-/// with an error of code `closed`. A fork that sends requests of its own has to start a program first (`exec`).
+/// with an error of code `closed`. A forked process that needs to send requests must first start a program (`exec`).
 ///
-/// Connections are kept and reused. Redirects, cookies, `.netrc` and every protocol but http and https are off: the
-/// library handles these itself, in the same way over every transport.
+/// Connections are kept alive and reused. Redirects, cookies, `.netrc` and every protocol except http and https are
+/// disabled in libcurl. This library handles redirects and cookies itself, in the same way for every transport.
 ///
-/// The environment variables of libcurl and its TLS library apply, as to every program that uses these: those for
-/// proxies, and `SSLKEYLOGFILE`, which names a file for the keys of all connections. A response without a length that
-/// ends with its connection counts as complete; over TLS only if the server announces the end, unless
-/// ``Configuration/acceptsMissingCloseNotify`` is set. So does one whose stream of HTTP/2 the server resets without an
-/// error, which libcurl takes for the end.
+/// The environment variables of libcurl and its TLS library apply as usual. They include the variables for proxies, and
+/// `SSLKEYLOGFILE`, which names a file for the keys of all connections. A response without a length that ends with its
+/// connection counts as complete. Over TLS, the server must also send a `close_notify`, unless
+/// ``Configuration/acceptsMissingCloseNotify`` is set. A response also counts as complete if the server resets its
+/// HTTP/2 stream without an error, because libcurl treats this as the end.
 ///
-/// Compressed content is decoded by the zlib, brotli and zstd of the system, and the transport asks for the codings
-/// that they support: content of any size in constant memory, of one member or several. Content that ends inside its
-/// coding, or isn't valid in it, is an error of code `badResponse`. Content in another coding is delivered unchanged,
-/// and so is a part (206) of encoded content.
+/// Compressed content is decoded with the system's zlib, brotli and zstd, and the transport requests the codings that
+/// these libraries support. Decoding needs constant memory for content of any size, which may consist of several
+/// members. Content that is truncated or invalid in its coding causes an error of code `badResponse`. Content in
+/// another coding is delivered unchanged, and so is a part (206) of encoded content.
 public final class CurlTransport: HTTPTransport {
-    /// Whether libcurl can be loaded: it can't in statically linked programs, and if it is older than 7.68.
+    /// Whether libcurl can be loaded; false in statically linked programs, and if libcurl is older than 7.68.
     public static var isAvailable: Bool { ccurl_load() }
 
     private let loop: CurlLoop
 
-    /// Makes a transport.
+    /// Creates a transport.
     ///
     /// Its thread starts with the first request, and ends when the transport is closed or deallocated. If libcurl isn't
-    /// available, every request ends with an error of code `unsupported`; check ``isAvailable`` before.
+    /// available, every request ends with an error of code `unsupported`, so check ``isAvailable`` first.
     public init(configuration: Configuration = Configuration()) {
         loop = CurlLoop(configuration)
     }
@@ -54,7 +54,7 @@ public final class CurlTransport: HTTPTransport {
         ]
     }
 
-    /// Starts a transfer, as ``HTTPTransport`` says.
+    /// Starts a transfer, as described in ``HTTPTransport``.
     public func send(
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
@@ -66,28 +66,28 @@ public final class CurlTransport: HTTPTransport {
         return loop.start(request, receive: receive)
     }
 
-    /// The connections at one moment, and what waits for them.
+    /// The numbers of connections, and of requests that wait for one, at one moment.
     public struct Usage: Sendable, Hashable {
-        /// The number of connections that are open or being made.
+        /// The number of connections that are open or being established.
         public var openConnections = 0
-        /// The number of those that no request uses, which are kept for the next ones.
+        /// The number of idle connections, which are kept for later requests.
         public var idleConnections = 0
-        /// The number of requests that wait for their turn, since a limit of connections is reached.
+        /// The number of requests that wait because a connection limit has been reached.
         ///
-        /// For a moment, a request whose turn has come is counted neither here nor as a connection being made.
+        /// A request that has just been admitted is briefly counted neither here nor as a connection being established.
         public var waitingRequests = 0
         /// The number of host names that are being looked up for waiting requests.
         public var lookUps = 0
 
-        /// Makes the use of a transport without connections.
+        /// Creates the usage of a transport without connections.
         public init() {}
     }
 
-    /// The present use of connections, for the metrics of a service.
+    /// The current use of connections, for the metrics of a service.
     ///
-    /// The transport's thread counts when it is asked, between two events, and not otherwise. Before the first request,
-    /// and after ``close()``, all numbers are zero. May be called from any task, at any time; a cancelled task gets the
-    /// numbers too.
+    /// The transport's thread counts only on demand, between two events. Before the first request and after
+    /// ``close()``, all numbers are zero. This property may be read from any task at any time. A cancelled task also
+    /// receives the numbers.
     public var usage: Usage {
         get async {
             guard Self.isAvailable else { return Usage() }
@@ -99,8 +99,9 @@ public final class CurlTransport: HTTPTransport {
 
     /// Cancels all transfers, and waits until the thread has ended.
     ///
-    /// When this returns, the end of every transfer has been reported, or is about to be. A later request ends with an
-    /// error of code `closed`. May be called repeatedly, and from any thread except those that deliver events.
+    /// When this method returns, the end of every transfer has been reported, or is about to be. A later request ends
+    /// with an error of code `closed`. You may call this repeatedly, and from any thread except those that deliver
+    /// events.
     public func close() {
         loop.close()
     }
@@ -109,19 +110,19 @@ public final class CurlTransport: HTTPTransport {
 extension CurlTransport: CustomReflectable {
     /// A mirror of the configuration, for `dump`.
     ///
-    /// The state of its thread can't be read from another one.
+    /// The mirror can't show the state of the transport's thread, because other threads must not read it.
     public var customMirror: Mirror {
         Mirror(self, children: ["configuration": loop.configuration], displayStyle: .class)
     }
 }
 
 extension HTTPTransport where Self == CurlTransport {
-    /// The libcurl transport of the process.
+    /// The process-wide libcurl transport.
     public static var curl: CurlTransport { CurlTransport.shared }
 }
 
 extension CurlTransport {
-    /// The shared transport of the process, which is never closed.
+    /// The process-wide transport, which is never closed.
     static let shared = CurlTransport()
 }
 #endif

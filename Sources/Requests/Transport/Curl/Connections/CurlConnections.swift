@@ -4,36 +4,40 @@
 #if os(Linux)
 import CRequestsCurl
 
-/// The connections that libcurl keeps: their limits, their ends, and their replacement by others.
+/// Manages libcurl's connection pool.
 ///
-/// libcurl checks unused connections only when it makes another. This type makes it do so in time. It belongs to the
-/// loop's thread, and is a class because libcurl calls back during calls.
+/// This type limits the number of connections, closes dead connections, and replaces connections that mustn't be
+/// reused. libcurl checks idle connections only when it opens another connection, so this type triggers the checks in
+/// time. The type is confined to the loop's thread. It is a class because libcurl calls back into it during its own
+/// calls.
 final class CurlConnections {
-    /// At most a quarter of the available descriptors.
-    private static let mostIdle = min(256, max(1, ccurl_most_descriptors() / 4))
-    /// The maximum number of hosts for which state is kept.
-    private static let mostHosts = 1_024
-    /// The time after which addresses are given again, in nanoseconds: libcurl forgets them after a minute.
-    private static let lifetimeOfAddresses: UInt64 = 50_000_000_000
-    /// The time by which the clocks have to differ more than before, in nanoseconds.
-    private static let shortestSuspend: UInt64 = 1_000_000_000
+    /// The maximum number of idle connections: 256, or a quarter of the available descriptors if that is less.
+    private static let maximumIdle = min(256, max(1, ccurl_most_descriptors() / 4))
+    /// The maximum number of hosts whose state is stored.
+    private static let maximumHosts = 1_024
+    /// The time in nanoseconds after which addresses are passed to libcurl again, because it forgets them after a
+    /// minute.
+    private static let addressLifetime: UInt64 = 50_000_000_000
+    /// The shortest suspension of the system that is detected, in nanoseconds.
+    private static let minimumSuspension: UInt64 = 1_000_000_000
 
     var sockets = CurlSockets()
     private var multi: CurlMulti?
-    /// The TLS sessions, with which the next connection to a host is made in fewer steps.
+    /// The TLS sessions that shorten the handshake of the next connection to a host.
     private var sessions: OpaquePointer?
     private var reaper = DeadConnectionReaper()
-    private let mostPerHost: Int?
-    private let most: Int?
+    private let maximumPerHost: Int?
+    private let maximumTotal: Int?
     private var idleLimit = 0
     /// Whether a socket couldn't be opened.
     var failedToOpenSocket = false
-    /// Whether libcurl is to close connections before it makes another.
-    private var isTight = false
-    /// The addresses that libcurl has, with the time at which it got them.
-    private var given: [CurlAddresses.Place: (addresses: CurlAddresses, time: UInt64)] = [:]
-    /// The routes whose connections take no further transfers, but are never idle, with the numbers of the connections
-    /// that replace them.
+    /// Whether the total limit is reduced, so that libcurl closes a connection before it opens another.
+    private var isLimitReduced = false
+    /// The addresses that libcurl knows, and the time at which it received them.
+    private var providedAddresses: [CurlAddresses.Endpoint: (addresses: CurlAddresses, time: UInt64)] = [:]
+    /// The routes with connections that are in use but must not be reused.
+    ///
+    /// The value is the number below which new transfers avoid connections of the route.
     private var replacements: [CurlRoute: Int] = [:]
     private var lastReplacement = 0
     private let suspendedTime: @Sendable () -> UInt64
@@ -43,20 +47,20 @@ final class CurlConnections {
         suspendedTime = configuration.suspendedTime
         lastSuspendedTime = suspendedTime()
         sockets.lifetime = configuration.lifetime
-        mostPerHost = configuration.usesDefaultLimit ? nil : configuration.maximumConnectionsPerHost
-        most = configuration.maximumConnections
+        maximumPerHost = configuration.usesDefaultLimit ? nil : configuration.maximumConnectionsPerHost
+        maximumTotal = configuration.maximumConnections
     }
 
-    /// Begins to manage the connections of a multi handle.
+    /// Starts managing the connections of a multi handle.
     func open(_ multi: CurlMulti?, _ descriptors: CurlInbox.Descriptors?) {
         self.multi = multi
         sessions = ccurl_sessions_new()
         if let descriptors { sockets.open(descriptors.poll, wakeUp: descriptors.wakeUp) }
-        if let mostPerHost { set(CCURLM_MAX_HOST_CONNECTIONS, mostPerHost) }
-        if let most { set(CCURLM_MAX_TOTAL_CONNECTIONS, most) }
+        if let maximumPerHost { set(CCURLM_MAX_HOST_CONNECTIONS, maximumPerHost) }
+        if let maximumTotal { set(CCURLM_MAX_TOTAL_CONNECTIONS, maximumTotal) }
     }
 
-    /// Frees the stored sessions, after the handles of all transfers are freed.
+    /// Frees the TLS sessions; must be called after the handles of all transfers were freed.
     func close() {
         reaper.close()
         if let sessions { ccurl_sessions_free(sessions) }
@@ -67,12 +71,12 @@ final class CurlConnections {
         if let multi { _ = ccurl_multi_set_long(multi, option, value) }
     }
 
-    // MARK: Beginnings
+    // MARK: Starting transfers
 
-    /// Prepares the handle of a transfer, which is new if that is over TLS.
+    /// Prepares the handle of a transfer; the handle is new if the transfer uses TLS.
     ///
-    /// libcurl compares a session's requirements, as it does with connections. It still has the addresses of an earlier
-    /// transfer to the same place.
+    /// libcurl resumes a TLS session only if its requirements are the same, just as it reuses connections. Addresses
+    /// that an earlier transfer to the same endpoint has passed to libcurl aren't passed again.
     func prepare(_ transfer: CurlTransfer, now: UInt64, isFree: (CurlSocket) -> Bool) {
         if transfer.destination.isSecure {
             if let sessions { ccurl_easy_set_sessions(transfer.easy, sessions) }
@@ -80,173 +84,181 @@ final class CurlConnections {
                 transfer.options.avoidConnections(before: number, transfer.handle)
             }
         }
-        if !transfer.isIdempotent { sockets.retireEnding(on: transfer.route, now: now, isFree: isFree) }
+        if !transfer.isIdempotent { sockets.retireExpiring(on: transfer.route, now: now, isFree: isFree) }
         let missing = transfer.addresses.filter { !hasAddresses($0, now: now) }
         if !missing.isEmpty { transfer.options.setAddresses(to: missing, transfer.handle) }
     }
 
-    /// Whether libcurl has addresses, and keeps them for some more seconds.
+    /// Whether libcurl knows these addresses, and keeps them for at least a few more seconds.
     private func hasAddresses(_ addresses: CurlAddresses, now: UInt64) -> Bool {
-        guard let last = given[addresses.place], last.addresses == addresses else { return false }
-        return now &- last.time < Self.lifetimeOfAddresses
+        guard let last = providedAddresses[addresses.endpoint], last.addresses == addresses else { return false }
+        return now &- last.time < Self.addressLifetime
     }
 
-    /// Records that libcurl has the addresses of a transfer, which it reads when it begins to work on it.
-    func hasAddresses(of transfer: CurlTransfer) {
-        guard let taken = transfer.stopwatch.curlStart else { return }
-        for addresses in transfer.addresses where !hasAddresses(addresses, now: taken) {
-            if given.count >= Self.mostHosts { given = [:] }
-            given[addresses.place] = (addresses, taken)
+    /// Records that libcurl knows the addresses of a transfer; it reads them when it starts the transfer.
+    func recordAddresses(of transfer: CurlTransfer) {
+        guard let start = transfer.stopwatch.curlStart else { return }
+        for addresses in transfer.addresses where !hasAddresses(addresses, now: start) {
+            if providedAddresses.count >= Self.maximumHosts { providedAddresses = [:] }
+            providedAddresses[addresses.endpoint] = (addresses, start)
         }
     }
 
-    /// Makes libcurl take other addresses than those that a transfer couldn't connect to.
+    /// Forgets that libcurl knows addresses to which a transfer couldn't connect, so that the next transfer passes new
+    /// addresses.
     func forgetAddresses(of transfer: CurlTransfer) {
-        for addresses in transfer.addresses where given[addresses.place]?.addresses == addresses {
-            given[addresses.place] = nil
+        for addresses in transfer.addresses where providedAddresses[addresses.endpoint]?.addresses == addresses {
+            providedAddresses[addresses.endpoint] = nil
         }
     }
 
-    /// Records that a transfer has asked for a socket; `nil` if it has lost its own.
-    func enter(_ socket: CurlSocket?, _ transfer: CurlTransfer) {
+    /// Records the socket that libcurl watches for a transfer; `nil` if the transfer has lost its socket.
+    func setSocket(_ socket: CurlSocket?, _ transfer: CurlTransfer) {
         guard transfer.socket != socket else { return }
-        sockets.enter(socket, from: transfer.socket, to: transfer.route)
+        sockets.moveUser(socket, from: transfer.socket, on: transfer.route)
         transfer.socket = socket
     }
 
-    /// Limits unused connections.
+    /// Limits the number of idle connections.
     ///
-    /// libcurl's limit is for all connections; if those in use exceed it, it keeps none for the next request.
+    /// libcurl's limit includes the connections that are in use. If they exceed the limit, libcurl keeps no idle
+    /// connections.
     func limitIdle(transferCount: Int) {
-        // In steps, so that it needn't be set for each transfer.
-        let step = max(1, Self.mostIdle / 4)
-        let limit = transfers / step * step + Self.mostIdle
+        // Increase the limit in steps, so that it doesn't change with each transfer.
+        let step = max(1, Self.maximumIdle / 4)
+        let limit = transferCount / step * step + Self.maximumIdle
         if limit != idleLimit { set(CCURLM_MAXCONNECTS, limit) }
         idleLimit = limit
     }
 
     // MARK: Descriptors
 
-    /// Whether a transfer has failed because there was no descriptor for its connection.
+    /// Whether a transfer with this result code has failed because no descriptor was available for its connection.
     func isOutOfDescriptors(with code: Int32) -> Bool { failedToOpenSocket && code == CurlResult.cannotConnect }
 
-    /// Makes libcurl close the connection that has been idle for longest before it makes another.
+    /// Reduces the total limit, so that libcurl closes the longest idle connection before it opens another.
     ///
-    /// It may count fewer connections than there are sockets, as one that is being made may have two.
+    /// libcurl may count fewer connections than there are sockets, because a connecting one may have two. So each
+    /// further attempt reduces the limit by one more.
     ///
-    /// - Parameter attempt: The number of attempts of the transfer that needs the room.
+    /// - Parameter attempt: The number of attempts of the transfer that needs a descriptor.
     func makeRoom(attempt: Int) {
-        isTight = true
+        isLimitReduced = true
         set(CCURLM_MAX_TOTAL_CONNECTIONS, max(1, sockets.count - attempt + 1))
     }
 
-    /// Makes libcurl retry the transfers that room was made for; returns `false` if there are no such transfers.
-    func tryAgain() -> Bool {
+    /// Makes libcurl retry the transfers for which ``makeRoom(attempt:)`` was called; returns `false` if there are
+    /// none.
+    func retryTransfers() -> Bool {
         failedToOpenSocket = false
-        guard isTight else { return false }
-        isTight = false
+        guard isLimitReduced else { return false }
+        isLimitReduced = false
         if let multi { _ = ccurl_multi_act(multi, -1, 0) }
-        set(CCURLM_MAX_TOTAL_CONNECTIONS, most ?? 0)
+        set(CCURLM_MAX_TOTAL_CONNECTIONS, maximumTotal ?? 0)
         return true
     }
 
-    // MARK: Ends
+    // MARK: Completed transfers
 
-    /// Retires the connection of a transfer that libcurl has just ended, if more than the response has arrived.
+    /// Retires the connection of a transfer that has just ended, if more input than its response has arrived.
     ///
-    /// libcurl 8 looks for that itself, and older ones do without TLS.
-    func check(_ socket: CurlSocket, after transfer: CurlTransfer) {
+    /// libcurl 8 checks that itself; earlier versions do so only without TLS.
+    func checkForExtraInput(_ socket: CurlSocket, after transfer: CurlTransfer) {
         guard transfer.destination.isSecure, transfer.isExclusive, !CurlFeatures.loaded.detectsExtraData else { return }
         sockets.retireIfReadable(socket)
     }
 
-    /// The socket of a transfer that has ended, while its multi handle has it.
+    /// Returns the socket of an ended transfer that is still in its multi handle.
     ///
-    /// libcurl doesn't report the socket of a transfer that never had to wait, and searching for it is slow. So it is
-    /// found only if the client or the server limits the age or the use of connections.
+    /// libcurl doesn't report the socket of a transfer that never had to wait, and a search for it is slow. So such a
+    /// socket is searched for only if the client or the server limits the age or the number of uses of connections.
     func socket(of transfer: CurlTransfer) -> CurlSocket? {
         let isLimited = sockets.lifetime.isLimited || transfer.state.keepAlive != nil
         guard transfer.socket == nil, transfer.wasSent, isLimited else { return transfer.socket }
         return sockets.socket(ccurl_easy_socket(transfer.easy))
     }
 
-    /// Records that a transfer has ended, like
-    /// ``CurlSockets/transferEnded(on:hasAsked:isExclusive:host:now:isFree:)``.
+    /// Records that a transfer has ended, and replaces its connection if necessary.
+    ///
+    /// For details, see ``CurlSockets/transferEnded(on:isCounted:isExclusive:host:keepAlive:now:isFree:)``.
     func transferEnded(_ transfer: CurlTransfer, on socket: CurlSocket?, now: UInt64, isFree: (CurlSocket) -> Bool) {
         if let socket {
-            let needsOther = sockets.transferEnded(
+            let needsReplacement = sockets.transferEnded(
                 on: socket,
-                hasAsked: transfer.socket == socket,
+                isCounted: transfer.socket == socket,
                 isExclusive: transfer.isExclusive,
                 host: transfer.connectionHostName,
                 keepAlive: transfer.state.keepAlive,
                 now: now,
                 isFree: isFree
             )
-            if needsOther { replace(transfer.route) }
+            if needsReplacement { replaceConnections(transfer.route) }
         }
         reaper.schedule(in: sockets.lifetime.idle, now: now)
     }
 
-    // MARK: Connections that are no use any more
+    // MARK: Discarding connections
 
-    /// The socket of a running transfer: of several on one connection, only the first asks for it.
+    /// Returns the socket of a running transfer, even if the transfer shares a connection.
     ///
-    /// libcurl before 7.80 doesn't tell the ends of a connection; its TLS session knows the socket.
+    /// If transfers share a connection, libcurl reports the socket only for the first. For the others, the socket is
+    /// found by the addresses of the connection. libcurl before 7.80 doesn't report these, but its TLS session knows
+    /// the socket.
     private func sharedSocket(of transfer: CurlTransfer) -> CurlSocket? {
         if let socket = transfer.socket { return socket }
         if let connection = transfer.connection { return sockets.socket(of: connection, on: transfer.route) }
         return sockets.socket(ccurl_easy_session_socket(transfer.easy))
     }
 
-    /// Ends the connection of a transfer while libcurl reads from it.
-    func cut(_ transfer: CurlTransfer) {
-        if let socket = sharedSocket(of: transfer) { sockets.cut(socket) }
+    /// Aborts the connection of a transfer while libcurl reads from it.
+    func abort(_ transfer: CurlTransfer) {
+        if let socket = sharedSocket(of: transfer) { sockets.abort(socket) }
     }
 
-    /// Takes a connection out of use over which nothing has come since a request was sent that is about to time out.
+    /// Discards the connection of a timed-out transfer, if nothing was received on it since the request was sent.
     ///
-    /// The network may have lost it without a word, and others of the same age with it: the unused ones are closed, and
-    /// one that other transfers still wait for takes no more of them.
-    func timedOut(_ transfer: CurlTransfer, isFree: (CurlSocket) -> Bool) {
-        guard let sent = transfer.sentAt, let socket = sharedSocket(of: transfer), sockets.isSilent(socket, since: sent)
+    /// The network may have dropped the connection silently, together with others of the same age. So idle connections
+    /// of the route are closed. A connection that other transfers still use isn't reused for new transfers.
+    func didTimeOut(_ transfer: CurlTransfer, isFree: (CurlSocket) -> Bool) {
+        guard let sent = transfer.sentAt, let socket = sharedSocket(of: transfer),
+            sockets.isInactive(socket, since: sent)
         else { return }
-        sockets.retireSilent(on: transfer.route, since: sent, isFree: isFree)
+        sockets.retireInactive(on: transfer.route, since: sent, isFree: isFree)
         guard transfer.streamID != nil else { return }
         sockets.replace(socket)
-        if transfer.options.canAvoidConnections { replace(transfer.route) } else { sockets.cut(socket) }
+        if transfer.options.canAvoidConnections { replaceConnections(transfer.route) } else { sockets.abort(socket) }
     }
 
-    /// Closes all unused connections if the system was suspended, and keeps new transfers from those in use.
+    /// If the system was suspended, closes all idle connections, and prevents new transfers from reusing the others.
     ///
-    /// The peers have closed most of them, and the system didn't hear it. An HTTP/2 connection that new transfers can't
-    /// avoid is cut.
+    /// The peers have closed most connections in the meantime without the system noticing it. An HTTP/2 connection that
+    /// new transfers can't avoid is aborted.
     ///
     /// - Parameters:
-    ///   - transfers: The transfers that libcurl has.
-    ///   - isFree: Whether no transfer can have a socket without having asked for it.
-    func awake(_ transfers: some Sequence<CurlTransfer>, isFree: (CurlSocket) -> Bool) {
+    ///   - transfers: The running transfers.
+    ///   - isFree: Returns whether no paused transfer can be using the socket.
+    func checkForSuspension(_ transfers: some Sequence<CurlTransfer>, isFree: (CurlSocket) -> Bool) {
         let time = suspendedTime()
-        guard time > lastSuspendedTime &+ Self.shortestSuspend else { return }
+        guard time > lastSuspendedTime &+ Self.minimumSuspension else { return }
         lastSuspendedTime = time
-        for route in sockets.retireAll(isFree: isFree) { replace(route) }
+        for route in sockets.retireAll(isFree: isFree) { replaceConnections(route) }
         for transfer in transfers where transfer.streamID != nil && !transfer.options.canAvoidConnections {
-            cut(transfer)
+            abort(transfer)
         }
     }
 
-    /// Makes the next transfers on a route use other connections.
-    private func replace(_ route: CurlRoute) {
-        if replacements.count >= Self.mostHosts { replacements = [:] }
+    /// Makes the next transfers on a route use new connections.
+    private func replaceConnections(_ route: CurlRoute) {
+        if replacements.count >= Self.maximumHosts { replacements = [:] }
         lastReplacement += 1
         replacements[route] = lastReplacement
     }
 
-    /// The time at which one may end; `nil` if none is expected to.
+    /// The time of the next check for connections to close; `nil` if none is scheduled.
     var due: UInt64? { reaper.due }
 
-    /// Closes connections that have ended, or have been idle for too long.
-    func closeSome(now: UInt64, isFree: (CurlSocket) -> Bool) {
+    /// Closes connections that have ended or exceeded the idle timeout.
+    func closeExpired(now: UInt64, isFree: (CurlSocket) -> Bool) {
         if sockets.hasRetired { reaper.scheduleSoon(now: now) }
         guard let multi, let due = reaper.due, due <= now else { return }
         reaper.reschedule(at: sockets.retireIdle(now: now, isFree: isFree))

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-/// The hosts at the other end of a connection: transfers with the same route may share connections.
+/// The proxy and origin that a connection leads to; transfers with the same route may share connections.
 struct CurlRoute: Sendable, Hashable {
     /// The proxy; `nil` for a direct connection.
     let proxy: Origin?
-    /// The origin that the connection, or the proxy's tunnel, leads to; `nil` if the proxy forwards requests to any.
+    /// The origin of the connection or of the proxy's tunnel; `nil` if the proxy forwards requests to any origin.
     let origin: Origin?
 
     /// Creates the route of a transfer.
@@ -14,7 +14,7 @@ struct CurlRoute: Sendable, Hashable {
     /// - Parameters:
     ///   - destination: The destination of the request.
     ///   - proxy: The proxy; `nil` for a direct connection.
-    ///   - needsTunnel: Whether the proxy must open a tunnel, whatever the scheme.
+    ///   - needsTunnel: Whether the proxy must open a tunnel even for a plain request.
     init(to destination: CurlDestination, over proxy: CurlProxies.Proxy?, needsTunnel: Bool = false) {
         self.proxy = proxy?.origin
         let isForwarded = proxy?.forwardsRequests == true && !destination.isSecure && !needsTunnel

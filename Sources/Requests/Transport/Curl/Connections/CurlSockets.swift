@@ -4,28 +4,28 @@
 #if os(Linux)
 import CRequestsCurl
 
-/// A socket, with a serial number: descriptors are reused.
+/// A socket, identified by its descriptor and a serial number, because the system reuses descriptors.
 struct CurlSocket: Hashable, Sendable {
     let descriptor: Int32
     fileprivate let serial: UInt64
 }
 
-/// The sockets that the loop waits for, in an epoll; belongs to the loop's thread.
+/// The sockets that the loop watches with epoll; confined to the loop's thread.
 ///
-/// libcurl forgets a socket at the end of every transfer, and asks for it again with the next one on the same
-/// connection. A socket that libcurl has opened itself therefore stays registered when it is forgotten, and is removed
-/// only if an event comes that no transfer waits for. This saves two system calls for each request. It is safe because
-/// the callbacks for opening and closing show how long these sockets exist; any other, such as those of the resolver,
-/// is removed when libcurl forgets it.
+/// libcurl stops watching a socket at the end of every transfer, and watches it again for the next transfer on the same
+/// connection. To save two system calls per request, a socket that libcurl has opened itself stays registered with
+/// epoll in between. It is removed only after an event for which no transfer waits. That is safe because callbacks
+/// report when these sockets are opened and closed. Any other socket, such as one of libcurl's resolver, is removed
+/// when libcurl stops watching it.
 ///
-/// libcurl keeps the connections of finished requests, and checks them only when it makes another. This type finds out
-/// which of them have ended or been idle for long enough, and retires them, so that libcurl closes them.
+/// libcurl keeps the connections of finished requests, and checks them only when it opens another connection. This type
+/// detects connections that have ended or exceeded the idle timeout, and retires them, so that libcurl closes them.
 struct CurlSockets {
-    /// The limits for keeping connections.
+    /// The limits for reusing connections.
     struct Lifetime {
-        /// The maximum idle time, in nanoseconds.
+        /// The idle timeout in nanoseconds.
         var idle: UInt64 = 60 * 1_000_000_000
-        /// The maximum age for further use, in nanoseconds.
+        /// The maximum age of a connection that is reused, in nanoseconds.
         var age: UInt64 = .max
         /// The maximum number of transfers on one connection.
         var uses = Int.max
@@ -33,112 +33,117 @@ struct CurlSockets {
         var isLimited: Bool { age < .max || uses < .max }
     }
 
-    private struct Interest {
+    private struct Entry {
         let serial: UInt64
-        var registered: Int32 = 0
-        var wanted: Int32 = 0
-        /// The number of transfers that have asked for it, and haven't ended: a paused one doesn't wait for it.
-        var users = 0
-        /// The handle that asked for it last.
+        /// The events that are registered with epoll.
+        var registeredEvents: Int32 = 0
+        /// The events that libcurl waits for; 0 while it doesn't watch the socket.
+        var awaitedEvents: Int32 = 0
+        /// The number of running transfers for which libcurl has watched the socket, including paused transfers.
+        var userCount = 0
+        /// The last handle for which libcurl has watched the socket.
         var owner: CurlEasy?
-        /// Whether its last response was one of HTTP/1.x: nothing may arrive before the next request is sent.
+        /// Whether the last response was HTTP/1.x, so no input may arrive before the next request is sent.
         var isExclusive = false
-        /// Whether libcurl is to close it.
+        /// Whether libcurl should close the connection.
         var isRetired = false
-        /// Whether it has served for long enough, and the next transfers get another.
+        /// Whether new transfers mustn't reuse the connection.
         var isReplaced = false
-        /// The name of its host, if that was looked up.
+        /// The host name of the connection, if it was looked up.
         var host: String?
-        /// The route of the transfers that asked for it.
+        /// The route of the transfers that use the connection.
         var route: CurlRoute?
-        /// The time at which something was last received.
-        var heard: UInt64 = 0
-        /// What its server has said of its end.
+        /// The time at which data was last received.
+        var lastReceived: UInt64 = 0
+        /// The limits for reuse that the server has announced.
         var keepAlive: KeepAliveLimit?
-        var uses = 0
-        let opened: UInt64
-        /// The time at which libcurl stopped waiting for it.
-        var unwantedSince: UInt64
+        var useCount = 0
+        let openedAt: UInt64
+        /// The time at which libcurl stopped watching the socket.
+        var idleSince: UInt64
     }
 
     var lifetime = Lifetime()
     private var poll: Int32 = -1
     private var wakeUp: Int32 = -1
-    private var known: [Int32: Interest] = [:]
+    private var entries: [Int32: Entry] = [:]
     private var lastSerial: UInt64 = 0
-    private var hosts: [String: Int] = [:]
-    /// The sockets whose server has announced their end.
-    private var announced: Set<Int32> = []
-    /// Whether connections wait to be closed.
+    /// The number of open connections to each host name that was looked up.
+    private var connectionCounts: [String: Int] = [:]
+    /// The sockets whose server has announced limits for reuse.
+    private var socketsWithKeepAlive: Set<Int32> = []
+    /// Whether libcurl must still close retired connections.
     private(set) var hasRetired = false
     private var events = [CCurlReady](repeating: CCurlReady(), count: 64)
-    /// The sockets that have events for which libcurl waits, with the events.
+    /// The sockets with events for which libcurl waits, and these events.
     private(set) var ready: [CCurlReady] = []
-    /// The sockets whose peer has ended the connection, while libcurl waits for this side alone.
-    private(set) var ended: [Int32] = []
+    /// The sockets that the peer has closed while their transfers aren't waiting for input.
+    private(set) var closedByPeer: [Int32] = []
 
-    /// Begins to wait with an epoll, which the caller owns, and for the descriptor that ends the waiting.
+    /// Sets the epoll descriptor and the descriptor that wakes it up; the caller owns both.
     mutating func open(_ poll: Int32, wakeUp: Int32) {
         self.poll = poll
         self.wakeUp = wakeUp
         ccurl_poll_set_wake(poll, wakeUp)
     }
 
-    mutating func opened(_ socket: Int32, now: UInt64 = 0) {
+    /// Adds a socket that libcurl has opened.
+    mutating func didOpen(_ socket: Int32, now: UInt64 = 0) {
         lastSerial += 1
-        known[socket] = Interest(serial: lastSerial, opened: now, unwantedSince: now)
+        entries[socket] = Entry(serial: lastSerial, openedAt: now, idleSince: now)
     }
 
-    /// Forgets a socket; returns the handle that asked for it last.
+    /// Removes a socket that libcurl closes; returns the last handle for which libcurl has watched the socket.
     @discardableResult
-    mutating func closes(_ socket: Int32) -> CurlEasy? {
-        // The system removes a closed socket's registration automatically.
-        let interest = known.removeValue(forKey: socket)
-        setHost(nil, of: interest)
-        announced.remove(socket)
-        return interest?.owner
+    mutating func willClose(_ socket: Int32) -> CurlEasy? {
+        // The system removes a closed socket from epoll automatically.
+        let entry = entries.removeValue(forKey: socket)
+        setHost(nil, of: entry)
+        socketsWithKeepAlive.remove(socket)
+        return entry?.owner
     }
 
-    /// The open socket of a descriptor; `nil` if libcurl hasn't opened it for a connection.
+    /// Returns the open socket of a descriptor; `nil` if libcurl hasn't opened it for a connection.
     func socket(_ descriptor: Int32) -> CurlSocket? {
-        known[descriptor].map { CurlSocket(descriptor: descriptor, serial: $0.serial) }
+        entries[descriptor].map { CurlSocket(descriptor: descriptor, serial: $0.serial) }
     }
 
-    /// The handle that asked for a socket last.
-    func owner(of descriptor: Int32) -> CurlEasy? { known[descriptor]?.owner }
+    /// Returns the last handle for which libcurl has watched a socket.
+    func owner(of descriptor: Int32) -> CurlEasy? { entries[descriptor]?.owner }
 
-    /// The number of libcurl's connections, at least.
-    var count: Int { known.count }
-    /// The number of those that no transfer has, or waits for.
-    var idleCount: Int { known.values.count { $0.users == 0 && $0.wanted == 0 && !$0.isRetired } }
+    /// The number of open sockets; libcurl may have fewer connections.
+    var count: Int { entries.count }
+    /// The number of idle connections that aren't retired.
+    var idleCount: Int { entries.values.count { $0.userCount == 0 && $0.awaitedEvents == 0 && !$0.isRetired } }
 
-    /// Applies libcurl's request: 1 is for reading, 2 for writing, 3 for both, 4 to forget the socket.
+    /// Watches a socket as libcurl requests: 1 for reading, 2 for writing, 3 for both, 4 to stop watching.
     mutating func watch(_ socket: Int32, _ what: Int32, for easy: CurlEasy?, now: UInt64 = 0) {
-        let bits = what == 4 ? 0 : what
-        guard let index = known.index(forKey: socket) else {
-            if bits == 0 { ccurl_poll_remove(poll, socket) } else { _ = ccurl_poll_set(poll, socket, bits) }
+        let events = what == 4 ? 0 : what
+        guard let index = entries.index(forKey: socket) else {
+            if events == 0 { ccurl_poll_remove(poll, socket) } else { _ = ccurl_poll_set(poll, socket, events) }
             return
         }
-        known.values[index].wanted = bits
-        guard bits != 0 else { return known.values[index].unwantedSince = now }
-        known.values[index].owner = easy
-        guard known.values[index].registered != bits else { return }
-        known.values[index].registered = bits
-        _ = ccurl_poll_set(poll, socket, bits)
+        entries.values[index].awaitedEvents = events
+        guard events != 0 else { return entries.values[index].idleSince = now }
+        entries.values[index].owner = easy
+        guard entries.values[index].registeredEvents != events else { return }
+        entries.values[index].registeredEvents = events
+        _ = ccurl_poll_set(poll, socket, events)
     }
 
-    /// Records that a transfer on a route has a socket, and no longer its previous one.
-    mutating func enter(_ socket: CurlSocket?, from previous: CurlSocket?, to route: CurlRoute? = nil) {
+    /// Counts a transfer as a user of a socket, and no longer of its previous one.
+    mutating func moveUser(_ socket: CurlSocket?, from previous: CurlSocket?, on route: CurlRoute? = nil) {
         if let index = socket.flatMap(index) {
-            known.values[index].users += 1
-            known.values[index].route = route
+            entries.values[index].userCount += 1
+            entries.values[index].route = route
         }
-        if let index = previous.flatMap(index) { known.values[index].users -= 1 }
+        if let index = previous.flatMap(index) { entries.values[index].userCount -= 1 }
     }
 
-    /// Where a socket is known, if it is still open: a change by the key would allocate three times.
-    private func index(of socket: CurlSocket) -> Dictionary<Int32, Interest>.Index? {
-        guard let index = known.index(forKey: socket.descriptor), known.values[index].serial == socket.serial else {
+    /// Returns the index of a socket's entry if the socket is still open; changing the entry by its key would allocate
+    /// three times.
+    private func index(of socket: CurlSocket) -> Dictionary<Int32, Entry>.Index? {
+        guard let index = entries.index(forKey: socket.descriptor), entries.values[index].serial == socket.serial else {
             return nil
         }
         return index
@@ -146,23 +151,25 @@ struct CurlSockets {
 
     /// Records that a transfer on the socket has ended.
     ///
-    /// Data that arrives before another transfer asks for the socket belongs to no response. libcurl before 8.1 takes
-    /// it for the response to the next request. Another transfer may have the socket already, or it may be closed.
+    /// Data that arrives before the next transfer uses the socket belongs to no response, but libcurl before 8.1 would
+    /// take it for the response to the next request. The socket may be closed, or another transfer may already use it.
     ///
     /// - Parameters:
     ///   - socket: The last socket of the transfer.
-    ///   - hasAsked: Whether the transfer has asked for it, which isn't needed if the response was there at once.
-    ///   - isExclusive: Whether any data makes the connection unusable, including TLS records: servers send session
-    ///     tickets before the first response.
-    ///   - host: The name of the host, if that was looked up.
-    ///   - keepAlive: What the response says of the end of the connection.
+    ///   - isCounted: Whether the transfer is counted as a user of the socket. It isn't if the response was available
+    ///     immediately, so libcurl never watched the socket.
+    ///   - isExclusive: Whether any input makes the connection unusable. That includes TLS records, because servers
+    ///     send session tickets before the first response.
+    ///   - host: The host name, if it was looked up.
+    ///   - keepAlive: The limits for reuse that the response has announced.
     ///   - now: The current time.
-    ///   - isFree: Whether no other transfer can have the socket, as a paused one may.
-    /// - Returns: Whether it has served for long enough, but is still in use, so that the next transfers need another.
+    ///   - isFree: Returns whether no paused transfer can be using the socket.
+    /// - Returns: `true` if the connection has just expired but is still in use, so new transfers need another
+    ///   connection.
     @discardableResult
     mutating func transferEnded(
         on socket: CurlSocket,
-        hasAsked: Bool = true,
+        isCounted: Bool = true,
         isExclusive: Bool = false,
         host: String? = nil,
         keepAlive: KeepAliveLimit? = nil,
@@ -170,118 +177,123 @@ struct CurlSockets {
         isFree: (CurlSocket) -> Bool = { _ in true }
     ) -> Bool {
         guard let index = index(of: socket) else { return false }
-        known.values[index].uses += 1
-        if hasAsked { known.values[index].users -= 1 }
-        if host != nil, known.values[index].host != host {
-            setHost(host, of: known.values[index])
-            known.values[index].host = host
+        entries.values[index].useCount += 1
+        if isCounted { entries.values[index].userCount -= 1 }
+        if host != nil, entries.values[index].host != host {
+            setHost(host, of: entries.values[index])
+            entries.values[index].host = host
         }
-        known.values[index].isExclusive = isExclusive
+        entries.values[index].isExclusive = isExclusive
         if let keepAlive {
-            known.values[index].keepAlive = keepAlive.following(known.values[index].keepAlive)
-            announced.insert(socket.descriptor)
+            entries.values[index].keepAlive = keepAlive.following(entries.values[index].keepAlive)
+            socketsWithKeepAlive.insert(socket.descriptor)
         }
-        guard isWornOut(known.values[index], now: now) else { return false }
-        guard known.values[index].users == 0 else {
-            defer { known.values[index].isReplaced = true }
-            return !known.values[index].isReplaced
+        guard isExpired(entries.values[index], now: now) else { return false }
+        guard entries.values[index].userCount == 0 else {
+            defer { entries.values[index].isReplaced = true }
+            return !entries.values[index].isReplaced
         }
-        if known.values[index].wanted == 0, isFree(socket) { retire(socket.descriptor) }
+        if entries.values[index].awaitedEvents == 0, isFree(socket) { retire(socket.descriptor) }
         return false
     }
 
-    private func isWornOut(_ interest: Interest, now: UInt64) -> Bool {
-        interest.isReplaced || interest.uses >= lifetime.uses || now &- interest.opened >= lifetime.age
+    private func isExpired(_ entry: Entry, now: UInt64) -> Bool {
+        entry.isReplaced || entry.useCount >= lifetime.uses || now &- entry.openedAt >= lifetime.age
     }
 
-    /// Whether there is an open connection to a host whose name was looked up.
-    func hasConnection(to host: String) -> Bool { hosts[host] != nil }
+    /// Whether a connection to a host name that was looked up is open.
+    func hasConnection(to host: String) -> Bool { connectionCounts[host] != nil }
 
-    private mutating func setHost(_ host: String?, of interest: Interest?) {
-        if let old = interest?.host, let count = hosts[old] { hosts[old] = count > 1 ? count - 1 : nil }
-        if let host { hosts[host, default: 0] += 1 }
+    private mutating func setHost(_ host: String?, of entry: Entry?) {
+        if let old = entry?.host, let count = connectionCounts[old] {
+            connectionCounts[old] = count > 1 ? count - 1 : nil
+        }
+        if let host { connectionCounts[host, default: 0] += 1 }
     }
 
-    /// Waits for sockets, and finds those whose events libcurl waits for: ``ready``.
+    /// Waits for events, and updates ``ready`` and ``closedByPeer``.
     ///
     /// - Parameters:
-    ///   - milliseconds: The maximum wait; -1 for no limit.
-    ///   - isFree: Whether no transfer can have a socket without having asked for it, as a paused one may.
+    ///   - milliseconds: The timeout; -1 for no timeout.
+    ///   - isFree: Returns whether no paused transfer can be using the socket.
     mutating func wait(milliseconds: Int32, isFree: (CurlSocket) -> Bool) {
         let count = events.withUnsafeMutableBufferPointer {
             ccurl_poll_wait(poll, $0.baseAddress, Int32($0.count), milliseconds)
         }
         ready.removeAll(keepingCapacity: true)
-        if !ended.isEmpty { ended = [] }
+        if !closedByPeer.isEmpty { closedByPeer = [] }
         for event in events.prefix(Int(count)) where event.socket != wakeUp {
-            if let index = known.index(forKey: event.socket), known.values[index].wanted == 0 {
-                known.values[index].registered = 0
-                let interest = known.values[index]
-                let socket = CurlSocket(descriptor: event.socket, serial: interest.serial)
-                take(event, isIdle: interest.users == 0 && isFree(socket), isExclusive: interest.isExclusive)
+            if let index = entries.index(forKey: event.socket), entries.values[index].awaitedEvents == 0 {
+                entries.values[index].registeredEvents = 0
+                let entry = entries.values[index]
+                let socket = CurlSocket(descriptor: event.socket, serial: entry.serial)
+                handle(event, isIdle: entry.userCount == 0 && isFree(socket), isExclusive: entry.isExclusive)
             } else {
                 ready.append(event)
             }
         }
     }
 
-    /// Records that something has arrived.
-    mutating func hears(_ event: CCurlReady, now: UInt64) {
-        if event.bits & 1 != 0, let index = known.index(forKey: event.socket) { known.values[index].heard = now }
-    }
-
-    /// Whether an event means that the socket is readable, for a single transfer that only reads.
-    func isRead(_ event: CCurlReady) -> Bool {
-        guard event.bits == 1, let interest = known[event.socket] else { return false }
-        return interest.wanted == 1 && interest.users == 1
-    }
-
-    /// Handles an event of a socket that libcurl doesn't wait for.
-    private mutating func take(_ event: CCurlReady, isIdle: Bool, isExclusive: Bool) {
-        let hasHungUp = event.bits & 4 != 0
-        guard isIdle else { return takeInUse(event.socket, hasEnded: hasHungUp || ccurl_has_ended(event.socket)) }
-        if hasHungUp || isExclusive && event.bits & 1 != 0 || ccurl_is_unusable(event.socket) {
-            return retire(event.socket, isOver: true)
+    /// Records the time at which a socket became readable.
+    mutating func recordActivity(_ event: CCurlReady, now: UInt64) {
+        if event.bits & 1 != 0, let index = entries.index(forKey: event.socket) {
+            entries.values[index].lastReceived = now
         }
-        // From now on, its end is watched, and whatever comes over HTTP/1.x: it may have been watched for writing
-        // alone.
-        let bits: Int32 = isExclusive ? 1 : 0
-        known[event.socket]?.registered = bits
-        _ = ccurl_poll_set(poll, event.socket, bits)
     }
 
-    /// Handles an event of a socket whose transfer waits for this side: only the end of the connection matters.
-    private mutating func takeInUse(_ socket: Int32, hasEnded: Bool) {
+    /// Whether a socket is only readable, and libcurl waits only for that, on behalf of a single transfer.
+    func isReadable(_ event: CCurlReady) -> Bool {
+        guard event.bits == 1, let entry = entries[event.socket] else { return false }
+        return entry.awaitedEvents == 1 && entry.userCount == 1
+    }
+
+    /// Handles an event of a socket that libcurl doesn't watch.
+    private mutating func handle(_ event: CCurlReady, isIdle: Bool, isExclusive: Bool) {
+        let hasHungUp = event.bits & 4 != 0
+        guard isIdle else { return handleInUse(event.socket, hasEnded: hasHungUp || ccurl_has_ended(event.socket)) }
+        if hasHungUp || isExclusive && event.bits & 1 != 0 || ccurl_is_unusable(event.socket) {
+            return retire(event.socket, isUnusable: true)
+        }
+        // The socket may have been registered only for writing. From now on, watch it for its end, and for any input
+        // over HTTP/1.x.
+        let events: Int32 = isExclusive ? 1 : 0
+        entries[event.socket]?.registeredEvents = events
+        _ = ccurl_poll_set(poll, event.socket, events)
+    }
+
+    /// Handles an event of a socket whose transfer isn't waiting for the peer, so only the end of the connection
+    /// matters.
+    private mutating func handleInUse(_ socket: Int32, hasEnded: Bool) {
         guard hasEnded else { return _ = ccurl_poll_set(poll, socket, 0) }
         ccurl_poll_remove(poll, socket)
-        ended.append(socket)
+        closedByPeer.append(socket)
     }
 }
 
-// MARK: - The end of connections
+// MARK: - Retiring connections
 
 extension CurlSockets {
-    /// Makes a connection look ended to libcurl, which closes it with the next sweep.
+    /// Makes a connection look dead to libcurl, so that the next check closes it.
     ///
-    /// Until then, old and recent releases may choose it for a request: they check a connection at most once a second. If
-    /// it is over, nothing can be sent, so the request gets another connection.
+    /// Some versions of libcurl check a connection at most once a second, so they may still choose it for a request. If
+    /// it is unusable, nothing can be sent over it, so libcurl uses another connection for the request.
     ///
     /// - Parameters:
     ///   - socket: The socket.
-    ///   - isOver: Whether no request may be sent over it, because the peer has ended it, may be about to, may not receive
-    ///     anything, or has sent what belongs to no response.
-    private mutating func retire(_ socket: Int32, isOver: Bool = false) {
+    ///   - isUnusable: Whether no request may be sent over the connection, because the peer has closed it or may be
+    ///     about to, may not receive anything, or has sent data that belongs to no response.
+    private mutating func retire(_ socket: Int32, isUnusable: Bool = false) {
         ccurl_poll_remove(poll, socket)
-        ccurl_retire(socket, isOver)
-        known[socket]?.registered = 0
-        known[socket]?.isRetired = true
+        ccurl_retire(socket, isUnusable)
+        entries[socket]?.registeredEvents = 0
+        entries[socket]?.isRetired = true
         hasRetired = true
     }
 
-    /// The socket of a connection, by its two ends: asks the system about the sockets of the route.
+    /// Returns the socket of a connection on a route, by comparing the addresses of both ends.
     func socket(of connection: CurlTransfer.Connection, on route: CurlRoute) -> CurlSocket? {
-        let found = known.first { descriptor, interest in
-            interest.route == route
+        let found = entries.first { descriptor, entry in
+            entry.route == route
                 && ccurl_is_between(
                     descriptor,
                     connection.local,
@@ -293,90 +305,91 @@ extension CurlSockets {
         return found.map { CurlSocket(descriptor: $0.key, serial: $0.value.serial) }
     }
 
-    /// Ends a connection that libcurl uses, and reads from at this moment.
-    func cut(_ socket: CurlSocket) {
+    /// Aborts a connection from which libcurl is currently reading.
+    func abort(_ socket: CurlSocket) {
         if index(of: socket) != nil { ccurl_retire(socket.descriptor, true) }
     }
 
-    /// Makes a connection end as soon as no transfer uses it.
+    /// Retires a connection as soon as no transfer uses it.
     mutating func replace(_ socket: CurlSocket) {
-        if let index = index(of: socket) { known.values[index].isReplaced = true }
+        if let index = index(of: socket) { entries.values[index].isReplaced = true }
     }
 
-    /// Whether nothing has arrived since a time.
-    func isSilent(_ socket: CurlSocket, since time: UInt64) -> Bool {
-        index(of: socket).map { known.values[$0].heard <= time } ?? false
+    /// Whether nothing was received on a connection since a time.
+    func isInactive(_ socket: CurlSocket, since time: UInt64) -> Bool {
+        index(of: socket).map { entries.values[$0].lastReceived <= time } ?? false
     }
 
-    /// Retires the unused connections of a route over which nothing has arrived since a time.
-    mutating func retireSilent(on route: CurlRoute, since time: UInt64, isFree: (CurlSocket) -> Bool) {
-        retireUnused(isFree) { $0.route == route && $0.heard < time }
+    /// Retires the idle connections of a route on which nothing was received since a time.
+    mutating func retireInactive(on route: CurlRoute, since time: UInt64, isFree: (CurlSocket) -> Bool) {
+        retireIdle(isFree) { $0.route == route && $0.lastReceived < time }
     }
 
-    /// Retires the unused connections of a route that their server may be about to end.
-    mutating func retireEnding(on route: CurlRoute, now: UInt64, isFree: (CurlSocket) -> Bool) {
-        guard !announced.isEmpty else { return }
-        for (descriptor, interest) in known where interest.route == route && !interest.isRetired {
-            guard let keepAlive = interest.keepAlive, interest.wanted == 0, interest.users == 0 else { continue }
-            let idle = now &- interest.unwantedSince
+    /// Retires the idle connections of a route that the server may be about to close.
+    mutating func retireExpiring(on route: CurlRoute, now: UInt64, isFree: (CurlSocket) -> Bool) {
+        guard !socketsWithKeepAlive.isEmpty else { return }
+        for (descriptor, entry) in entries where entry.route == route && !entry.isRetired {
+            guard let keepAlive = entry.keepAlive, entry.awaitedEvents == 0, entry.userCount == 0 else { continue }
+            let idle = now &- entry.idleSince
             guard
                 keepAlive.isEnding(after: idle, roundTrip: 0)
                     || keepAlive.isEnding(after: idle, roundTrip: ccurl_round_trip(descriptor)),
-                isFree(CurlSocket(descriptor: descriptor, serial: interest.serial))
+                isFree(CurlSocket(descriptor: descriptor, serial: entry.serial))
             else { continue }
-            retire(descriptor, isOver: true)
+            retire(descriptor, isUnusable: true)
         }
     }
 
-    /// Retires all unused connections, and makes the others end after their transfers; returns the routes of these.
+    /// Retires all idle connections now, and the others after their transfers; returns the routes that are still in
+    /// use.
     mutating func retireAll(isFree: (CurlSocket) -> Bool) -> Set<CurlRoute> {
-        retireUnused(isFree) { _ in true }
+        retireIdle(isFree) { _ in true }
         var routes: Set<CurlRoute> = []
-        for index in known.indices where !known.values[index].isRetired {
-            known.values[index].isReplaced = true
-            if let route = known.values[index].route { routes.insert(route) }
+        for index in entries.indices where !entries.values[index].isRetired {
+            entries.values[index].isReplaced = true
+            if let route = entries.values[index].route { routes.insert(route) }
         }
         return routes
     }
 
-    private mutating func retireUnused(_ isFree: (CurlSocket) -> Bool, where isMeant: (Interest) -> Bool) {
-        for (descriptor, interest) in known where interest.wanted == 0 && interest.users == 0 && isMeant(interest) {
-            let socket = CurlSocket(descriptor: descriptor, serial: interest.serial)
-            if !interest.isRetired, isFree(socket) { retire(descriptor, isOver: true) }
+    private mutating func retireIdle(_ isFree: (CurlSocket) -> Bool, where condition: (Entry) -> Bool) {
+        for (descriptor, entry) in entries where entry.awaitedEvents == 0 && entry.userCount == 0 && condition(entry) {
+            let socket = CurlSocket(descriptor: descriptor, serial: entry.serial)
+            if !entry.isRetired, isFree(socket) { retire(descriptor, isUnusable: true) }
         }
     }
 
-    /// Retires a connection on which more has arrived than the response that has just been received.
+    /// Retires a connection on which more input has arrived after the response that was just received.
     ///
-    /// Another transfer may get the connection before the socket is waited for again.
+    /// Call it immediately, because another transfer may get the connection before the loop watches the socket again.
     mutating func retireIfReadable(_ socket: CurlSocket) {
-        guard known[socket.descriptor]?.isRetired == false, ccurl_is_readable(socket.descriptor) else { return }
-        retire(socket.descriptor, isOver: true)
+        guard entries[socket.descriptor]?.isRetired == false, ccurl_is_readable(socket.descriptor) else { return }
+        retire(socket.descriptor, isUnusable: true)
     }
 
-    /// Retires the connections that have been idle for too long.
+    /// Retires idle connections that have exceeded the idle timeout or expired.
     ///
     /// - Parameters:
     ///   - now: The current time.
-    ///   - isFree: Whether no transfer can have a socket without having asked for it.
-    /// - Returns: The time at which the next one may be due; `nil` if no connection is left.
+    ///   - isFree: Returns whether no paused transfer can be using the socket.
+    /// - Returns: The time at which to call this method again; `nil` if there are no idle connections.
     mutating func retireIdle(now: UInt64, isFree: (CurlSocket) -> Bool) -> UInt64? {
         var next: UInt64?
-        for (socket, interest) in known where interest.wanted == 0 && !interest.isRetired {
-            let due = isWornOut(interest, now: now) ? now : interest.unwantedSince &+ lifetime.idle
-            if due <= now, isFree(CurlSocket(descriptor: socket, serial: interest.serial)) {
+        for (socket, entry) in entries where entry.awaitedEvents == 0 && !entry.isRetired {
+            let due = isExpired(entry, now: now) ? now : entry.idleSince &+ lifetime.idle
+            if due <= now, isFree(CurlSocket(descriptor: socket, serial: entry.serial)) {
                 retire(socket)
             } else {
-                // A connection that a paused transfer may have is checked again in a second.
+                // Check a connection that a paused transfer may be using again after a second.
                 next = min(next ?? .max, due > now ? due : now + 1_000_000_000)
             }
         }
         return next
     }
 
-    /// Checks whether there are retired connections that aren't closed yet.
+    /// Updates ``hasRetired`` after libcurl has closed connections.
     mutating func countRetired() {
-        hasRetired = known.values.contains { $0.isRetired }
+        hasRetired = entries.values.contains { $0.isRetired }
     }
 }
 #endif

@@ -2,18 +2,17 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-/// How long a server keeps an unused connection, by its field `Keep-Alive` (RFC 2068, 19.7.1.1).
+/// The limits that a server sets for reusing a connection with its `Keep-Alive` field (RFC 2068, 19.7.1.1).
 struct KeepAliveLimit: Sendable, Hashable {
-    /// The time before the announced end in which a request may arrive too late, in nanoseconds: servers count in whole
-    /// seconds.
+    /// A safety margin before the announced timeout, in nanoseconds, because servers count in whole seconds.
     private static let margin: UInt64 = 1_000_000_000
 
-    /// The time without a request, in nanoseconds; `nil` for no limit.
+    /// The idle timeout in nanoseconds; `nil` for no limit.
     private(set) var timeout: UInt64?
-    /// The number of further requests; `nil` for no limit.
+    /// The number of remaining requests; `nil` for no limit.
     private(set) var requests: Int?
 
-    /// Reads the field; `nil` without one.
+    /// Parses the field; returns `nil` if the response has no such field, or the field has no limit.
     init?(_ head: HTTPResponseHead) {
         guard head[.keepAlive] != nil else { return nil }
         for element in FieldScanner.members(of: head[values: .keepAlive]) {
@@ -28,21 +27,21 @@ struct KeepAliveLimit: Sendable, Hashable {
         if timeout == nil, requests == nil { return nil }
     }
 
-    /// Returns the limit of a response that follows another on its connection.
+    /// Returns the limit after a previous response on the same connection.
     ///
-    /// Some servers count down, and others repeat the first number.
+    /// Some servers decrement the number of requests with each response, and others repeat the initial number.
     func following(_ previous: KeepAliveLimit?) -> KeepAliveLimit {
         var limit = self
-        if let left = previous?.requests { limit.requests = min(requests ?? left, left - 1) }
+        if let remaining = previous?.requests { limit.requests = min(requests ?? remaining, remaining - 1) }
         return limit
     }
 
-    /// Whether a request might arrive when the server has just ended the connection.
+    /// Whether a new request might arrive only after the server has closed the connection.
     ///
     /// - Parameters:
     ///   - idle: The time since the last response, in nanoseconds.
-    ///   - roundTrip: The round trip of the connection, in nanoseconds.
-    /// - Returns: Whether the announced end is near.
+    ///   - roundTrip: The round-trip time of the connection, in nanoseconds.
+    /// - Returns: `true` if no requests remain, or the timeout is too near.
     func isEnding(after idle: UInt64, roundTrip: UInt64) -> Bool {
         if let requests, requests <= 0 { return true }
         return timeout.map { idle + roundTrip + Self.margin >= $0 } ?? false

@@ -4,85 +4,84 @@
 #if os(Linux)
 import CRequestsCurl
 
-/// Decodes content while it comes, piece by piece.
+/// Decodes content in chunks while it arrives.
 ///
-/// Content may be a thousand times as large as its coded form, or more. The decoder gives one bounded piece a call, and
-/// continues with the next call, so that its caller can count pieces, pause and refuse. It keeps no input: the caller
-/// shows the same until that is used up.
+/// Decoded content may be more than a thousand times as large as its encoded form. Each call returns one chunk of
+/// limited size, and the next call continues from there. So the caller can count the chunks, pause, or stop. The
+/// decoder doesn't copy its input: the caller passes the same bytes until they are used up.
 ///
-/// It does no I/O, and belongs to one thread at a time.
+/// A decoder performs no I/O. Only one thread at a time may use it.
 final class ContentDecoder {
-    /// Why content can't be decoded.
+    /// The reason why content can't be decoded.
     enum Failure: Error, Hashable, CustomStringConvertible {
-        /// The content isn't in its coding, or has something behind its end.
-        case broken
-        /// The content ends before its coding does.
-        case cut
+        /// The content isn't valid in its coding, or is followed by extra bytes.
+        case malformed
+        /// The content ends in the middle of its coding.
+        case truncated
         /// There are more codings than ``ContentDecoder/maximumCodings``.
         case tooManyCodings
-        /// There is no memory.
-        case noMemory
+        case outOfMemory
 
-        /// The failure, in a sentence.
+        /// The failure as a sentence.
         var description: String {
             switch self {
-            case .broken: "the content isn't in the coding that its Content-Encoding names"
-            case .cut: "the content ends before its Content-Encoding does"
+            case .malformed: "the content isn't in the coding that its Content-Encoding names"
+            case .truncated: "the content ends before its Content-Encoding does"
             case .tooManyCodings: "the Content-Encoding has more than \(ContentDecoder.maximumCodings) codings"
-            case .noMemory: "there is no memory to decode the content"
+            case .outOfMemory: "there is no memory to decode the content"
             }
         }
     }
 
-    /// The size of the largest piece.
-    static let pieceSize = 64 * 1024
-    /// The largest number of codings, one around the other.
+    /// The maximum size of a chunk.
+    static let chunkSize = 64 * 1024
+    /// The maximum number of nested codings.
     static let maximumCodings = 5
 
-    /// The stages, of which the first decodes the input.
+    /// The decoding stages, of which the first decodes the input.
     private var stages: [Stage] = []
-    /// The number of used bytes of the present input.
-    private var used = 0
+    /// The number of bytes of the current input that have been decoded.
+    private var consumedCount = 0
 
-    /// Makes a decoder.
+    /// Creates a decoder.
     ///
     /// - Parameter codings: The codings, in the order in which they were applied.
-    /// - Throws: If there are too many codings, or there is no memory.
+    /// - Throws: A ``Failure`` if there are too many codings, or there isn't enough memory.
     init(_ codings: [ContentCoding]) throws(Failure) {
         guard codings.count <= Self.maximumCodings else { throw .tooManyCodings }
         for coding in codings.reversed() { stages.append(try Stage(coding)) }
     }
 
-    /// Decodes the next piece, which is good until the next call.
+    /// Decodes the next chunk, which is valid until the next call.
     ///
-    /// - Parameter input: What has come, from the same place on until there is no more piece of it. It may have
-    ///   another length each time.
-    /// - Returns: The piece, or nil if the input is used up.
-    /// - Throws: If the content can't be decoded.
-    func next(of input: UnsafeRawBufferPointer) throws(Failure) -> UnsafeRawBufferPointer? {
-        let piece = try output(of: stages.count - 1, input)
-        if piece == nil { used -= input.count }
-        return piece
+    /// - Parameter input: The received bytes. Pass the input from the same start until this method returns `nil`; its
+    ///   length may differ for each call.
+    /// - Returns: The chunk; `nil` if the input is used up.
+    /// - Throws: A ``Failure`` if the content can't be decoded.
+    func nextChunk(of input: UnsafeRawBufferPointer) throws(Failure) -> UnsafeRawBufferPointer? {
+        let chunk = try output(of: stages.count - 1, input)
+        if chunk == nil { consumedCount -= input.count }
+        return chunk
     }
 
-    /// Whether the content may end here; no content at all is whole in any coding.
+    /// Whether the content may end here, which is also true before any content has arrived.
     var mayEnd: Bool { stages.allSatisfy(\.mayEnd) }
 
     private func output(of number: Int, _ input: UnsafeRawBufferPointer) throws(Failure) -> UnsafeRawBufferPointer? {
         guard number > 0 else {
-            // The output may be full when the input is used up, and there is more of it.
-            while used < input.count || stages[0].mayHaveMore {
-                let rest = UnsafeRawBufferPointer(rebasing: input[min(used, input.count)...])
-                let (consumed, piece) = try stages[0].decode(rest)
-                used += consumed
-                if !piece.isEmpty { return piece }
+            // Even if the input is used up, more output may be available after a full buffer.
+            while consumedCount < input.count || stages[0].mayHaveMoreOutput {
+                let unreadInput = UnsafeRawBufferPointer(rebasing: input[min(consumedCount, input.count)...])
+                let (consumed, chunk) = try stages[0].decode(unreadInput)
+                consumedCount += consumed
+                if !chunk.isEmpty { return chunk }
             }
             return nil
         }
         while true {
-            if let piece = try stages[number].decodeRest() { return piece }
+            if let chunk = try stages[number].decodeUnreadInput() { return chunk }
             guard let more = try output(of: number - 1, input) else { return nil }
-            stages[number].rest = more
+            stages[number].unreadInput = more
         }
     }
 }
@@ -92,14 +91,14 @@ private final class Stage {
     private let decoder: OpaquePointer
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: ContentDecoder.chunkSize, alignment: 16)
     private var isComplete = false
-    private var hasBegun = false
-    /// Whether the output was full, so that there may be more without any input.
-    private(set) var mayHaveMore = false
-    /// The output of the stage before: a part of its buffer, which it doesn't change before this is used up.
-    var rest = UnsafeRawBufferPointer(start: nil, count: 0)
+    private var hasStarted = false
+    /// Whether the last output filled the buffer, so that there may be more without further input.
+    private(set) var mayHaveMoreOutput = false
+    /// The unread output of the previous stage, which keeps its buffer unchanged until this is used up.
+    var unreadInput = UnsafeRawBufferPointer(start: nil, count: 0)
 
     init(_ coding: ContentCoding) throws(ContentDecoder.Failure) {
-        guard let decoder = ccoding_new(coding.rawCoding) else { throw .noMemory }
+        guard let decoder = ccoding_new(coding.rawCoding) else { throw .outOfMemory }
         self.decoder = decoder
     }
 
@@ -108,34 +107,34 @@ private final class Stage {
         buffer.deallocate()
     }
 
-    /// Whether nothing has begun that hasn't ended.
-    var mayEnd: Bool { isComplete || !hasBegun }
+    /// Whether the content may end here, because the coding is complete or hasn't started.
+    var mayEnd: Bool { isComplete || !hasStarted }
 
-    /// Decodes what the stage before has given; `nil` if that is used up.
-    func decodeRest() throws(ContentDecoder.Failure) -> UnsafeRawBufferPointer? {
-        while !rest.isEmpty || mayHaveMore {
-            let (consumed, piece) = try decode(rest)
-            rest = UnsafeRawBufferPointer(rebasing: rest[consumed...])
-            if !piece.isEmpty { return piece }
+    /// Decodes the output of the previous stage; returns `nil` if that is used up.
+    func decodeUnreadInput() throws(ContentDecoder.Failure) -> UnsafeRawBufferPointer? {
+        while !unreadInput.isEmpty || mayHaveMoreOutput {
+            let (consumed, chunk) = try decode(unreadInput)
+            unreadInput = UnsafeRawBufferPointer(rebasing: unreadInput[consumed...])
+            if !chunk.isEmpty { return chunk }
         }
         return nil
     }
 
-    /// Takes one step: returns how much input it has used, and its output.
+    /// Performs one decoding step; returns the number of bytes read, and the output.
     func decode(
         _ input: UnsafeRawBufferPointer
-    ) throws(ContentDecoder.Failure) -> (consumed: Int, piece: UnsafeRawBufferPointer) {
+    ) throws(ContentDecoder.Failure) -> (consumed: Int, chunk: UnsafeRawBufferPointer) {
         let step = ccoding_decode(decoder, input.baseAddress, input.count, buffer.baseAddress, buffer.count)
         switch step.state {
         case CDECODER_INSIDE: isComplete = false
         case CDECODER_COMPLETE: isComplete = true
-        case CDECODER_NO_MEMORY: throw .noMemory
-        default: throw .broken
+        case CDECODER_NO_MEMORY: throw .outOfMemory
+        default: throw .malformed
         }
-        if step.consumed > 0 { hasBegun = true }
-        mayHaveMore = step.produced == buffer.count
-        // No decoder stands still with input and room; one that did would be asked for ever.
-        guard step.consumed > 0 || step.produced > 0 || input.isEmpty else { throw .broken }
+        if step.consumed > 0 { hasStarted = true }
+        mayHaveMoreOutput = step.produced == buffer.count
+        // Prevents an endless loop: a valid decoder always makes progress if it has input and space for output.
+        guard step.consumed > 0 || step.produced > 0 || input.isEmpty else { throw .malformed }
         return (step.consumed, UnsafeRawBufferPointer(rebasing: buffer[..<step.produced]))
     }
 }

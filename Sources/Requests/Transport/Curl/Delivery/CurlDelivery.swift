@@ -5,13 +5,12 @@
 import Foundation
 import Synchronization
 
-/// Calls the receivers of events, off the loop's thread: with one worker if that is fast enough, else with one per
-/// processor, and more if those are blocked.
+/// Calls the receivers of events on worker queues instead of the loop's thread.
 ///
-/// A receiver decodes, and may take long or even block. While one worker keeps up, there is only one: another would
-/// cost a wake-up, and the loop needs a processor, too. If it doesn't keep up, or is busy with one receiver for longer,
-/// workers are added up to the number of processors. If none has createdCount progress for some milliseconds, all may be
-/// blocked, and one more is added, so that a blocked receiver doesn't delay others.
+/// A receiver decodes responses, and may be slow or even block. While one worker keeps up, there is only one: another
+/// would cost a wake-up, and the loop needs a processor as well. If the worker doesn't keep up, or one receiver takes
+/// too long, workers are added up to the number of processors. If no worker makes progress for some milliseconds, all
+/// of them may be blocked. Then one more is added, so that blocked receivers don't delay the others.
 final class CurlDelivery: Sendable {
     private struct State {
         var ready = FIFO<CurlTransfer>()
@@ -20,11 +19,11 @@ final class CurlDelivery: Sendable {
         var createdCount = 0
         var progress = 0
         /// The last observed progress, and its time.
-        var (seen, seenAt) = (0, UInt64(0))
+        var (lastProgress, lastProgressTime) = (0, UInt64(0))
 
         var backlog: Int { ready.count }
-        /// Whether a transfer waits, and another worker could be added for it.
-        var needsAttention: Bool { backlog > 0 && workers < CurlDelivery.mostWorkers }
+        /// Whether a transfer waits for a worker, and another worker could be added for it.
+        var needsWorkerCheck: Bool { backlog > 0 && workers < CurlDelivery.maximumWorkers }
 
         mutating func pop() -> CurlTransfer? {
             guard let transfer = ready.popFirst() else { return nil }
@@ -32,40 +31,40 @@ final class CurlDelivery: Sendable {
             return transfer
         }
 
-        /// Returns the queue of a new worker, if one is needed.
-        mutating func hire(now: UInt64) -> DispatchQueue? {
+        /// Returns the queue of a new worker if one is needed.
+        mutating func addWorkerIfNeeded(now: UInt64) -> DispatchQueue? {
             guard backlog > 0 else { return nil }
-            if progress != seen || workers == 0 { (seen, seenAt) = (progress, now) }
-            let stillness = now &- seenAt
-            let isBehind = backlog > workers * CurlDelivery.share || stillness >= CurlDelivery.interval / 2
-            let isStuck = stillness >= 5 * CurlDelivery.interval
-            guard isBehind && workers < CurlDelivery.processors || isStuck && workers < CurlDelivery.mostWorkers else {
-                return nil
-            }
-            // The next one gets the same time.
-            seenAt = now
+            if progress != lastProgress || workers == 0 { (lastProgress, lastProgressTime) = (progress, now) }
+            let stalledTime = now &- lastProgressTime
+            let isBehind = backlog > workers * CurlDelivery.backlogPerWorker || stalledTime >= CurlDelivery.interval / 2
+            let isStuck = stalledTime >= 5 * CurlDelivery.interval
+            guard
+                isBehind && workers < CurlDelivery.processors || isStuck && workers < CurlDelivery.maximumWorkers
+            else { return nil }
+            // Wait the same time again before the next worker is added.
+            lastProgressTime = now
             workers += 1
             if let queue = idle.popLast() { return queue }
             createdCount += 1
-            // A queue of its own always gets a thread when it needs one; the global queues have few.
+            // A separate queue always gets a thread when it needs one, but the global queues have only a few threads.
             return DispatchQueue(label: "Requests.CurlDelivery.\(createdCount)")
         }
     }
 
     private static let processors = max(2, ProcessInfo.processInfo.activeProcessorCount)
-    private static let mostWorkers = 64
-    /// The number of waiting transfers per worker above which another is added.
-    private static let share = 4
+    private static let maximumWorkers = 64
+    /// The number of waiting transfers per worker above which another worker is added.
+    private static let backlogPerWorker = 4
     /// The time between checks of the workers while there is a backlog, in nanoseconds.
     static let interval: UInt64 = 1_000_000
 
     private let state = Locked(State())
-    /// A copy of the state's, which the loop reads in each turn.
-    private let attention = Atomic(false)
+    /// A copy of the state's `needsWorkerCheck`, which the loop reads in each iteration.
+    private let workerCheck = Atomic(false)
 
-    /// Schedules the receivers of transfers that have events in their mailbox, and adds a worker if necessary.
+    /// Schedules the receivers of transfers that have events in their mailboxes, and adds a worker if necessary.
     ///
-    /// To be called repeatedly while it ``needsAttention``, about each ``interval``.
+    /// Call this about once per ``interval`` while ``needsWorkerCheck`` is true.
     ///
     /// - Parameters:
     ///   - transfers: The transfers; none by default.
@@ -73,20 +72,20 @@ final class CurlDelivery: Sendable {
     func schedule(_ transfers: [CurlTransfer] = [], now: UInt64) {
         let queue = state.withLock { state in
             state.ready.append(contentsOf: transfers)
-            defer { attention.store(state.needsAttention, ordering: .relaxed) }
-            return state.hire(now: now)
+            defer { workerCheck.store(state.needsWorkerCheck, ordering: .relaxed) }
+            return state.addWorkerIfNeeded(now: now)
         }
         guard let queue else { return }
         queue.async { [self] in work(on: queue) }
     }
 
-    /// Whether a transfer waits, and another worker could be added for it.
-    var needsAttention: Bool { attention.load(ordering: .relaxed) }
+    /// Whether a transfer waits for a worker, and another worker could be added for it.
+    var needsWorkerCheck: Bool { workerCheck.load(ordering: .relaxed) }
 
     private func work(on queue: DispatchQueue) {
         while true {
             let transfer = state.withLock { state -> CurlTransfer? in
-                defer { attention.store(state.needsAttention, ordering: .relaxed) }
+                defer { workerCheck.store(state.needsWorkerCheck, ordering: .relaxed) }
                 if let transfer = state.pop() { return transfer }
                 state.workers -= 1
                 state.idle.append(queue)

@@ -4,162 +4,172 @@
 #if os(Linux)
 import Foundation
 
-/// The events of one transfer that its receiver hasn't taken yet.
+/// The events of one transfer that its receiver hasn't handled yet.
 ///
-/// If the receiver is slower than the network, the transfer pauses when ``highWater`` bytes wait, and resumes when most
-/// of them are taken. Memory stays constant, and the peer's socket fills up instead.
+/// If the receiver is slower than the network, the transfer pauses above ``highWater`` bytes, and resumes when the
+/// receiver has consumed most of them. This limits the memory, and TCP backpressure slows down the peer.
 struct CurlMailbox: Sendable {
-    /// The number of waiting bytes above which the transfer pauses.
+    /// The number of pending bytes above which the transfer pauses.
     static let highWater = 1024 * 1024
-    /// The number of waiting bytes below which it resumes.
+    /// The number of pending bytes at which the transfer resumes.
     static let lowWater = 256 * 1024
-    /// The approximate size of a piece of content besides its bytes, so that a peer that sends single bytes is paused
-    /// as well.
+    /// The approximate overhead of a chunk, which is added to its size.
+    ///
+    /// With the overhead, the transfer also pauses if the peer sends only single bytes.
     static let overhead = 128
 
     private var events: [TransferEvent] = []
-    /// The events that were taken, and held back, before the others.
-    private var rest: ArraySlice<TransferEvent> = []
-    private var waiting = 0
+    /// The events that were put back by a paused receiver; they precede the others.
+    private var heldBack: ArraySlice<TransferEvent> = []
+    private var pendingSize = 0
     private var isScheduled = false
-    /// Whether the transfer is paused until the receiver has consumed most of its content.
+    /// Whether the transfer is paused until the receiver has consumed most of the content.
     private(set) var isFull = false
     /// Whether the receiver is being called.
-    private var isOpen = false
+    private var isDelivering = false
     private(set) var isHeld = false
     private var hasEnd = false
-    /// Whether the content of the request has bytes again, which the loop may not know yet.
+    /// Whether the content of the request has new bytes, which the loop may not have noticed yet.
     var isReadable = false
-    /// Whether the peer of an upgraded connection sends nothing more.
-    var isUnwatched = false
+    /// Whether the peer of an upgraded connection sends no more bytes.
+    var hasPeerEnded = false
 
-    /// Adds events; returns whether the receiver has to be called, and whether the transfer has to pause.
+    /// Adds events; returns whether the receiver must be called, and whether the transfer must pause.
     ///
-    /// A transfer that has ended never pauses: its handle is already used by another.
+    /// A transfer that has ended never pauses, because its handle may already belong to another transfer.
     mutating func put(_ new: [TransferEvent]) -> (schedule: Bool, pause: Bool) {
         if events.isEmpty { events = new } else { events += new }
-        for case .data(let data) in new { waiting += data.count + Self.overhead }
-        let pauses = !isFull && waiting > Self.highWater && !new.hasEnd
+        for case .data(let data) in new { pendingSize += data.count + Self.overhead }
+        let pauses = !isFull && pendingSize > Self.highWater && !new.hasEnd
         isFull = isFull || pauses
         if new.hasEnd { (isHeld, hasEnd) = (false, true) }
-        return (wake(), pauses)
+        return (scheduleIfNeeded(), pauses)
     }
 
-    /// Holds back the waiting events, or no longer.
+    /// Starts or stops holding back events.
     ///
-    /// A receiver that has paused its transfer gets no more events, and the transfer pauses when the mailbox is full.
-    /// The end of a transfer is never held back.
+    /// While events are held back, a receiver that has paused its transfer gets no events except the end. The transfer
+    /// itself pauses only when the mailbox is full.
     mutating func hold(_ isHeld: Bool) {
         self.isHeld = isHeld && !hasEnd
     }
 
-    /// Returns whether the receiver has to be called for the waiting events.
-    mutating func wake() -> Bool {
+    /// Returns whether the receiver must be called for pending events, and marks it as scheduled.
+    mutating func scheduleIfNeeded() -> Bool {
         guard !isScheduled, !isHeld, !isEmpty else { return false }
         isScheduled = true
         return true
     }
 
-    private var isEmpty: Bool { rest.isEmpty && events.isEmpty }
+    private var isEmpty: Bool { heldBack.isEmpty && events.isEmpty }
 
-    /// Whether the receiver has taken all that the peer of an upgraded connection has sent, and has no more answers.
-    var endsContent: Bool { isUnwatched && isEmpty && !isOpen && !isScheduled }
+    /// Whether the receiver has handled everything that the peer of an upgraded connection has sent, and can no longer
+    /// reply.
+    var hasUpgradeEnded: Bool { hasPeerEnded && isEmpty && !isDelivering && !isScheduled }
 
-    /// Takes waiting events; `nil` if there is nothing to take, and the receiver isn't called until there are.
+    /// Removes and returns pending events; `nil` if there are none, they are held back, or another caller is
+    /// delivering.
     ///
-    /// - Parameter isFirst: Whether the caller begins to call the receiver, which only one does at a time.
+    /// After `nil`, the receiver isn't called until it is scheduled again.
+    ///
+    /// - Parameter isFirst: Whether this is the caller's first call, which checks that no other caller is delivering.
     /// - Returns: The events.
     mutating func take(isFirst: Bool = false) -> ArraySlice<TransferEvent>? {
-        guard !isFirst || !isOpen else { return nil }
-        isOpen = true
+        guard !isFirst || !isDelivering else { return nil }
+        isDelivering = true
         guard !isEmpty, !isHeld else {
-            (isScheduled, isOpen) = (false, false)
+            (isScheduled, isDelivering) = (false, false)
             return nil
         }
-        guard rest.isEmpty else {
-            defer { rest = [] }
-            return rest
+        guard heldBack.isEmpty else {
+            defer { heldBack = [] }
+            return heldBack
         }
         defer { events = [] }
         return events[...]
     }
 
-    /// Records that the receiver has consumed a piece of content; returns whether the transfer may resume.
+    /// Records that the receiver has consumed a chunk; returns whether the transfer may resume.
     mutating func release(_ count: Int) -> Bool {
-        waiting -= count + Self.overhead
-        guard isFull, waiting <= Self.lowWater else { return false }
+        pendingSize -= count + Self.overhead
+        guard isFull, pendingSize <= Self.lowWater else { return false }
         isFull = false
         return true
     }
 
-    /// Takes back the events behind a piece of content that made the receiver pause; returns whether it did.
+    /// Puts back the events after a chunk for which the receiver has paused; returns whether it has paused.
     mutating func putBack(_ rest: ArraySlice<TransferEvent>) -> Bool {
         guard isHeld, !rest.isEmpty else { return false }
-        self.rest = rest
+        self.heldBack = rest
         return true
     }
 }
 
 extension BidirectionalCollection<TransferEvent> {
-    /// Whether the transfer ends with the events.
+    /// Whether the last event is the end of the transfer.
     var hasEnd: Bool {
         if case .end? = last { true } else { false }
     }
 }
 
-// MARK: - The side of the loop
+// MARK: - Events of the loop
 
-/// The events of a transfer since it was last published.
+/// The events of a transfer that the loop hasn't published yet.
 struct CurlEvents: Sendable {
-    /// The largest size of one event, unless libcurl gives more at once.
-    private static let largestPiece = 128 * 1024
-    /// The byte count that libcurl delivers at once if there is more.
-    private static let fullPart = 16 * 1024
+    /// The maximum size of one event, unless libcurl delivers more in one call.
+    private static let maximumChunkSize = 128 * 1024
+    /// The size of libcurl's receive buffer.
+    ///
+    /// A full buffer means that more content probably follows.
+    private static let curlBufferSize = 16 * 1024
 
     private var events: [TransferEvent] = []
-    /// The number of bytes of content among the events.
+    /// The byte count of content in the events.
     private var contentSize = 0
     private let isStreamed: Bool
-    /// Whether the end has been reported: libcurl may call once more before a handle is taken from it.
+    /// Whether the end has been reported.
+    ///
+    /// libcurl may call back once more before its handle is removed.
     private var hasEnded = false
 
-    /// - Parameter isStreamed: Whether much content may come, which isn't kept.
+    /// - Parameter isStreamed: Whether the content isn't kept in memory, so that it may be large.
     init(isStreamed: Bool) {
         self.isStreamed = isStreamed
     }
 
     var isEmpty: Bool { events.isEmpty }
 
-    /// Whether there is more content than a mailbox holds.
+    /// Whether the events contain more content than a mailbox may hold.
     var isFull: Bool { contentSize > CurlMailbox.highWater }
 
     mutating func append(_ event: TransferEvent) {
         guard !hasEnded else { return }
         if case .end = event { hasEnded = true }
-        // The head, content, metrics and the end of a small answer come together.
+        // Enough for a small response, whose head, content, metrics and end arrive together.
         if events.isEmpty { events.reserveCapacity(4) }
         events.append(event)
     }
 
-    /// Copies a piece of content.
+    /// Appends a copy of content, merged with the previous content.
     ///
-    /// libcurl hands out what it has read in small parts, each of which would be an event, and a write to a file.
+    /// libcurl delivers small parts. Without merging, each of them would be a separate event, and a separate write to a
+    /// file.
     mutating func append(content bytes: UnsafeRawBufferPointer) {
         guard !bytes.isEmpty, !hasEnded else { return }
         contentSize += bytes.count
-        if case .data(var data)? = events.last, data.count + bytes.count <= Self.largestPiece {
-            // Out of the array first, so that it isn't copied when it grows.
+        if case .data(var data)? = events.last, data.count + bytes.count <= Self.maximumChunkSize {
+            // Removed from the array first, so that appending doesn't copy the data.
             events.removeLast()
             data.append(contentsOf: bytes)
             return events.append(.data(data))
         }
         var data = Data()
-        if isStreamed, bytes.count == Self.fullPart { data.reserveCapacity(Self.largestPiece) }
+        if isStreamed, bytes.count == Self.curlBufferSize { data.reserveCapacity(Self.maximumChunkSize) }
         data.append(contentsOf: bytes)
         events.append(.data(data))
     }
 
-    /// Takes all events; `nil` if there are none.
+    /// Removes and returns all events; `nil` if there are none.
     mutating func take() -> [TransferEvent]? {
         guard !events.isEmpty else { return nil }
         defer { (events, contentSize) = ([], 0) }

@@ -2,29 +2,30 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-/// The end of the content of a response, by its head (RFC 9112, 6.3).
+/// Determines where the content of a response ends, based on its head (RFC 9112, 6.3).
 ///
-/// Two peers that read a message differently are how answers are smuggled: libcurl takes the last of several lengths,
-/// reads a number up to its first letter, and drops one that is too large. A head that leaves a doubt is refused here.
+/// If two peers interpret a message differently, an attacker can smuggle a response. libcurl uses the last of several
+/// lengths, reads a number up to its first letter, and ignores one that is too large. So an ambiguous head is rejected
+/// here.
 struct ResponseFraming: Sendable, Hashable {
-    /// Why a head leaves a doubt.
+    /// The reason why a head is ambiguous.
     enum Flaw: Error, Hashable, CustomStringConvertible {
-        /// The status isn't a number of three digits.
+        /// The status isn't a three-digit number.
         case invalidStatus
-        /// A length isn't a number of 63 bits.
+        /// A length is invalid: it must be a non-negative number of up to 63 bits.
         case invalidLength
-        /// There are several lengths.
+        /// The values of `Content-Length` differ.
         case severalLengths
-        /// There is a length, and a transfer coding that has its own.
+        /// The response has both a length and a transfer coding, which determines its own end.
         case lengthAndCoding
-        /// There is a transfer coding that no request asks for.
+        /// The response has a transfer coding that no request accepts.
         case unknownCoding
-        /// A field is written in a way that readers understand differently.
+        /// A field is written in a way that parsers interpret differently.
         case ambiguousField
-        /// The response changes the protocol, which the request hasn't asked for.
-        case unaskedUpgrade
+        /// The response switches protocols, although the request didn't ask for an upgrade.
+        case unexpectedUpgrade
 
-        /// The flaw, in a sentence.
+        /// The flaw as a sentence.
         var description: String {
             switch self {
             case .invalidStatus: "the status of the response isn't a number from 100 to 999"
@@ -34,37 +35,41 @@ struct ResponseFraming: Sendable, Hashable {
             case .unknownCoding: "the response has a Transfer-Encoding other than chunked"
             case .ambiguousField:
                 "the response has a space before the colon of a length or coding, or a line break in it"
-            case .unaskedUpgrade: "the response changes the protocol, which the request didn't ask for"
+            case .unexpectedUpgrade: "the response changes the protocol, which the request didn't ask for"
             }
         }
     }
 
-    /// The number of bytes; `nil` if the content ends otherwise.
+    /// The announced byte count of the content; `nil` if its end is determined in another way.
     private(set) var length: Int64?
-    /// Whether the content is sent in chunks.
+    /// Whether the content uses the chunked transfer coding.
     private(set) var isChunked = false
-    /// Whether libcurl waits for the end of the connection nevertheless.
+    /// Whether libcurl ignores the length, and waits for the end of the connection.
     private(set) var isLengthIgnoredByCurl = false
-    /// Whether only the end of the connection is the end of the content, with HTTP/1.0 and 1.1 (RFC 9112, 6.3).
+    /// Whether only the end of the connection ends the content, with HTTP/1.0 and 1.1 (RFC 9112, 6.3).
     private(set) var endsWithConnection = false
 
-    /// The framing of a response without content, or of which nothing is known.
+    /// Creates the framing of a response without content, or before its head is known.
     init() {}
 
     /// Reads the framing of the final response to a request.
     ///
     /// - Parameters:
     ///   - head: The head of the response.
-    ///   - lines: The lines of the head that frame the content.
-    ///   - isHeadRequest: Whether the request was HEAD, so that the fields say nothing of what comes.
-    /// - Throws: If the head leaves a doubt.
-    init(_ head: HTTPResponseHead, _ lines: FramingLines = FramingLines(), isHeadRequest: Bool) throws(Flaw) {
+    ///   - lines: The ambiguity check of the head's lines.
+    ///   - isHeadRequest: Whether the request was HEAD, so that no content follows, whatever the fields announce.
+    /// - Throws: A ``Flaw`` if the head is ambiguous.
+    init(
+        _ head: HTTPResponseHead,
+        _ lines: AmbiguousFieldDetector = AmbiguousFieldDetector(),
+        isHeadRequest: Bool
+    ) throws(Flaw) {
         let hasContent = head.status.category != .informational && head.status != .noContent
         guard hasContent, head.status != .notModified, !isHeadRequest else { return }
         guard !lines.isAmbiguous else { throw .ambiguousField }
         let lengths = head[values: .contentLength]
         let codings = head[values: .transferEncoding].flatMap { FieldScanner.elements(of: $0) }
-        // "identity" is no coding: older servers say so of content as it is (RFC 9112, A).
+        // Older servers use "identity" for content without a coding (RFC 9112, A).
         let applied = codings.filter { !$0.equalsIgnoringASCIICase("identity") }
         guard applied.allSatisfy({ $0.equalsIgnoringASCIICase("chunked") }), applied.count <= 1 else {
             throw .unknownCoding
@@ -76,10 +81,11 @@ struct ResponseFraming: Sendable, Hashable {
         endsWithConnection = length == nil && applied.isEmpty
     }
 
-    /// The one length that all values name, several in one field included (RFC 9110, 8.6); `nil` if there is no value.
+    /// Returns the length on which all values agree, including several in one field (RFC 9110, 8.6); `nil` without a
+    /// value.
     private static func length(of values: [String]) throws(Flaw) -> Int64? {
         guard let first = values.first else { return nil }
-        // Almost every response has one number, which needs no splitting.
+        // Almost every response has a single number, which doesn't need to be split.
         if values.count == 1, first.utf8.allSatisfy(ASCII.isDigit), let number = Int64(first) { return number }
         var length: Int64?
         for text in values.flatMap({ $0.split(separator: ",", omittingEmptySubsequences: false) }) {
@@ -94,13 +100,15 @@ struct ResponseFraming: Sendable, Hashable {
     }
 }
 
-/// Detects a `Content-Length` or `Transfer-Encoding` that parsers read differently.
+/// Detects a `Content-Length` or `Transfer-Encoding` that parsers interpret differently.
 ///
 /// libcurl ignores a field with a space before its colon (RFC 9112, 5.1), and the part of a value that is folded into
-/// the next line (5.2). Others read both, and would look for the end of the content elsewhere.
-struct FramingLines: Sendable, Hashable {
+/// the next line (5.2). Other parsers read both, and would find the end of the content elsewhere.
+struct AmbiguousFieldDetector: Sendable, Hashable {
     private(set) var isAmbiguous = false
-    /// Whether the last line was such a field, or the status, which nothing continues (RFC 9112, 2.2).
+    /// Whether a continuation of the last line would be ambiguous.
+    ///
+    /// That is the case after such a field, and after the status line, which nothing may continue (RFC 9112, 2.2).
     private var isInField = false
     private var isFirst = true
 
@@ -111,7 +119,7 @@ struct FramingLines: Sendable, Hashable {
         }
         isInField = isFirst
         isFirst = false
-        // Most lines need no further look.
+        // Skip most lines, whose first letter rules out both fields.
         guard ASCII.lowercased(first) == UInt8(ascii: "c") || ASCII.lowercased(first) == UInt8(ascii: "t"),
             let colon = line.offset(of: UInt8(ascii: ":"))
         else { return }

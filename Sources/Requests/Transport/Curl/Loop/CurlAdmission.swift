@@ -4,78 +4,78 @@
 #if os(Linux)
 import Foundation
 
-/// The waits of a transfer before libcurl gets it: for its turn if connections are limited, for its content to be
-/// opened, and for the addresses of its host and its proxy.
+/// The transfers that wait before they are added to libcurl: for a slot within the connection limits, for their content
+/// to be opened, or for the addresses of their host and proxy.
 ///
-/// Arriving and ending transfers, free limiter and found names may each admit others, thousands at a time. They queue up
-/// here until the loop asks for the ``next(_:isConnected:)`` step, so that nothing starts inside a call of libcurl, and
-/// no step inside another.
+/// New transfers, ended transfers, free slots and resolved names may each let other transfers continue, thousands at a
+/// time. These are queued here until the loop calls ``nextStep(_:isConnected:)``. As a result, no transfer starts
+/// inside a call of libcurl, and no step runs inside another.
 ///
-/// It belongs to the loop's thread.
+/// This type is used only on the loop's thread.
 struct CurlAdmission {
-    /// The step of a transfer.
+    /// The next step of a transfer, which the loop carries out.
     enum Step {
-        /// It is ready: libcurl gets it.
-        case take(CurlTransfer)
-        /// It waits, with a timeout.
-        case watch(CurlTransfer)
-        /// It can't be sent: its host or its proxy has no address.
-        case refuse(CurlTransfer, HostResolver.Failure)
-        /// It can't be sent: its content can't be read, or its origin can't be connected to.
+        /// Adds the transfer, which is ready, to libcurl.
+        case start(CurlTransfer)
+        /// Starts the idle timeout of a waiting transfer.
+        case wait(CurlTransfer)
+        /// Fails a transfer whose host or proxy has no address.
+        case fail(CurlTransfer, HostResolver.Failure)
+        /// Stops a transfer whose content can't be read, or whose origin can't be connected to.
         case stop(CurlTransfer, CurlTransferState.Stop)
     }
 
-    /// A transfer that continues, with the reason.
-    private enum Arrival {
-        /// It is new.
+    /// A transfer that can continue, and the reason.
+    private enum ReadyTransfer {
         case new(CurlTransfer)
-        /// Its turn has come, or its content was opened.
-        case turn(CurlTransfer)
-        /// Its name has been looked up.
-        case found(CurlTransfer, HostResolver.LookupResult)
-        /// All attempts to connect to its origin have failed.
-        case unconnected(CurlTransfer)
+        /// The transfer has received a slot, or its content was opened.
+        case admitted(CurlTransfer)
+        /// The name of the transfer's host or proxy was looked up.
+        case resolved(CurlTransfer, HostResolver.LookupResult)
+        /// All attempts to connect to the transfer's origin have failed.
+        case unreachable(CurlTransfer)
 
         var transfer: CurlTransfer {
             switch self {
-            case .new(let transfer), .turn(let transfer), .found(let transfer, _), .unconnected(let transfer): transfer
+            case .new(let transfer), .admitted(let transfer), .resolved(let transfer, _), .unreachable(let transfer):
+                transfer
             }
         }
     }
 
-    /// The transfers that wait for the addresses of a name, in their order.
-    private struct Wait {
+    /// The lookup of one name, and the transfers that wait for its addresses in order of arrival.
+    private struct PendingLookUp {
         let query: HostQuery
-        private var numbered: [ObjectIdentifier: (number: Int, transfer: CurlTransfer)] = [:]
-        private var arrivals = 0
+        private var entries: [ObjectIdentifier: (number: Int, transfer: CurlTransfer)] = [:]
+        private var lastNumber = 0
 
         init(for query: HostQuery) {
             self.query = query
         }
 
-        var isEmpty: Bool { numbered.isEmpty }
-        var transfers: [CurlTransfer] { numbered.values.sorted { $0.number < $1.number }.map(\.transfer) }
+        var isEmpty: Bool { entries.isEmpty }
+        var transfers: [CurlTransfer] { entries.values.sorted { $0.number < $1.number }.map(\.transfer) }
 
         mutating func add(_ transfer: CurlTransfer) {
-            arrivals += 1
-            numbered[ObjectIdentifier(transfer)] = (arrivals, transfer)
+            lastNumber += 1
+            entries[ObjectIdentifier(transfer)] = (lastNumber, transfer)
         }
 
         mutating func remove(_ transfer: CurlTransfer) {
-            numbered[ObjectIdentifier(transfer)] = nil
+            entries[ObjectIdentifier(transfer)] = nil
         }
     }
 
     private let names: HostResolver
     private let overrides: [String: [String]]
-    /// Whether all connections go to a Unix socket.
-    private let usesSocket: Bool
+    /// Whether all connections use a Unix socket.
+    private let usesUnixSocket: Bool
     private var limiter: ConnectionLimiter<ObjectIdentifier, Origin>?
-    /// Whether the caller hasn't limited connections, so that the default does.
+    /// Whether the default connection limit applies, because the caller hasn't set one.
     private let usesDefaultLimit: Bool
     private var queued: [ObjectIdentifier: CurlTransfer] = [:]
-    private var waits: [String: Wait] = [:]
-    private var arrivals = FIFO<Arrival>()
+    private var lookUps: [String: PendingLookUp] = [:]
+    private var ready = FIFO<ReadyTransfer>()
 
     init(_ configuration: CurlTransport.Configuration) {
         names = configuration.names
@@ -83,7 +83,7 @@ struct CurlAdmission {
             configuration.addresses.map { (Self.key($0), $1) },
             uniquingKeysWith: { first, _ in first }
         )
-        usesSocket = configuration.unixSocketPath?.isEmpty == false
+        usesUnixSocket = configuration.unixSocketPath?.isEmpty == false
         usesDefaultLimit = configuration.usesDefaultLimit
         limiter = ConnectionLimiter(
             maximumPerHost: configuration.maximumConnectionsPerHost,
@@ -91,59 +91,58 @@ struct CurlAdmission {
         )
     }
 
-    /// The key of a host, and of a port if there is one.
-    private static func key(_ place: String) -> String {
-        let bracket = place.lastIndex(of: "]") ?? place.startIndex
-        let colon = place[bracket...].firstIndex(of: ":") ?? place.endIndex
-        return key(String(place[..<colon]).canonicalHost, place[colon...].dropFirst())
+    /// Returns the key of a host, with the port if there is one.
+    private static func key(_ hostAndPort: String) -> String {
+        let bracket = hostAndPort.lastIndex(of: "]") ?? hostAndPort.startIndex
+        let colon = hostAndPort[bracket...].firstIndex(of: ":") ?? hostAndPort.endIndex
+        return key(String(hostAndPort[..<colon]).canonicalHost, hostAndPort[colon...].dropFirst())
     }
 
     private static func key(_ host: String, _ port: some StringProtocol) -> String {
         port.isEmpty ? host : "\(host) \(port)"
     }
 
-    /// The number of transfers that wait for their turn.
+    /// The number of transfers that wait for a slot within the connection limits.
     var waitingCount: Int { queued.count }
-    /// The number of names that transfers wait for.
-    var lookUpCount: Int { waits.count }
+    /// The number of names that are being looked up for transfers.
+    var lookUpCount: Int { lookUps.count }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// Adds a transfer.
-    mutating func enter(_ transfer: CurlTransfer) {
-        arrivals.append(.new(transfer))
+    mutating func add(_ transfer: CurlTransfer) {
+        ready.append(.new(transfer))
     }
 
-    /// Lets a transfer continue whose content was opened, once: it doesn't wait for it any more.
-    mutating func goOn(_ transfer: CurlTransfer) {
-        transfer.stage.lineUp()
-        arrivals.append(.turn(transfer))
+    /// Requeues a transfer whose content has been opened; called only once for a transfer.
+    mutating func resumeAfterOpening(_ transfer: CurlTransfer) {
+        transfer.stage.enqueue()
+        ready.append(.admitted(transfer))
     }
 
-    /// Removes a transfer that has ended, or isn't to be sent any more.
+    /// Removes a transfer that has ended, or must not be sent.
     ///
-    /// If no connection was made in time, and none to its origin is open, those that wait for a place there fail with
-    /// it, if they wouldn't wait longer for a connection themselves.
-    mutating func leave(_ transfer: CurlTransfer) {
+    /// If the transfer couldn't connect in time and its origin has no open connection, the transfers queued for that
+    /// origin fail as well. Those with a longer connect timeout are queued again.
+    mutating func remove(_ transfer: CurlTransfer) {
         let id = ObjectIdentifier(transfer)
-        if let name = transfer.awaited?.name, let wait = waits[name] {
-            waits[name]?.remove(transfer)
-            if waits[name]?.isEmpty == true {
-                waits[name] = nil
-                names.cancel(wait.query)
+        if let name = transfer.awaitedDestination?.name, let lookUp = lookUps[name] {
+            lookUps[name]?.remove(transfer)
+            if lookUps[name]?.isEmpty == true {
+                lookUps[name] = nil
+                names.cancel(lookUp.query)
             }
         }
         queued[id] = nil
-        guard transfer.isUnconnected else { return admit(limiter?.release(id)) }
+        guard transfer.hasConnectTimedOut else { return admit(limiter?.release(id)) }
         let (admitted, failed) = limiter?.releaseUnconnected(id) ?? ([], [])
         admit(admitted)
         for waiting in failed.compactMap({ queued.removeValue(forKey: $0) }) {
-            let isPatient = waiting.stage.connectTimeout > transfer.stage.connectTimeout
-            arrivals.append(isPatient ? .new(waiting) : .unconnected(waiting))
+            let canWaitLonger = waiting.stage.connectTimeout > transfer.stage.connectTimeout
+            ready.append(canWaitLonger ? .new(waiting) : .unreachable(waiting))
         }
     }
 
-    /// Records that a transfer has got or lost its connection.
+    /// Records that a transfer has gained or lost its connection.
     mutating func setConnected(_ transfer: CurlTransfer, _ isConnected: Bool) {
         guard limiter != nil else { return }
         admit(limiter?.setConnected(ObjectIdentifier(transfer), isConnected))
@@ -151,29 +150,31 @@ struct CurlAdmission {
 
     /// Records that a transfer has received the head of its response.
     ///
-    /// One without an end doesn't count from now on, if the limit is the default: a few of them would hold up all other
-    /// requests.
+    /// If the default limit applies, an open-ended stream gives up its slot now. Otherwise, a few streams would block
+    /// all other requests.
     mutating func didReceiveHead(_ transfer: CurlTransfer) {
         guard transfer.isOpenEnded, usesDefaultLimit else { return }
         admit(limiter?.release(ObjectIdentifier(transfer)))
     }
 
-    /// Records that the host of a transfer shares connections.
-    mutating func share(_ transfer: CurlTransfer) {
+    /// Records that the host of a transfer multiplexes requests over shared connections.
+    mutating func didMultiplex(_ transfer: CurlTransfer) {
         guard limiter != nil else { return }
         admit(limiter?.setShared(at: transfer.destination.origin))
     }
 
-    /// Takes the answer to a query.
+    /// Receives the result of a lookup.
     ///
-    /// It may be late: the transfers that asked may be gone, and others may have asked again.
-    mutating func take(_ found: HostResolver.LookupResult, to query: HostQuery) {
-        guard let wait = waits[query.name], wait.query == query else { return }
-        waits[query.name] = nil
-        arrivals.append(contentsOf: wait.transfers.map { .found($0, found) })
+    /// The result may be late: the transfers that waited for it may have ended, and others may have started another
+    /// lookup.
+    mutating func receive(_ found: HostResolver.LookupResult, for query: HostQuery) {
+        guard let lookUp = lookUps[query.name], lookUp.query == query else { return }
+        lookUps[query.name] = nil
+        ready.append(contentsOf: lookUp.transfers.map { .resolved($0, found) })
     }
 
-    /// Makes the next transfers look up the names again whose addresses a transfer couldn't connect to.
+    /// Discards the cached addresses that a transfer couldn't connect to, so that the next transfers look them up
+    /// again.
     func forgetAddresses(of transfer: CurlTransfer) {
         for found in transfer.addresses {
             if let name = found.name { names.forget(found.addresses, of: name) }
@@ -182,77 +183,80 @@ struct CurlAdmission {
 
     private mutating func admit(_ ids: [ObjectIdentifier]?) {
         for id in ids ?? [] {
-            if let transfer = queued.removeValue(forKey: id) { arrivals.append(.turn(transfer)) }
+            if let transfer = queued.removeValue(forKey: id) { ready.append(.admitted(transfer)) }
         }
     }
 
-    // MARK: What is done
+    // MARK: Steps
 
     /// Returns the next step; `nil` if all transfers here are waiting.
     ///
     /// - Parameters:
-    ///   - loop: Gets a command when a name is found.
-    ///   - isConnected: Whether a connection to a host is open: it is likely to be reused, which needs no address, so
-    ///     expired ones are sufficient.
-    /// - Returns: The step.
-    mutating func next(_ loop: CurlLoop, isConnected: (String) -> Bool) -> Step? {
-        while let arrival = arrivals.popFirst() {
-            // A transfer that was stopped in the meantime has left, or is about to.
-            guard !arrival.transfer.isStopped else { continue }
-            switch arrival {
+    ///   - loop: The loop, which receives a command when a name is resolved.
+    ///   - isConnected: Returns whether a connection to a host is open. That connection will probably be reused without
+    ///     the addresses, so expired addresses are sufficient.
+    /// - Returns: The next step.
+    mutating func nextStep(_ loop: CurlLoop, isConnected: (String) -> Bool) -> Step? {
+        while let entry = ready.popFirst() {
+            // A transfer that was stopped in the meantime has been removed, or is about to be.
+            guard !entry.transfer.isStopped else { continue }
+            switch entry {
             case .new(let transfer):
-                lineUp(transfer)
-            case .turn(let transfer):
+                enqueue(transfer)
+            case .admitted(let transfer):
                 switch transfer.openContent() {
                 case .bytes: break
-                case .later: return .watch(transfer)
+                case .later: return .wait(transfer)
                 case .failed: return .stop(transfer, .bodyFailed)
                 }
-                transfer.dispatch()
-                return find(transfer, loop, isConnected)
-            case .found(let transfer, .success(let addresses)):
-                guard let destination = transfer.awaited.take() else { continue }
-                transfer.connect(to: CurlAddresses(addresses, of: destination))
+                transfer.didAdmit()
+                return resolve(transfer, loop, isConnected)
+            case .resolved(let transfer, .success(let addresses)):
+                guard let destination = transfer.awaitedDestination.take() else { continue }
+                transfer.addAddresses(from: CurlAddresses(addresses, of: destination))
                 let isProxy = destination.url == transfer.proxy?.destination.url
-                return isProxy ? findHost(of: transfer, loop, isConnected) : .take(transfer)
-            case .found(let transfer, .failure(let failure)):
-                return .refuse(transfer, failure)
-            case .unconnected(let transfer):
-                return .stop(transfer, .unconnected)
+                return isProxy ? resolveHost(of: transfer, loop, isConnected) : .start(transfer)
+            case .resolved(let transfer, .failure(let failure)):
+                return .fail(transfer, failure)
+            case .unreachable(let transfer):
+                return .stop(transfer, .connectTimedOut)
             }
         }
         return nil
     }
 
-    private mutating func lineUp(_ transfer: CurlTransfer) {
+    private mutating func enqueue(_ transfer: CurlTransfer) {
         let id = ObjectIdentifier(transfer)
-        transfer.stage.lineUp()
+        transfer.stage.enqueue()
         let isExempt = usesDefaultLimit && transfer.hasOwnLimit
-        let isExclusive = transfer.options.avoidsHTTP2
-        if !isExempt, limiter?.acquire(id, at: transfer.destination.origin, isExclusive: isExclusive) == false {
+        let needsOwnConnection = transfer.options.avoidsHTTP2
+        if !isExempt, limiter?.acquire(id, at: transfer.destination.origin, isExclusive: needsOwnConnection) == false {
             queued[id] = transfer
         } else {
-            arrivals.append(.turn(transfer))
+            ready.append(.admitted(transfer))
         }
     }
 
-    /// Finds the addresses of the proxy of a transfer, and those of its host unless the proxy does that.
-    private mutating func find(_ transfer: CurlTransfer, _ loop: CurlLoop, _ isConnected: (String) -> Bool) -> Step {
-        guard !usesSocket else { return .take(transfer) }
-        if let proxy = transfer.proxy, let step = find(proxy.destination, for: transfer, loop, isConnected) {
+    /// Resolves the addresses of a transfer's proxy, and those of its host unless the proxy resolves them.
+    private mutating func resolve(_ transfer: CurlTransfer, _ loop: CurlLoop, _ isConnected: (String) -> Bool) -> Step {
+        guard !usesUnixSocket else { return .start(transfer) }
+        if let proxy = transfer.proxy, let step = resolve(proxy.destination, for: transfer, loop, isConnected) {
             return step
         }
-        return findHost(of: transfer, loop, isConnected)
+        return resolveHost(of: transfer, loop, isConnected)
     }
 
-    private mutating func findHost(of transfer: CurlTransfer, _ loop: CurlLoop, _ isConnected: (String) -> Bool) -> Step
-    {
-        guard transfer.proxy?.requiresResolvedAddress ?? true else { return .take(transfer) }
-        return find(transfer.destination, for: transfer, loop, isConnected) ?? .take(transfer)
+    private mutating func resolveHost(
+        of transfer: CurlTransfer,
+        _ loop: CurlLoop,
+        _ isConnected: (String) -> Bool
+    ) -> Step {
+        guard transfer.proxy?.requiresResolvedAddress ?? true else { return .start(transfer) }
+        return resolve(transfer.destination, for: transfer, loop, isConnected) ?? .start(transfer)
     }
 
-    /// Finds the addresses of a place; `nil` if the transfer needn't wait for them.
-    private mutating func find(
+    /// Resolves the addresses of a destination; returns `nil` if the transfer needn't wait for them.
+    private mutating func resolve(
         _ destination: CurlDestination,
         for transfer: CurlTransfer,
         _ loop: CurlLoop,
@@ -261,41 +265,41 @@ struct CurlAdmission {
         if let addresses = override(for: destination) {
             guard !addresses.isEmpty, addresses.allSatisfy({ IPAddress($0) != nil }) else {
                 let failure = HostResolver.Failure(reason: "The configured addresses aren't addresses of IPv4 or IPv6")
-                transfer.awaited = destination
-                return .refuse(transfer, failure)
+                transfer.awaitedDestination = destination
+                return .fail(transfer, failure)
             }
-            transfer.connect(to: CurlAddresses(addresses, of: destination, areFixed: true))
+            transfer.addAddresses(from: CurlAddresses(addresses, of: destination, areFixed: true))
         } else if let name = destination.name {
-            guard let addresses = addresses(of: name, loop, mayBeOutdated: isConnected(name)) else {
-                transfer.awaited = destination
-                waits[name]?.add(transfer)
-                return .watch(transfer)
+            guard let addresses = addresses(of: name, loop, acceptsExpired: isConnected(name)) else {
+                transfer.awaitedDestination = destination
+                lookUps[name]?.add(transfer)
+                return .wait(transfer)
             }
-            transfer.connect(to: CurlAddresses(addresses, of: destination))
+            transfer.addAddresses(from: CurlAddresses(addresses, of: destination))
         }
         return nil
     }
 
-    /// The addresses that a caller has configured instead of a look-up.
+    /// Returns the addresses that the caller has configured for a destination, which replace a lookup.
     private func override(for destination: CurlDestination) -> [String]? {
         guard !overrides.isEmpty else { return nil }
         let host = destination.canonicalHost
         return overrides[Self.key(host, String(destination.port))] ?? overrides[host]
     }
 
-    /// The addresses of a name; `nil` if they are being looked up.
-    private mutating func addresses(of name: String, _ loop: CurlLoop, mayBeOutdated: Bool) -> [String]? {
-        guard waits[name] == nil else { return nil }
-        if mayBeOutdated {
+    /// Returns the addresses of a name; `nil` while they are being looked up.
+    private mutating func addresses(of name: String, _ loop: CurlLoop, acceptsExpired: Bool) -> [String]? {
+        guard lookUps[name] == nil else { return nil }
+        if acceptsExpired {
             switch names.addresses(of: name) {
             case .fresh(let addresses), .stale(let addresses): return addresses
             case .pending: break
             }
         }
-        // It must not retain the loop, which may end first: a look-up can't be stopped.
-        let query = HostQuery(name) { [weak loop] query, found in loop?.submit(.found(query, found)) }
+        // The closure must not retain the loop, which may end before the lookup: a lookup can't be cancelled.
+        let query = HostQuery(name) { [weak loop] query, found in loop?.submit(.resolved(query, found)) }
         if case .fresh(let addresses) = names.addresses(of: name, for: query) { return addresses }
-        waits[name] = Wait(for: query)
+        lookUps[name] = PendingLookUp(for: query)
         return nil
     }
 }

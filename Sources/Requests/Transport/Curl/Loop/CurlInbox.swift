@@ -6,62 +6,61 @@ import CRequestsCurl
 import Foundation
 import Synchronization
 
-/// The commands of other threads for the loop, and the life of its thread.
+/// The commands from other threads to the loop, and the lifecycle of the loop's thread.
 ///
-/// The first command starts a thread, and any other wakes it only if it sleeps. The thread takes all waiting commands
-/// at once. It ends when it is closed, or when nothing is left to do.
+/// The first command starts the thread; a later command wakes it only if it is sleeping. The thread takes all pending
+/// commands together. It ends when it is closed, or when nothing is left to do.
 final class CurlInbox: Sendable {
-    /// A command for the loop.
     enum Command: Sendable {
         case start(CurlTransfer)
         case stop(CurlTransfer, CurlTransferState.Stop)
-        /// The peer of a transfer is gone, which had been sent again so many times.
+        /// The peer of a transfer has closed the connection.
+        ///
+        /// The number of restarts identifies the attempt, so that the command can't affect a later one.
         case lostPeer(CurlTransfer, restarts: Int)
-        /// A transfer has to pause or to resume.
-        case update(CurlTransfer)
-        case found(HostQuery, HostResolver.LookupResult)
-        /// The use of connections is to be reported.
-        case report(@Sendable (CurlTransport.Usage) -> Void)
+        /// The pause state of a transfer has changed.
+        case updatePauses(CurlTransfer)
+        case resolved(HostQuery, HostResolver.LookupResult)
+        /// Reports the use of connections.
+        case reportUsage(@Sendable (CurlTransport.Usage) -> Void)
 
-        /// Ends what waits for the command, since no thread takes it.
-        func refuse(_ error: RequestError) {
+        /// Fails the command, because no thread will execute it.
+        func fail(_ error: RequestError) {
             switch self {
-            case .start(let transfer): transfer.refuse(error)
-            case .report(let receive): receive(CurlTransport.Usage())
-            case .stop, .lostPeer, .update, .found: break
+            case .start(let transfer): transfer.fail(error)
+            case .reportUsage(let receive): receive(CurlTransport.Usage())
+            case .stop, .lostPeer, .updatePauses, .resolved: break
             }
         }
     }
 
-    /// The life of the thread.
+    /// The lifecycle of the thread.
     enum Phase: Sendable {
-        /// No thread yet.
+        /// Not started yet.
         case idle
-        /// The thread runs.
         case running
-        /// It ends when all transfers have ended.
+        /// Ends once all transfers have ended.
         case finishing
-        /// It cancels all transfers, and ends.
+        /// Cancels all transfers, and ends.
         case closing
-        /// It has ended.
         case ended
     }
 
-    /// The reception of a command.
-    enum Reception: Sendable {
-        case taken
-        /// It is taken, and a thread has to be started.
-        case takenFirst
-        /// The loop has ended, is about to, or is that of another process, and won't take it.
-        case refused
+    /// The result of enqueueing a command.
+    enum EnqueueResult: Sendable {
+        case accepted
+        /// Accepted, but a thread must be started.
+        case needsThread
+        /// Rejected, because the loop has ended or is about to end, or belongs to another process.
+        case rejected
     }
 
-    /// The descriptors that the loop sleeps on, and that wake it.
+    /// The descriptors that the loop waits on, and that wake it.
     struct Descriptors: Sendable {
         let poll = ccurl_poll_new()
         let wakeUp = ccurl_wake_new()
 
-        fileprivate var isWhole: Bool { poll >= 0 && wakeUp >= 0 }
+        fileprivate var isValid: Bool { poll >= 0 && wakeUp >= 0 }
 
         fileprivate func close() {
             ccurl_close(poll)
@@ -73,26 +72,28 @@ final class CurlInbox: Sendable {
         var phase = Phase.idle
         var commands: [Command] = []
         var descriptors: Descriptors?
-        /// The process that has the thread; `nil` before there is one.
-        var home: UInt32?
+        /// The process's fork count when the thread was started; `nil` before that.
+        var forkCount: UInt32?
 
-        /// Whether this process is a fork of the one that has the thread: it would wake the thread of its parent.
-        var isForked: Bool { home.map { $0 != ccurl_forks() } ?? false }
+        /// Whether this process is a fork of the process that started the thread, so that a wake-up would reach the
+        /// parent's thread.
+        var isForked: Bool { forkCount.map { $0 != ccurl_forks() } ?? false }
     }
 
-    /// Whether there is something new for the thread, which reads this without the lock.
-    private let hasNews = Atomic(false)
-    /// Whether the thread has to be woken for it.
+    /// Whether there is new work for the thread, which reads this flag without the lock.
+    private let hasPendingWork = Atomic(false)
+    /// Whether the thread must be woken for new work.
     ///
-    /// Each side writes its own flag before it reads the other's, so that nothing new is missed.
-    private let sleeps = Atomic(false)
+    /// Each side writes its own flag before it reads the other's, so no wake-up is lost.
+    private let isSleeping = Atomic(false)
     private let state = Locked(State())
-    private let end = DispatchGroup()
+    private let termination = DispatchGroup()
 
     init() {
-        // Entered here, so that a closing thread can wait even if the loop's is only about to start. Left by that
-        // thread, or at an end without one: deallocating the transport ensures that.
-        end.enter()
+        // The group is entered here, so that a closing thread can wait even if the loop's thread is only about to
+        // start. The loop's thread leaves it when it ends, or `shutDown(as:)` does if there is no thread. One of them
+        // always happens, because the deinitializer of the transport shuts the loop down.
+        termination.enter()
     }
 
     deinit {
@@ -102,64 +103,64 @@ final class CurlInbox: Sendable {
     /// The descriptors of the thread; `nil` before it starts.
     var descriptors: Descriptors? { state.withLock { $0.descriptors } }
 
-    /// Whether there is a thread, or will be.
+    /// Whether the thread is running, or about to start.
     var isRunning: Bool { state.withLock { $0.phase != .idle && $0.phase != .ended } }
 
     // MARK: From any thread
 
-    /// Takes a command.
-    func put(_ command: Command) -> Reception {
-        let (reception, descriptor) = state.withLock { state -> (Reception, Int32?) in
+    /// Adds a command, unless the loop can no longer execute it.
+    func enqueue(_ command: Command) -> EnqueueResult {
+        let (result, descriptor) = state.withLock { state -> (EnqueueResult, Int32?) in
             switch (state.phase, command) {
-            case (.closing, .start), (.ended, _): return (.refused, nil)
-            default: if state.isForked { return (.refused, nil) }
+            case (.closing, .start), (.ended, _): return (.rejected, nil)
+            default: if state.isForked { return (.rejected, nil) }
             }
             state.commands.append(command)
-            guard state.phase == .idle else { return (.taken, state.descriptors?.wakeUp) }
-            (state.phase, state.home) = (.running, ccurl_forks())
-            return (.takenFirst, nil)
+            guard state.phase == .idle else { return (.accepted, state.descriptors?.wakeUp) }
+            (state.phase, state.forkCount) = (.running, ccurl_forks())
+            return (.needsThread, nil)
         }
         wake(descriptor)
-        return reception
+        return result
     }
 
-    /// Notifies the thread that there is something new.
+    /// Notifies the thread of new work.
     private func wake(_ descriptor: Int32?) {
-        hasNews.store(true, ordering: .sequentiallyConsistent)
-        guard let descriptor, sleeps.exchange(false, ordering: .sequentiallyConsistent) else { return }
+        hasPendingWork.store(true, ordering: .sequentiallyConsistent)
+        guard let descriptor, isSleeping.exchange(false, ordering: .sequentiallyConsistent) else { return }
         ccurl_wake(descriptor)
     }
 
-    /// Makes the descriptors of the thread; `false` if none is free.
-    func open() -> Bool {
-        let made = Descriptors()
-        guard made.isWhole else {
-            made.close()
+    /// Opens the descriptors of the thread; returns `false` if the system has none left.
+    func openDescriptors() -> Bool {
+        let new = Descriptors()
+        guard new.isValid else {
+            new.close()
             return false
         }
-        state.withLock { $0.descriptors = made }
+        state.withLock { $0.descriptors = new }
         return true
     }
 
-    /// Records that the thread couldn't be started; returns the commands that it was to take.
+    /// Records that the thread couldn't be started; returns the commands that it should have executed.
     ///
-    /// A later command tries again.
-    func threadFailed() -> [Command] {
-        let (former, isEnding) = state.withLock { state in
-            let former = state
+    /// A later command tries to start a thread again.
+    func threadDidFailToStart() -> [Command] {
+        let (previous, isEnding) = state.withLock { state in
+            let previous = state
             let isEnding = state.phase != .running
             state = State(phase: isEnding ? .ended : .idle)
-            return (former, isEnding)
+            return (previous, isEnding)
         }
-        former.descriptors?.close()
-        if isEnding { threadEnded() }
-        return former.commands
+        previous.descriptors?.close()
+        if isEnding { threadDidEnd() }
+        return previous.commands
     }
 
     /// Makes the thread end.
     ///
-    /// - Parameter phase: The phase before its end.
-    func end(as phase: Phase) {
+    /// - Parameter phase: The phase of the thread until it has ended.
+    func shutDown(as phase: Phase) {
         let (hadNoThread, descriptor) = state.withLock { state in
             let hadNoThread = state.phase == .idle || state.isForked && state.phase != .ended
             switch state.phase {
@@ -169,41 +170,40 @@ final class CurlInbox: Sendable {
             }
             return (hadNoThread, state.descriptors?.wakeUp)
         }
-        if hadNoThread { end.leave() } else { wake(descriptor) }
+        if hadNoThread { termination.leave() } else { wake(descriptor) }
     }
 
-    /// Waits until the thread has ended.
-    func awaitEnd() {
-        end.wait()
+    func waitUntilEnded() {
+        termination.wait()
     }
 
     // MARK: From the loop's thread
 
-    /// Takes out the commands.
+    /// Moves all pending commands into an array.
     ///
-    /// - Parameter commands: Receives them; empty.
-    /// - Returns: The current phase; `nil` if there is nothing new.
-    func take(_ commands: inout [Command]) -> Phase? {
-        guard hasNews.exchange(false, ordering: .sequentiallyConsistent) else { return nil }
+    /// - Parameter commands: The array, which must be empty.
+    /// - Returns: The current phase; `nil` if there is no new work.
+    func drain(_ commands: inout [Command]) -> Phase? {
+        guard hasPendingWork.exchange(false, ordering: .sequentiallyConsistent) else { return nil }
         return state.withLock { state in
             swap(&commands, &state.commands)
             return state.phase
         }
     }
 
-    /// Lets the thread sleep, until ``awake()``; `false` if there is something new.
-    func sleep() -> Bool {
-        sleeps.store(true, ordering: .sequentiallyConsistent)
-        return !hasNews.load(ordering: .sequentiallyConsistent)
+    /// Announces that the thread is about to sleep; returns `false` if there is new work, so that it must not sleep.
+    func prepareToSleep() -> Bool {
+        isSleeping.store(true, ordering: .sequentiallyConsistent)
+        return !hasPendingWork.load(ordering: .sequentiallyConsistent)
     }
 
-    /// Records that the thread doesn't sleep.
-    func awake() {
-        sleeps.store(false, ordering: .sequentiallyConsistent)
+    /// Records that the thread has woken up.
+    func didWake() {
+        isSleeping.store(false, ordering: .sequentiallyConsistent)
     }
 
-    /// Stops taking commands; returns `false` if there is one.
-    func endIfEmpty() -> Bool {
+    /// Closes the inbox if it is empty; returns `false` if it contains a command.
+    func closeIfEmpty() -> Bool {
         state.withLock { state in
             guard state.commands.isEmpty else { return false }
             state.phase = .ended
@@ -211,17 +211,16 @@ final class CurlInbox: Sendable {
         }
     }
 
-    /// Stops taking commands, and returns the last ones.
-    func abandon() -> [Command] {
+    /// Closes the inbox, and returns the remaining commands.
+    func closeAndDrain() -> [Command] {
         state.withLock { state in
             defer { (state.phase, state.commands) = (.ended, []) }
             return state.commands
         }
     }
 
-    /// Records that the thread has ended.
-    func threadEnded() {
-        end.leave()
+    func threadDidEnd() {
+        termination.leave()
     }
 }
 #endif

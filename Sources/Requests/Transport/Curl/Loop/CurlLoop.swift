@@ -5,55 +5,56 @@
 import CRequestsCurl
 import Foundation
 
-/// The thread that owns libcurl's handles: the only one that calls libcurl about a running transfer.
+/// The thread that owns libcurl's handles, and the only one that calls libcurl for running transfers.
 ///
-/// A turn of the loop takes the commands of other threads from its ``CurlInbox`` and hands the transfers that the
-/// ``CurlAdmission`` admits to libcurl. It then waits for sockets or a timer, lets libcurl act, checks its
-/// ``CurlConnections``, and delivers all events at once. No receiver is ever called on this thread, and libcurl is
-/// called from no other.
-// Sendable: the libcurl loop. Variables are accessed by its own thread alone; the inbox and the pool have locks.
+/// One iteration of the loop first waits for sockets or a timer, and lets libcurl process them. Then it executes the
+/// commands of the ``CurlInbox``, adds to libcurl the transfers that the ``CurlAdmission`` has admitted, checks the
+/// ``CurlConnections``, and delivers all events together. Receivers are never called on this thread.
+// Sendable: the libcurl loop. Only its own thread accesses the variables. The inbox and the pool have locks.
 final class CurlLoop: @unchecked Sendable {
-    /// The maximum number of stopped transfers whose handles are taken from libcurl in one turn.
-    private static let mostReleases = 64
-    /// The maximum number of transfers over TLS that begin in one turn, and of handshakes that continue.
+    /// The maximum number of stopped transfers that one iteration removes from libcurl.
+    private static let maximumReleases = 64
+    /// The maximum number of TLS transfers that one iteration starts, and of handshakes that it continues.
     ///
-    /// Either takes up to a millisecond if the connection is new, and no other transfer continues meanwhile.
-    private static let mostHandshakes = 4
+    /// Each of them may take up to a millisecond if the connection is new, and no other transfer makes progress during
+    /// that time.
+    private static let maximumHandshakes = 4
 
     let callbacks: UnsafeMutablePointer<CCurlCallbacks>
     let configuration: CurlTransport.Configuration
     let proxies: CurlProxies
     private let inbox = CurlInbox()
     private let pool = CurlHandlePool()
-    /// Held by the thread while it calls libcurl, so that the process doesn't exit meanwhile.
-    private let gate = ccurl_gate_new()
+    /// Held by the thread during calls of libcurl, so that the process doesn't exit in the middle of one.
+    private let exitGate = ccurl_gate_new()
 
-    // Accessed only by the loop.
+    // The properties below are accessed only by the loop.
     private var multi: CurlMulti?
     private var admission: CurlAdmission
     private let connections: CurlConnections
-    /// The transfers that something has happened to in this turn, in its order.
-    private var touched: [CurlTransfer] = []
-    /// The touched transfers whose receivers are to be called; empty except while they are passed to the delivery.
-    private var ready: [CurlTransfer] = []
+    /// The transfers that have changed in this iteration, in order.
+    private var changed: [CurlTransfer] = []
+    /// The changed transfers whose receivers must be called; empty except while they are handed to the delivery.
+    private var deliverable: [CurlTransfer] = []
     private let delivery = CurlDelivery()
-    /// Ends that come from this side, such as cancellations and timeouts, have workers of their own: they are reported
-    /// in time, even if receivers that wait hold up all others.
-    private let endings = CurlDelivery()
-    /// The commands that are carried out in this turn.
+    /// Delivers ends that this side causes, such as cancellations and timeouts.
+    ///
+    /// Separate workers report them in time, even if blocked receivers delay all other events.
+    private let urgentDelivery = CurlDelivery()
+    /// The commands of the current iteration.
     private var commands: [CurlInbox.Command] = []
     private var phase = CurlInbox.Phase.running
-    /// Whether nothing is left to do without a socket, a timer or a command.
-    private var sleeps = false
+    /// Whether nothing is left to do until a socket, a timer or a command is ready.
+    private var canSleep = false
     private var active: [CurlEasy: CurlTransfer] = [:]
     private var handshakes = HandshakeQueue()
-    /// Stopped transfers whose end was reported, and whose handles libcurl still has.
-    private var leaving: [CurlTransfer] = []
+    /// Stopped transfers whose end was reported, but whose handles are still in libcurl.
+    private var awaitingRelease: [CurlTransfer] = []
     private var timeouts = IdleTimeouts<ObjectIdentifier>()
     private var budget = CurlBudget { ccurl_processor_time() }
     private var curlTimer: UInt64?
     private(set) var now: UInt64 = 0
-    /// Whether the process exits, and libcurl isn't called any more.
+    /// Whether the process is exiting, so that libcurl must not be called any longer.
     private var isAbandoned = false
 
     init(_ configuration: CurlTransport.Configuration) {
@@ -67,7 +68,7 @@ final class CurlLoop: @unchecked Sendable {
 
     deinit {
         callbacks.deallocate()
-        ccurl_gate_free(gate)
+        ccurl_gate_free(exitGate)
     }
 
     // MARK: From any thread
@@ -77,10 +78,10 @@ final class CurlLoop: @unchecked Sendable {
         do {
             let destination = CurlDestination(request.url.absoluteString)
             let isSecure = destination.isSecure
-            // libcurl refuses to change the size of the buffer of a used handle.
-            let hasOwnSize = request.upgrade != nil || !isSecure && request.isStreamed
-            let needsNew = hasOwnSize || isSecure && request.trust != .system
-            guard let handle = needsNew ? ccurl_handle_new() : pool.take(isSecure: isSecure) else {
+            // libcurl can't change the buffer size of a used handle.
+            let hasOwnBufferSize = request.upgrade != nil || !isSecure && request.isStreamed
+            let needsNewHandle = hasOwnBufferSize || isSecure && request.trust != .system
+            guard let handle = needsNewHandle ? ccurl_handle_new() : pool.take(isSecure: isSecure) else {
                 throw RequestError(.other, phase: .sending, reason: "out of memory")
             }
             do {
@@ -100,42 +101,42 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// Passes a command to the loop; `false` if the loop has ended, and won't take it.
+    /// Submits a command to the loop; returns `false` if the loop has ended and doesn't accept it.
     @discardableResult
     func submit(_ command: CurlInbox.Command) -> Bool {
-        switch inbox.put(command) {
-        case .taken: return true
-        case .refused: return false
-        case .takenFirst:
-            let isOpen = inbox.open()
+        switch inbox.enqueue(command) {
+        case .accepted: return true
+        case .rejected: return false
+        case .needsThread:
+            let isOpen = inbox.openDescriptors()
             guard !isOpen || !startThread() else { return true }
             let reason = isOpen ? "no thread can be started" : "no file descriptor is left"
             let error = RequestError(.other, phase: .sending, reason: reason)
-            for command in inbox.threadFailed() { command.refuse(error) }
+            for command in inbox.threadDidFailToStart() { command.fail(error) }
             return true
         }
     }
 
-    /// Calls back with the use of connections: on the loop's thread, or at once if it has none.
+    /// Reports the use of connections, on the loop's thread or, if there is no thread, immediately.
     func report(_ receive: @escaping @Sendable (CurlTransport.Usage) -> Void) {
-        if !inbox.isRunning || !submit(.report(receive)) { receive(CurlTransport.Usage()) }
+        if !inbox.isRunning || !submit(.reportUsage(receive)) { receive(CurlTransport.Usage()) }
     }
 
-    /// Ends the thread when all transfers have ended.
+    /// Ends the thread once all transfers have ended.
     func finish() {
-        inbox.end(as: .finishing)
+        inbox.shutDown(as: .finishing)
     }
 
     /// Cancels all transfers, ends the thread, and waits for its end.
     func close() {
-        inbox.end(as: .closing)
-        inbox.awaitEnd()
+        inbox.shutDown(as: .closing)
+        inbox.waitUntilEnded()
     }
 
     private func startThread() -> Bool {
         WorkerThread.start("Requests.CurlLoop") { [self] in
             run()
-            inbox.threadEnded()
+            inbox.threadDidEnd()
             if isAbandoned { ccurl_await_exit() }
         }
     }
@@ -144,12 +145,12 @@ final class CurlLoop: @unchecked Sendable {
 
     private func run() {
         ccurl_block_broken_pipe()
-        guard let gate, ccurl_gate_enter(gate) else { return abandon() }
-        defer { if !isAbandoned { ccurl_gate_leave(gate) } }
+        guard let exitGate, ccurl_gate_enter(exitGate) else { return abandon() }
+        defer { if !isAbandoned { ccurl_gate_leave(exitGate) } }
         multi = makeMulti()
         connections.open(multi, inbox.descriptors)
-        if let wakeUp = inbox.descriptors?.wakeUp { ccurl_gate_wakes(gate, wakeUp) }
-        while turn(gate) {}
+        if let wakeUp = inbox.descriptors?.wakeUp { ccurl_gate_wakes(exitGate, wakeUp) }
+        while runIteration(exitGate) {}
         guard !isAbandoned else { return }
 
         pool.close()
@@ -158,124 +159,128 @@ final class CurlLoop: @unchecked Sendable {
         ccurl_thread_ends()
     }
 
-    /// Ends all transfers without acting on them in libcurl, since the process exits: its handlers may wait for them.
+    /// Ends all transfers without calling libcurl, because the process is exiting and its exit handlers may wait for
+    /// them.
     private func abandon() {
         isAbandoned = true
-        for command in inbox.abandon() {
+        for command in inbox.closeAndDrain() {
             switch command {
             case .start(let transfer):
                 active[transfer.easy] = transfer
-                transfer.begin()
-            case .report(let receive):
+                transfer.didEnterLoop()
+            case .reportUsage(let receive):
                 receive(usage)
-            case .stop, .lostPeer, .update, .found:
+            case .stop, .lostPeer, .updatePauses, .resolved:
                 break
             }
         }
         for transfer in active.values {
             _ = transfer.stop(.processEnds)
-            conclude(transfer, code: CurlResult.stopped)
+            complete(transfer, code: CurlResult.stopped)
         }
         publish()
     }
 
-    /// Runs one turn; returns `false` if it was the last.
-    private func turn(_ gate: OpaquePointer) -> Bool {
-        ccurl_gate_leave(gate)
-        connections.sockets.wait(milliseconds: sleeps ? pause : 0) { isFree($0) }
-        guard ccurl_gate_enter(gate) else {
+    /// Runs one iteration; returns `false` if it was the last one.
+    private func runIteration(_ exitGate: OpaquePointer) -> Bool {
+        ccurl_gate_leave(exitGate)
+        connections.sockets.wait(milliseconds: canSleep ? waitMilliseconds : 0) { isFree($0) }
+        guard ccurl_gate_enter(exitGate) else {
             abandon()
             return false
         }
         now = DispatchTime.now().uptimeNanoseconds
         budget.reset()
-        inbox.awake()
+        inbox.didWake()
         connections.checkForSuspension(active.values) { isFree($0) }
-        if delivery.needsAttention { delivery.schedule(now: now) }
-        if endings.needsAttention { endings.schedule(now: now) }
-        actOnSockets()
-        phase = inbox.take(&commands) ?? phase
-        obeyCommands()
+        if delivery.needsWorkerCheck { delivery.schedule(now: now) }
+        if urgentDelivery.needsWorkerCheck { urgentDelivery.schedule(now: now) }
+        processSockets()
+        phase = inbox.drain(&commands) ?? phase
+        executeCommands()
         if phase == .closing { for transfer in active.values { stop(transfer, .transportClosed) } }
-        // Before the connections of stopped transfers are closed, which takes longer.
-        if !leaving.isEmpty { publish() }
+        // Publish before the connections of stopped transfers are closed, because closing takes longer.
+        if !awaitingRelease.isEmpty { publish() }
         releaseStopped()
         admit()
-        // Also starts the transfers that have just been admitted, which needn't wait for a socket.
+        // This also starts the transfers that have just been admitted and needn't wait for a socket.
         if let due = curlTimer, due <= now {
             curlTimer = nil
-            act(-1)
+            performAction(-1)
         }
-        stopSilent()
+        stopTimedOut()
         connections.closeExpired(now: now) { isFree($0) }
-        takeEnded()
+        handleEndedTransfers()
         admit()
         publish()
-        let isEnding = active.isEmpty && leaving.isEmpty && phase != .running
-        if isEnding, !needsAttention, inbox.endIfEmpty() { return false }
-        sleeps = leaving.isEmpty && handshakes.isEmpty && inbox.sleep()
+        let isEnding = active.isEmpty && awaitingRelease.isEmpty && phase != .running
+        if isEnding, !needsWorkerCheck, inbox.closeIfEmpty() { return false }
+        canSleep = awaitingRelease.isEmpty && handshakes.isEmpty && inbox.prepareToSleep()
         return true
     }
 
-    /// The maximum wait for sockets: until a timer is due, or until the delivery has to be checked.
-    private var pause: Int32 {
+    /// The maximum time to wait for sockets, until a timer is due or the delivery must be checked; -1 for no limit.
+    private var waitMilliseconds: Int32 {
         var due = min(curlTimer ?? .max, timeouts.nextCheck ?? .max, connections.due ?? .max)
-        if needsAttention { due = min(due, now &+ CurlDelivery.interval) }
+        if needsWorkerCheck { due = min(due, now &+ CurlDelivery.interval) }
         guard due != .max else { return -1 }
         return due <= now ? 0 : Int32(clamping: (due - now + 999_999) / 1_000_000)
     }
 
-    /// Lets libcurl act on sockets: first on those of transfers that have a connection, then on a few of the others.
+    /// Lets libcurl process the ready sockets, but continues only a few TLS handshakes.
     ///
-    /// The rest are ready in the next turn, too.
-    private func actOnSockets() {
+    /// Handshakes come last. The sockets of the remaining ones are still ready in the next iteration.
+    private func processSockets() {
         var handshakes: [Int32] = []
         for socket in connections.sockets.closedByPeer {
-            connections.sockets.owner(of: socket).flatMap { active[$0] }?.endWithoutPeer(isOver: true)
+            connections.sockets.owner(of: socket).flatMap { active[$0] }?.handleLostPeer(hasConnectionEnded: true)
         }
         for event in connections.sockets.ready {
             connections.sockets.recordActivity(event, now: now)
             let transfer = connections.sockets.owner(of: event.socket).flatMap { active[$0] }
-            if let transfer, transfer.destination.isSecure, transfer.stage.place == .connecting {
+            if let transfer, transfer.destination.isSecure, transfer.stage.phase == .connecting {
                 handshakes.append(event.socket)
             } else {
-                act(event.socket, isRead: transfer?.hasPlainConnection == true && connections.sockets.isReadable(event))
+                performAction(
+                    event.socket,
+                    isRead: transfer?.hasPlainConnection == true && connections.sockets.isReadable(event)
+                )
             }
         }
-        for socket in handshakes.prefix(Self.mostHandshakes) { act(socket) }
+        for socket in handshakes.prefix(Self.maximumHandshakes) { performAction(socket) }
     }
 
-    private func act(_ socket: Int32, isRead: Bool = false) {
+    private func performAction(_ socket: Int32, isRead: Bool = false) {
         budget.reset()
         if let multi { _ = ccurl_multi_act(multi, socket, isRead ? 1 : 0) }
     }
 
     // MARK: Commands
 
-    private func obeyCommands() {
-        for command in commands { obey(command) }
-        // A command retains its transfer, and the transfer its operation.
+    private func executeCommands() {
+        for command in commands { execute(command) }
+        // A command retains its transfer, and the transfer retains its operation.
         commands.removeAll(keepingCapacity: true)
     }
 
-    private func obey(_ command: CurlInbox.Command) {
+    private func execute(_ command: CurlInbox.Command) {
         switch command {
         case .start(let transfer):
             active[transfer.easy] = transfer
-            transfer.begin()
-            admission.enter(transfer)
+            transfer.didEnterLoop()
+            admission.add(transfer)
         case .stop(let transfer, let reason):
             stop(transfer, reason)
         case .lostPeer(let transfer, let restarts):
-            // The end may have been noticed twice, or before the transfer was sent again.
-            guard transfer.restarts == restarts, !sendAgainWithoutPeer(transfer) else { return }
+            // The lost connection may have been reported twice, or before the transfer was resent.
+            guard transfer.restarts == restarts, !resendAfterLostPeer(transfer) else { return }
             stop(transfer, .peerEnded)
-        case .update(let transfer):
-            update(transfer)
-        case .found(let query, let found):
-            admission.take(found, to: query)
-        case .report(let receive):
-            // Requests that came before are where they wait.
+        case .updatePauses(let transfer):
+            updatePauses(transfer)
+        case .resolved(let query, let found):
+            admission.receive(found, for: query)
+        case .reportUsage(let receive):
+            // Admit the requests that arrived before this command, so that they are counted where they wait.
             admit()
             receive(usage)
         }
@@ -294,149 +299,151 @@ final class CurlLoop: @unchecked Sendable {
         active[transfer.easy] === transfer
     }
 
-    private func update(_ transfer: CurlTransfer) {
+    private func updatePauses(_ transfer: CurlTransfer) {
         guard isActive(transfer) else { return }
-        let wasHeld = transfer.holdsPeer
+        let wasPaused = transfer.pausesReceiving
         budget.reset()
-        // Content that libcurl had kept arrives while it resumes; if that fails, the error is reported only here.
-        let code = transfer.update()
+        // While the transfer resumes, libcurl delivers content that it has buffered. If that fails, the error is
+        // reported only here.
+        let code = transfer.updatePauses()
         guard code == 0 || code == CurlResult.noConnection else { return end(transfer, code: code) }
-        touch(transfer)
-        if transfer.stage.place == .awaitingContent, !transfer.awaitsContent { admission.goOn(transfer) }
-        guard wasHeld, !transfer.holdsPeer else { return }
-        transfer.stage.waitAnew(at: now)
-        watchSilence(of: transfer)
+        markChanged(transfer)
+        if transfer.stage.phase == .awaitingContent, !transfer.awaitsContent { admission.resumeAfterOpening(transfer) }
+        guard wasPaused, !transfer.pausesReceiving else { return }
+        transfer.stage.restartWait(at: now)
+        startIdleTimeout(of: transfer)
     }
 
-    /// Ends a transfer, and reports its end before its connection is closed: closing takes longer, and when thousands
-    /// are cancelled at once, no receiver has to wait for the connections of others.
+    /// Stops a transfer, and reports its end before its connection is closed.
+    ///
+    /// Closing takes longer. When thousands of transfers are cancelled together, no receiver should wait for the
+    /// connections of others.
     private func stop(_ transfer: CurlTransfer, _ reason: CurlTransferState.Stop) {
         guard isActive(transfer) else { return }
-        // If the transfer already ends for another reason, that reason stays.
+        // If the transfer is already ending for another reason, that reason is kept.
         _ = transfer.stop(reason)
-        conclude(transfer, code: CurlResult.stopped)
-        // A transfer that libcurl has keeps its place until its connection is closed.
-        if !transfer.stage.place.isTaken { admission.leave(transfer) }
-        leaving.append(transfer)
+        complete(transfer, code: CurlResult.stopped)
+        // A transfer that was added to libcurl keeps its slot until its connection is closed.
+        if !transfer.stage.phase.isAddedToCurl { admission.remove(transfer) }
+        awaitingRelease.append(transfer)
     }
 
-    // MARK: Beginnings
+    // MARK: Starting transfers
 
-    /// Starts the transfers that are admitted; of those over TLS, only a few in one turn.
+    /// Starts the admitted transfers, but only a few TLS transfers in one iteration.
     private func admit() {
-        while let step = admission.next(self, isConnected: { connections.sockets.hasConnection(to: $0) }) {
+        while let step = admission.nextStep(self, isConnected: { connections.sockets.hasConnection(to: $0) }) {
             switch step {
-            case .take(let transfer):
-                if transfer.destination.isSecure { handshakes.append(transfer) } else { take(transfer) }
-            case .watch(let transfer):
-                watchSilence(of: transfer)
-            case .refuse(let transfer, let failure):
-                let host = transfer.awaited?.host ?? transfer.destination.host
+            case .start(let transfer):
+                if transfer.destination.isSecure { handshakes.append(transfer) } else { addToMulti(transfer) }
+            case .wait(let transfer):
+                startIdleTimeout(of: transfer)
+            case .fail(let transfer, let failure):
+                let host = transfer.awaitedDestination?.host ?? transfer.destination.host
                 ccurl_handle_set_error(transfer.handle, "Could not resolve host: \(host) (\(failure.reason))")
                 end(transfer, code: CurlResult.unknownHost)
             case .stop(let transfer, let reason):
                 stop(transfer, reason)
             }
         }
-        for _ in 0..<Self.mostHandshakes {
+        for _ in 0..<Self.maximumHandshakes {
             guard let transfer = handshakes.popFirst() else { break }
-            take(transfer)
+            addToMulti(transfer)
         }
     }
 
-    /// Hands a transfer to libcurl.
-    private func take(_ transfer: CurlTransfer) {
+    private func addToMulti(_ transfer: CurlTransfer) {
         guard !transfer.isCancelled else { return stop(transfer, .cancelled) }
-        transfer.take()
+        transfer.willAddToMulti()
         connections.prepare(transfer, now: now) { isFree($0) }
-        connections.limitIdle(transferCount: active.count + leaving.count)
-        watchSilence(of: transfer)
+        connections.limitIdle(transferCount: active.count + awaitingRelease.count)
+        startIdleTimeout(of: transfer)
         guard let multi, ccurl_multi_add(multi, transfer.easy) == 0 else {
-            return end(transfer, code: CurlResult.failedToBegin)
+            return end(transfer, code: CurlResult.failedToStart)
         }
     }
 
-    // MARK: Ends
+    // MARK: Ending transfers
 
-    private func takeEnded() {
+    private func handleEndedTransfers() {
         guard let multi else { return }
         repeat {
             var code: Int32 = 0
             while let easy = ccurl_multi_take_ended(multi, &code) {
                 guard let transfer = active[easy] else { continue }
-                if !sendAgain(transfer, after: code, in: multi) { end(transfer, code: code) }
+                if !resend(transfer, after: code, in: multi) { end(transfer, code: code) }
             }
         } while connections.retryTransfers()
     }
 
-    /// Lets libcurl send a request once more that has no response; `false` unless no server has processed it.
-    private func sendAgain(_ transfer: CurlTransfer, after code: Int32, in multi: CurlMulti) -> Bool {
+    /// Resends a request without a response if no server has processed it; returns `false` if it must not be resent.
+    private func resend(_ transfer: CurlTransfer, after code: Int32, in multi: CurlMulti) -> Bool {
         if connections.isOutOfDescriptors(with: code) {
-            guard transfer.startAgain() else {
+            guard transfer.prepareUnsentRetry() else {
                 ccurl_handle_set_error(transfer.handle, "No file descriptor is left for a connection")
                 return false
             }
             connections.makeRoom(attempt: transfer.restarts)
         } else {
-            guard transfer.beginAgain() else { return false }
+            guard transfer.prepareResend() else { return false }
         }
-        return renew(transfer, in: multi)
+        return restart(transfer, in: multi)
     }
 
-    /// Sends a request once more whose kept connection has ended; `false` if it can't be.
-    private func sendAgainWithoutPeer(_ transfer: CurlTransfer) -> Bool {
-        guard let multi, isActive(transfer), transfer.beginAgainWithoutPeer() else { return false }
-        return renew(transfer, in: multi)
+    /// Resends a request whose reused connection has ended; returns `false` if it can't be resent.
+    private func resendAfterLostPeer(_ transfer: CurlTransfer) -> Bool {
+        guard let multi, isActive(transfer), transfer.prepareResendAfterLostPeer() else { return false }
+        return restart(transfer, in: multi)
     }
 
-    private func renew(_ transfer: CurlTransfer, in multi: CurlMulti) -> Bool {
+    private func restart(_ transfer: CurlTransfer, in multi: CurlMulti) -> Bool {
         _ = ccurl_multi_remove(multi, transfer.easy)
         return ccurl_multi_add(multi, transfer.easy) == 0
     }
 
-    /// Records a server's statement about a connection (RFC 9113, 6.8), whichever of its transfers received it.
-    func hasProcessedNoStream(above last: UInt32, on connection: CurlTransfer.Connection) {
-        for transfer in active.values { transfer.isNotProcessed(above: last, on: connection) }
+    /// Records a GOAWAY frame (RFC 9113, 6.8) for all transfers of a connection, whichever of them received it.
+    func didReceiveGoAway(lastStream last: UInt32, on connection: CurlTransfer.Connection) {
+        for transfer in active.values { transfer.markUnprocessed(above: last, on: connection) }
     }
 
     private func end(_ transfer: CurlTransfer, code: Int32) {
-        conclude(transfer, code: code)
+        complete(transfer, code: code)
         release(transfer)
     }
 
-    /// Prepares the report of a transfer's end.
-    private func conclude(_ transfer: CurlTransfer, code: Int32) {
+    /// Completes a transfer, so that the next delivery reports its end.
+    private func complete(_ transfer: CurlTransfer, code: Int32) {
         active[transfer.easy] = nil
         timeouts.remove(ObjectIdentifier(transfer))
-        transfer.end(code)
-        if transfer.isUnconnected || code == CurlResult.cannotConnect { forgetAddresses(of: transfer) }
-        touch(transfer)
+        transfer.complete(code)
+        if transfer.hasConnectTimedOut || code == CurlResult.cannotConnect { forgetAddresses(of: transfer) }
+        markChanged(transfer)
     }
 
-    /// Forgets the addresses that a transfer couldn't connect to: a service that has moved has others by now.
+    /// Discards the addresses that a transfer couldn't connect to, because the service may have moved to others.
     private func forgetAddresses(of transfer: CurlTransfer) {
         connections.forgetAddresses(of: transfer)
         admission.forgetAddresses(of: transfer)
     }
 
-    /// Takes the handle of a transfer from libcurl, which closes the connection if the transfer isn't complete.
+    /// Removes a transfer's handle from libcurl, which closes the connection if the transfer isn't complete.
     private func release(_ transfer: CurlTransfer) {
         let socket = connections.socket(of: transfer)
         budget.reset()
-        transfer.dropKeptContent()
+        transfer.discardBufferedContent()
         if let multi { _ = ccurl_multi_remove(multi, transfer.easy) }
         connections.transferEnded(transfer, on: socket, now: now) { isFree($0) }
-        connections.limitIdle(transferCount: active.count + leaving.count)
-        admission.leave(transfer)
-        guard transfer.isHandleUsable else { return ccurl_handle_free(transfer.handle) }
+        connections.limitIdle(transferCount: active.count + awaitingRelease.count)
+        admission.remove(transfer)
+        guard transfer.isHandleReusable else { return ccurl_handle_free(transfer.handle) }
         pool.put(transfer.handle, isSecure: transfer.destination.isSecure)
     }
 
-    /// Releases some of the stopped transfers; the others continue in between.
+    /// Releases some of the stopped transfers per iteration, so that other transfers can continue in between.
     private func releaseStopped() {
-        // A separate array: a slice would make the rest be copied.
-        let some = Array(leaving.prefix(Self.mostReleases))
-        leaving.removeFirst(some.count)
+        // Copied into an array, because a slice would force a copy of the remaining elements.
+        let some = Array(awaitingRelease.prefix(Self.maximumReleases))
+        awaitingRelease.removeFirst(some.count)
         for transfer in some { release(transfer) }
     }
 
@@ -446,119 +453,123 @@ final class CurlLoop: @unchecked Sendable {
         curlTimer = milliseconds < 0 ? nil : now &+ UInt64(milliseconds) &* 1_000_000
     }
 
-    /// Begins to watch a transfer for silence beyond the limit of its stage.
-    func watchSilence(of transfer: CurlTransfer) {
-        guard let patience = transfer.stage.patience(at: now) else { return }
-        _ = timeouts.add(ObjectIdentifier(transfer), timeout: UInt64(patience.clampedNanoseconds), now: now)
+    /// Starts the idle timeout for the transfer's current stage.
+    func startIdleTimeout(of transfer: CurlTransfer) {
+        guard let timeout = transfer.stage.idleTimeout(at: now) else { return }
+        _ = timeouts.add(ObjectIdentifier(transfer), timeout: UInt64(timeout.clampedNanoseconds), now: now)
     }
 
-    /// Records activity of a transfer, which also schedules its events: called by a transfer whenever libcurl calls it.
+    /// Records activity of a transfer, and schedules the delivery of its events.
     ///
-    /// All calls in a row have the same time for the loop, so the first of them is enough.
-    func noteActivity(_ transfer: CurlTransfer) {
+    /// Transfers call this in every libcurl callback. Consecutive calls see the same loop time, so only the first needs
+    /// to be recorded.
+    func recordActivity(_ transfer: CurlTransfer) {
         budget.reset()
-        if touch(transfer) { timeouts.touch(ObjectIdentifier(transfer), now: now) }
+        if markChanged(transfer) { timeouts.touch(ObjectIdentifier(transfer), now: now) }
     }
 
-    /// Records that a part of a TLS record has arrived for a transfer; if its peer sends nothing else for too long, ends
-    /// the connection, so that libcurl returns.
-    func hasRecord(_ transfer: CurlTransfer) {
+    /// Counts a part of a TLS record that has arrived for a transfer.
+    ///
+    /// If the peer sends nothing else for too long, the connection is closed, so that libcurl returns.
+    func didReceiveTLSRecord(_ transfer: CurlTransfer) {
         guard budget.countRecord(for: transfer.easy) else { return }
         budget.reset()
         _ = transfer.stop(.flooded)
         connections.abort(transfer)
     }
 
-    private func stopSilent() {
+    private func stopTimedOut() {
         let (expired, _) = timeouts.check(now: now)
         guard !expired.isEmpty else { return }
-        let silent = Set(expired)
-        for transfer in active.values where silent.contains(ObjectIdentifier(transfer)) {
-            // Paused and waiting transfers are watched again when they continue.
-            guard !transfer.holdsPeer, transfer.stage.patience(at: now) != nil else { continue }
+        let timedOut = Set(expired)
+        for transfer in active.values where timedOut.contains(ObjectIdentifier(transfer)) {
+            // Paused and queued transfers don't time out. Their timeouts restart when they continue.
+            guard !transfer.pausesReceiving, transfer.stage.idleTimeout(at: now) != nil else { continue }
             connections.didTimeOut(transfer) { isFree($0) }
-            stop(transfer, transfer.stage.place.isUnconnected ? .unconnected : .timedOut)
+            stop(transfer, transfer.stage.phase.awaitsConnection ? .connectTimedOut : .timedOut)
         }
     }
 
-    // MARK: Deliveries
+    // MARK: Delivery
 
-    /// Records that something has happened to a transfer; returns `false` if it is the last of which that was recorded.
+    /// Marks a transfer as changed in this iteration; returns `false` if it is already the last one in the list.
     ///
-    /// Whatever libcurl does for one transfer comes in a row: the lines of a head, the parts of a buffer.
+    /// Checking the last one is enough, because libcurl works on one transfer at a time: it reports all lines of a head
+    /// or all parts of a buffer in a row.
     @discardableResult
-    private func touch(_ transfer: CurlTransfer) -> Bool {
-        guard touched.last !== transfer else { return false }
-        touched.append(transfer)
+    private func markChanged(_ transfer: CurlTransfer) -> Bool {
+        guard changed.last !== transfer else { return false }
+        changed.append(transfer)
         return true
     }
 
-    /// Hands the events since the last time to workers, who call the receivers.
+    /// Hands the new events to workers, which call the receivers.
     private func publish() {
-        guard !touched.isEmpty else { return }
-        swap(&touched, &ready)
-        ready.removeAll { !$0.publish() }
-        let stopped = ready.filter(\.isStopped)
+        guard !changed.isEmpty else { return }
+        swap(&changed, &deliverable)
+        deliverable.removeAll { !$0.publish() }
+        let stopped = deliverable.filter(\.isStopped)
         if !stopped.isEmpty {
-            endings.schedule(stopped, now: now)
-            ready.removeAll(where: \.isStopped)
+            urgentDelivery.schedule(stopped, now: now)
+            deliverable.removeAll(where: \.isStopped)
         }
-        guard !ready.isEmpty else { return }
-        delivery.schedule(ready, now: now)
-        ready.removeAll(keepingCapacity: true)
+        guard !deliverable.isEmpty else { return }
+        delivery.schedule(deliverable, now: now)
+        deliverable.removeAll(keepingCapacity: true)
     }
 
     /// Whether a transfer waits for a worker, and another worker could be added for it.
-    private var needsAttention: Bool { delivery.needsAttention || endings.needsAttention }
+    private var needsWorkerCheck: Bool { delivery.needsWorkerCheck || urgentDelivery.needsWorkerCheck }
 
-    // MARK: What libcurl calls
+    // MARK: Callbacks of libcurl
 
     func watch(_ socket: Int32, _ what: Int32, for easy: CurlEasy?) {
         connections.sockets.watch(socket, what, for: easy, now: now)
         guard let easy, let socket = connections.sockets.socket(socket), let transfer = active[easy] else { return }
-        // libcurl may give the connection to the next transfer in the same call.
+        // Check the socket now, because libcurl may give the connection to the next transfer within the same call.
         guard what == 4 else { return connections.setSocket(socket, transfer) }
         connections.checkForExtraInput(socket, after: transfer)
-        transfer.endWithoutPeer()
+        transfer.handleLostPeer()
     }
 
-    func opened(_ socket: Int32) { connections.sockets.didOpen(socket, now: now) }
+    func didOpen(_ socket: Int32) { connections.sockets.didOpen(socket, now: now) }
 
-    func closes(_ socket: Int32) {
-        if let easy = connections.sockets.willClose(socket) { active[easy]?.closes(socket) }
+    func willClose(_ socket: Int32) {
+        if let easy = connections.sockets.willClose(socket) { active[easy]?.willClose(socket) }
     }
 
-    func noDescriptorIsLeft() { connections.failedToOpenSocket = true }
+    func didRunOutOfDescriptors() { connections.failedToOpenSocket = true }
 
-    // MARK: What a transfer learns of its connection, during calls of libcurl
+    // MARK: Connection events, reported by transfers during libcurl calls
 
-    /// Records that the connection of a transfer may be shared.
-    func isShared(_ transfer: CurlTransfer) { admission.share(transfer) }
+    /// Records that the connection of a transfer multiplexes requests.
+    func didMultiplex(_ transfer: CurlTransfer) { admission.didMultiplex(transfer) }
 
-    /// Records that a transfer has a connection: from now on, only silence ends it.
-    func isConnected(_ transfer: CurlTransfer) {
-        guard transfer.stage.place == .connecting, !transfer.isStopped else { return }
-        transfer.stage.connect()
+    /// Records that a transfer is connected, so that the connect timeout no longer applies.
+    func didConnect(_ transfer: CurlTransfer) {
+        guard transfer.stage.phase == .connecting, !transfer.isStopped else { return }
+        transfer.stage.didConnect()
         connections.recordAddresses(of: transfer)
         admission.setConnected(transfer, true)
-        watchSilence(of: transfer)
+        startIdleTimeout(of: transfer)
     }
 
-    /// Records that a transfer has lost its connection, and libcurl makes another.
-    func lostConnection(_ transfer: CurlTransfer) {
+    /// Records that a transfer has lost its connection, and that libcurl opens another.
+    func didLoseConnection(_ transfer: CurlTransfer) {
         connections.setSocket(nil, transfer)
         guard !transfer.isStopped else { return }
         transfer.stage.reconnect(at: now)
         admission.setConnected(transfer, false)
-        watchSilence(of: transfer)
+        startIdleTimeout(of: transfer)
     }
 
-    /// Records that a transfer has received the head of its response.
     func didReceiveHead(_ transfer: CurlTransfer) { admission.didReceiveHead(transfer) }
 
-    /// Whether no transfer can have a socket without having asked for it, as a paused one may.
+    /// Returns whether no transfer can be using a socket.
+    ///
+    /// A paused transfer may use a socket that libcurl doesn't currently watch.
     private func isFree(_ socket: CurlSocket) -> Bool {
-        leaving.isEmpty && !active.values.contains { $0.mayHave(socket) }
+        awaitingRelease.isEmpty && !active.values.contains { $0.mayOwn(socket) }
     }
 }
 #endif

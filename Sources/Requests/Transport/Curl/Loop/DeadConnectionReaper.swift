@@ -4,36 +4,36 @@
 #if os(Linux)
 import CRequestsCurl
 
-/// When libcurl is to look for connections that are over, and how it is brought to.
+/// Decides when libcurl should discard dead connections, and makes it do so.
 ///
-/// It does so when it is to make a connection, and at most once a second. So a handle is run that would make one to a
-/// place where there is nothing, and fails at once, without a descriptor or a packet.
+/// libcurl checks its connections only when it is about to open another one, at most once a second. So we run a dummy
+/// handle for an unreachable address: it fails immediately, without using a file descriptor or sending a packet.
 struct DeadConnectionReaper {
-    /// When the next is due; `nil` if nothing is expected to end.
+    /// The time of the next sweep; `nil` if no connection is expected to close.
     private(set) var due: UInt64?
     private var last: UInt64?
     private var handle: CurlHandle?
 
-    /// The time between two checks of libcurl, and some more.
+    /// The minimum time between two sweeps: libcurl's own interval of one second, with a margin.
     private static let interval: UInt64 = 1_050_000_000
 
-    /// Notes that a connection may be over after a time.
-    mutating func expect(in time: UInt64, now: UInt64) {
+    /// Schedules a sweep after a time at which a connection may close, unless an earlier sweep is scheduled.
+    mutating func schedule(in time: UInt64, now: UInt64) {
         if due == nil { due = now &+ time }
     }
 
-    /// Notes that a connection is over.
-    mutating func hurry(now: UInt64) {
+    /// Schedules a sweep as soon as possible, because a connection has closed.
+    mutating func scheduleSoon(now: UInt64) {
         let earliest = max(now, last.map { $0 &+ Self.interval } ?? now)
         due = min(due ?? earliest, earliest)
     }
 
-    /// Sets when the next is due.
-    mutating func wait(until due: UInt64?) {
+    /// Sets the time of the next sweep.
+    mutating func reschedule(at due: UInt64?) {
         self.due = due
     }
 
-    /// Has libcurl close the connections that are over.
+    /// Makes libcurl close the dead connections.
     mutating func run(in multi: CurlMulti, now: UInt64) {
         last = now
         if handle == nil, let new = ccurl_handle_new() {
@@ -44,7 +44,6 @@ struct DeadConnectionReaper {
         _ = ccurl_multi_remove(multi, easy)
     }
 
-    /// Frees the handle.
     mutating func close() {
         if let handle { ccurl_handle_free(handle) }
         handle = nil

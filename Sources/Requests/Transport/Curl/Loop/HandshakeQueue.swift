@@ -2,31 +2,31 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-/// Transfers that are ready to begin, and whose connections may need a handshake.
+/// The transfers that are ready to start, but whose connections may need a handshake.
 ///
-/// The loop begins a few of them in a turn. Origins take turns, so that a crowd of new connections to one of them
-/// delays the requests to the others by little; the transfers of an origin begin in their order.
+/// The loop starts a few of them per iteration. It serves the origins round-robin, so that many new connections to one
+/// origin hardly delay requests to the others. Transfers to the same origin start in order.
 struct HandshakeQueue {
-    private var lines: [Origin: FIFO<CurlTransfer>] = [:]
-    /// The origins of the lines, in the order of their turns.
+    private var queues: [Origin: FIFO<CurlTransfer>] = [:]
+    /// The origins of the queues, in round-robin order.
     private var origins = FIFO<Origin>()
 
     var isEmpty: Bool { origins.isEmpty }
 
     mutating func append(_ transfer: CurlTransfer) {
         let origin = transfer.destination.origin
-        if lines[origin] == nil { origins.append(origin) }
-        lines[origin, default: FIFO()].append(transfer)
+        if queues[origin] == nil { origins.append(origin) }
+        queues[origin, default: FIFO()].append(transfer)
     }
 
-    /// Removes the next transfer that wasn't stopped in the meantime.
+    /// Removes and returns the next transfer that wasn't stopped in the meantime.
     mutating func popFirst() -> CurlTransfer? {
         while let origin = origins.popFirst() {
-            // By the index: a change by the key would allocate three times.
-            guard let index = lines.index(forKey: origin) else { continue }
-            var next = lines.values[index].popFirst()
-            while let stopped = next, stopped.isStopped { next = lines.values[index].popFirst() }
-            if lines.values[index].isEmpty { lines.remove(at: index) } else { origins.append(origin) }
+            // Accessed by index, because a change by key would allocate three times.
+            guard let index = queues.index(forKey: origin) else { continue }
+            var next = queues.values[index].popFirst()
+            while let stopped = next, stopped.isStopped { next = queues.values[index].popFirst() }
+            if queues.values[index].isEmpty { queues.remove(at: index) } else { origins.append(origin) }
             if let next { return next }
         }
         return nil

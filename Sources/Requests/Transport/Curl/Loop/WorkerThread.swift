@@ -6,14 +6,14 @@ import CRequestsCurl
 
 /// A thread that runs one closure.
 ///
-/// Foundation's doesn't report that the system has no thread left.
+/// Foundation's `Thread` doesn't report that the system can't create another thread.
 enum WorkerThread {
-    /// Starts a thread; returns `false` if the system has no other.
+    /// Starts a thread; returns `false` if the system can't create another.
     ///
     /// - Parameters:
-    ///   - name: Its name, of which the system keeps 15 characters.
-    ///   - run: Its work.
-    /// - Returns: Whether it runs.
+    ///   - name: The thread's name, which the system truncates to 15 characters.
+    ///   - run: The closure to run.
+    /// - Returns: Whether the thread was started.
     static func start(_ name: String, _ run: @escaping @Sendable () -> Void) -> Bool {
         let work = Unmanaged.passRetained(Box((name: name, run: run)))
         let isStarted = ccurl_thread_start(

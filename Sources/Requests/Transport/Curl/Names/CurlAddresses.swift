@@ -4,16 +4,16 @@
 #if os(Linux)
 import CRequestsCurl
 
-/// The addresses of a host or a proxy, for libcurl to connect to without a look-up.
+/// The resolved addresses of a host or proxy, so that libcurl can connect without a DNS lookup.
 struct CurlAddresses: Sendable, Hashable {
-    /// A host and a port, as libcurl looks them up.
+    /// A host and a port, in the form in which libcurl looks them up.
     struct Endpoint: Sendable, Hashable {
         let host: String
         let port: Int
     }
 
     let endpoint: Endpoint
-    /// The name that they were looked up by; `nil` if they are the caller's.
+    /// The host name that was looked up; `nil` if the caller configured the addresses.
     let name: String?
     let addresses: [String]
 
@@ -22,9 +22,10 @@ struct CurlAddresses: Sendable, Hashable {
         (self.addresses, name) = (addresses, areFixed ? nil : destination.name)
     }
 
-    /// The line that libcurl takes: `host:port:address,address`, after a plus if they expire in a minute.
+    /// The entry for `CURLOPT_RESOLVE`: `host:port:address,address`, with a leading `+` if the addresses expire after a
+    /// minute.
     var resolveEntry: String {
-        // The caller's never expire.
+        // Addresses that the caller configured never expire.
         let prefix = name != nil && CurlFeatures.loaded.supportsExpiringAddresses ? "+" : ""
         let texts = addresses.map { $0.contains(":") ? "[\($0)]" : $0 }
         return "\(prefix)\(endpoint.host):\(endpoint.port):\(texts.joined(separator: ","))"

@@ -2,27 +2,29 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-/// The host and the port that a transfer connects to.
+/// The host and port that a transfer connects to, as parsed from a URL.
 struct CurlDestination: Sendable {
-    let address: String
+    let url: String
     let isSecure: Bool
-    /// The host in lower case and without the dot of the root, if it is a name that has to be looked up.
+    /// The host in lower case and without a trailing dot, if it is a name that must be looked up; otherwise `nil`.
     let name: String?
-    /// The host name that libcurl looks up; empty in an address without a host.
+    /// The host in lower case, as libcurl looks it up; empty if the URL has no host.
     let lookupHost: String
     let port: Int
-    /// The host in the form in which hosts are compared; empty in an address without one.
+    /// The host in the canonical form in which hosts are compared; empty if the URL has no host.
     let canonicalHost: String
 
-    /// - Parameter address: An address that is whole: with its scheme, and without a user.
-    init(_ address: String) {
-        self.address = address
-        var address = address
-        (isSecure, lookupHost, port, name) = address.withUTF8 { bytes in
+    /// Parses a URL.
+    ///
+    /// - Parameter url: The absolute `http` or `https` URL, without user information.
+    init(_ url: String) {
+        self.url = url
+        var url = url
+        (isSecure, lookupHost, port, name) = url.withUTF8 { bytes in
             let scheme = bytes.firstIndex(of: UInt8(ascii: ":")) ?? 0
             let start = min(scheme + 3, bytes.count)
             let authority = bytes[start...].prefix { $0 != 0x2F && $0 != 0x3F && $0 != 0x23 }
-            // An address of IPv6 has colons of its own, within brackets.
+            // Skip the colons of an IPv6 address within brackets.
             let bracket = authority.lastIndex(of: UInt8(ascii: "]")) ?? start
             let colon = authority[bracket...].firstIndex(of: UInt8(ascii: ":")) ?? authority.endIndex
             let host = Self.text(bytes[start..<colon])
@@ -32,12 +34,12 @@ struct CurlDestination: Sendable {
         canonicalHost = name ?? lookupHost.canonicalHost
     }
 
-    /// The host in lower case; empty in an address without one.
+    /// The host in lower case; empty if the URL has no host.
     var host: String { name ?? lookupHost }
 
-    /// The host and the port as they appear in the address.
+    /// The host and port as they appear in the URL.
     var authority: Substring {
-        address[address.index(address.startIndex, offsetBy: isSecure ? 8 : 7)...].prefix { !"/?#".contains($0) }
+        url[url.index(url.startIndex, offsetBy: isSecure ? 8 : 7)...].prefix { !"/?#".contains($0) }
     }
 
     var origin: Origin { Origin(scheme: isSecure ? "https" : "http", host: canonicalHost, port: port) }
@@ -49,10 +51,10 @@ struct CurlDestination: Sendable {
         }
     }
 
-    /// The name of a host, if that has to be looked up.
+    /// Returns the name of a host without a trailing dot, if it must be looked up; otherwise `nil`.
     ///
-    /// An address hasn't, whose last label is a number, nor has the machine itself, which libcurl knows. What has other
-    /// characters than names have is left to libcurl as well.
+    /// No lookup is necessary for an IP address (its last label is a number). libcurl resolves `localhost` and hosts
+    /// with invalid characters itself.
     private static func name(_ host: String) -> String? {
         let host = host.utf8.last == UInt8(ascii: ".") ? String(host.dropLast()) : host
         let label = host.utf8.lastIndex(of: UInt8(ascii: ".")).map { host.utf8[$0...].dropFirst() } ?? host.utf8[...]
@@ -63,7 +65,7 @@ struct CurlDestination: Sendable {
         return isName ? host : nil
     }
 
-    /// Whether a label is a number, decimal or hexadecimal, or empty.
+    /// Whether a label is a decimal or hexadecimal number, or empty.
     private static func isNumber(_ label: Substring.UTF8View) -> Bool {
         guard label.starts(with: "0x".utf8) else { return label.allSatisfy(ASCII.isDigit) }
         return label.dropFirst(2).allSatisfy { ASCII.isDigit($0) || (0x61...0x66).contains($0) }

@@ -4,26 +4,27 @@
 #if os(Linux)
 import Foundation
 
-/// The proxies of a transport: the one of its configuration, or those of the environment.
+/// The proxies of a transport, from its configuration or from environment variables.
 ///
-/// The environment is read once. libcurl would read it for each transfer, on the loop's thread, which isn't safe while
-/// the program changes it (`setenv`); and the names of proxies are looked up here, as those of hosts are.
+/// The environment is read only once. libcurl would read it for each transfer, on the loop's thread. That isn't safe if
+/// the program calls `setenv` in the meantime. In addition, the library itself looks up the names of proxies, just like
+/// the names of hosts.
 struct CurlProxies: Sendable {
     /// A proxy.
     struct Proxy: Sendable {
-        /// Its address as libcurl takes it, perhaps with a user and a password.
+        /// The URL in the form that libcurl accepts; it may contain a user and a password.
         let url: String
-        /// The place to connect to.
+        /// The host and port of the proxy itself.
         let destination: CurlDestination
         private let scheme: String
 
         init(_ text: String) {
             self.url = text
-            let mark = text.firstRange(of: "://")
-            scheme = mark.map { text[..<$0.lowerBound].lowercased() } ?? "http"
-            let rest = text[(mark?.upperBound ?? text.startIndex)...].split(separator: "@").last ?? ""
+            let separator = text.firstRange(of: "://")
+            scheme = separator.map { text[..<$0.lowerBound].lowercased() } ?? "http"
+            let rest = text[(separator?.upperBound ?? text.startIndex)...].split(separator: "@").last ?? ""
             let authority = rest.prefix { $0 != "/" }
-            // An address of IPv6 has colons of its own, within brackets. The ports are libcurl's defaults.
+            // Skip the colons of an IPv6 address within brackets. The default ports are the same as libcurl's.
             let hasPort = (authority.split(separator: "]").last ?? "").contains(":")
             let port = hasPort ? "" : scheme == "https" ? ":443" : ":1080"
             destination = CurlDestination("http://\(authority)\(port)")
@@ -31,15 +32,17 @@ struct CurlProxies: Sendable {
 
         /// Whether the connection to the proxy uses TLS.
         var isSecure: Bool { scheme == "https" }
-        /// Whether it forwards plain requests to their hosts, all of them over the same connection.
+        /// Whether the proxy forwards plain requests to any host, so that they can share one connection.
         var forwardsRequests: Bool { scheme == "http" || scheme == "https" }
         var origin: Origin { Origin(scheme: scheme, host: destination.host, port: destination.port) }
-        /// Whether libcurl gives it addresses of hosts, rather than their names.
+        /// Whether the proxy must receive the resolved address of a host, rather than its name.
         var requiresResolvedAddress: Bool { scheme == "socks4" || scheme == "socks5" }
 
         private static let schemes: Set = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
 
-        /// - Throws: A ``RequestError`` if libcurl doesn't know the scheme.
+        /// Checks the scheme of the proxy.
+        ///
+        /// - Throws: A ``RequestError`` if libcurl doesn't support the scheme.
         func validate() throws(RequestError) {
             guard !Self.schemes.contains(scheme) else { return }
             let reason = "the scheme of the proxy has to be one of \(Self.schemes.sorted().joined(separator: ", "))"
@@ -47,9 +50,9 @@ struct CurlProxies: Sendable {
         }
     }
 
-    private var plain: Proxy?
-    private var secure: Proxy?
-    /// The hosts that are connected to directly.
+    private var httpProxy: Proxy?
+    private var httpsProxy: Proxy?
+    /// The hosts that the transport connects to without a proxy.
     private var exceptions: [ProxyException] = []
 
     init(
@@ -58,24 +61,24 @@ struct CurlProxies: Sendable {
     ) {
         guard configuration.unixSocketPath?.isEmpty ?? true else { return }
         if let proxy = configuration.proxy {
-            plain = proxy.isEmpty ? nil : Proxy(proxy)
-            secure = plain
+            httpProxy = proxy.isEmpty ? nil : Proxy(proxy)
+            httpsProxy = httpProxy
             return
         }
         func first(_ names: String...) -> String? { names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty } }
-        // Not HTTP_PROXY: a server may be started with a header field as this variable (CVE-2016-5385).
-        plain = first("http_proxy", "all_proxy", "ALL_PROXY").map(Proxy.init)
-        secure = first("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY").map(Proxy.init)
+        // Ignore HTTP_PROXY: in a CGI program, this variable contains a header field of the client (CVE-2016-5385).
+        httpProxy = first("http_proxy", "all_proxy", "ALL_PROXY").map(Proxy.init)
+        httpsProxy = first("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY").map(Proxy.init)
         let entries = first("no_proxy", "NO_PROXY")?.split { ", \t".contains($0) } ?? []
         exceptions = entries.compactMap { ProxyException($0) }
     }
 
-    /// Whether a connection to a proxy may use TLS.
-    var mayUseTLS: Bool { plain?.isSecure == true || secure?.isSecure == true }
+    /// Whether connections to a proxy may use TLS.
+    var mayUseTLS: Bool { httpProxy?.isSecure == true || httpsProxy?.isSecure == true }
 
-    /// The proxy for a host; `nil` if it is connected to directly.
+    /// Returns the proxy for a host; `nil` for a direct connection.
     func proxy(for destination: CurlDestination) -> Proxy? {
-        guard let proxy = destination.isSecure ? secure : plain else { return nil }
+        guard let proxy = destination.isSecure ? httpsProxy : httpProxy else { return nil }
         return exceptions.contains { $0.includes(destination.canonicalHost, port: destination.port) } ? nil : proxy
     }
 }

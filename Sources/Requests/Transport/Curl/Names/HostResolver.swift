@@ -4,15 +4,17 @@
 #if os(Linux)
 import Foundation
 
-/// The addresses of hosts by name, for all transports of the process.
+/// Resolves host names to addresses, and caches the results, for all transports of the process.
 ///
-/// The system's look-up blocks a thread, can't be stopped, and takes half a minute if no server answers. libcurl makes
-/// a thread and two descriptors for each transfer that waits for one. Here a name is looked up once for all transfers,
-/// and the result is kept for a minute. At most sixteen look-ups with waiting requests run at a time. A look-up without
-/// waiting requests gives up its place, so that names without an answer don't delay others for longer than requests
-/// wait for them. There are at most sixty-four look-ups in all.
+/// A system lookup blocks a thread, can't be cancelled, and may last half a minute if no name server responds. libcurl
+/// would use a thread and two descriptors for each transfer that waits for a lookup. Here, each name is looked up once
+/// for all transfers, and the result is cached for a minute.
+///
+/// At most 16 lookups with waiting requests run concurrently. A lookup that all requests have abandoned no longer
+/// counts, so an unresponsive name delays other lookups only as long as a request waits for it. At most 64 lookups run
+/// in total.
 package final class HostResolver: Sendable {
-    /// The reason why a name has no address.
+    /// The reason why a lookup failed.
     package struct Failure: Error, Hashable {
         let reason: String
 
@@ -29,11 +31,13 @@ package final class HostResolver: Sendable {
     private let lookUp: @Sendable (String) -> LookupResult
     private let clock: @Sendable () -> UInt64
 
+    /// Creates a resolver.
+    ///
     /// - Parameters:
-    ///   - maximumAwaited: The maximum number of concurrent look-ups with waiting requests.
-    ///   - maximumWorkers: The maximum number of concurrent look-ups.
+    ///   - maximumAwaited: The maximum number of concurrent lookups with waiting requests.
+    ///   - maximumWorkers: The maximum number of concurrent lookups.
     ///   - clock: Returns the current time, in nanoseconds.
-    ///   - lookUp: Returns the addresses of a name; may block.
+    ///   - lookUp: Looks up the addresses of a name; may block.
     package init(
         maximumAwaited: Int = NameTable.maximumAwaited,
         maximumWorkers: Int = NameTable.maximumWorkers,
@@ -45,27 +49,27 @@ package final class HostResolver: Sendable {
         self.lookUp = lookUp
     }
 
-    /// Returns the known addresses of a name, and looks it up if they aren't known, or have expired.
+    /// Returns the cached addresses of a name, and starts a lookup unless they are fresh.
     ///
     /// - Parameters:
-    ///   - name: The name, in lower case.
-    ///   - query: Receives the answer, if the addresses aren't known or have expired; `nil`, the default, accepts
-    ///     known ones only.
-    /// - Returns: The presently known addresses.
+    ///   - name: The name in lower case.
+    ///   - query: Receives the result of the lookup, unless the cached addresses are fresh. With `nil`, the default,
+    ///     the lookup only refreshes the cache.
+    /// - Returns: The cached addresses.
     func addresses(of name: String, for query: HostQuery? = nil) -> NameTable.Lookup {
-        let (answer, startsWorker) = table.withLock { $0.lookUp(name, query, now: clock()) }
+        let (lookup, startsWorker) = table.withLock { $0.lookUp(name, query, now: clock()) }
         if startsWorker { startWorker() }
-        return answer
+        return lookup
     }
 
-    /// Forgets addresses of a name that can't be connected to, unless it has others by now.
+    /// Removes addresses from the cache after a connection to them failed, unless the name has other addresses by now.
     func forget(_ addresses: [String], of name: String) {
         table.withLock { $0.forget(addresses, of: name) }
     }
 
-    /// Withdraws a query, which isn't answered unless that is already happening.
+    /// Cancels a query, so that it receives no result unless the delivery has already begun.
     ///
-    /// If it was the last, and its look-up hasn't begun, the name isn't looked up.
+    /// A pending lookup without any other queries is cancelled, too.
     func cancel(_ query: HostQuery) {
         if table.withLock({ $0.cancel(query) }) { startWorker() }
     }
@@ -75,35 +79,41 @@ package final class HostResolver: Sendable {
             while let name = table.withLock({ $0.next() }) {
                 let found = lookUp(name)
                 let queries = table.withLock { $0.finish(name, found, now: clock()) }
-                for query in queries { query.answer(found) }
+                for query in queries { query.deliver(found) }
             }
         }
         guard !isStarted else { return }
         let queries = table.withLock { $0.removeFailedWorker() }
-        for query in queries { query.answer(.failure(Failure(reason: "No thread can be started"))) }
+        for query in queries { query.deliver(.failure(Failure(reason: "No thread can be started"))) }
     }
 }
 
-/// A query for the addresses of a name, with an identity: an answer may come after it has been withdrawn.
+/// A query for the addresses of a name.
+///
+/// It is compared by identity, because a result may arrive after the query was cancelled and replaced by another for
+/// the same name.
 final class HostQuery: Sendable, Equatable {
     let name: String
     private let receive: @Sendable (HostQuery, HostResolver.LookupResult) -> Void
 
+    /// Creates a query.
+    ///
     /// - Parameters:
-    ///   - name: The name, in lower case.
-    ///   - receive: Called with the answer, once, on a thread of its own.
+    ///   - name: The name in lower case.
+    ///   - receive: Called at most once with the result. If no thread can be started, it is called on the current
+    ///     thread, and otherwise on a thread of the resolver.
     init(_ name: String, receive: @escaping @Sendable (HostQuery, HostResolver.LookupResult) -> Void) {
         self.name = name
         self.receive = receive
     }
 
-    fileprivate func answer(_ found: HostResolver.LookupResult) { receive(self, found) }
+    fileprivate func deliver(_ found: HostResolver.LookupResult) { receive(self, found) }
 
     static func == (one: HostQuery, other: HostQuery) -> Bool { one === other }
 }
 
 extension HostResolver {
-    /// Asks the system, with its hosts file, its name servers, and its other sources.
+    /// Looks up a name with the system resolver, that is, with the hosts file, DNS and other sources.
     @Sendable static func systemLookup(_ name: String) -> LookupResult {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -116,7 +126,7 @@ extension HostResolver {
         return addresses.isEmpty ? .failure(Failure(reason: "It has no usable address")) : .success(addresses)
     }
 
-    // An address that is valid on one interface only is followed by a percent sign, which libcurl doesn't understand.
+    // A scoped address is excluded, because libcurl doesn't support its suffix with a percent sign.
     private static func text(_ address: UnsafeMutablePointer<addrinfo>?) -> String? {
         guard let info = address?.pointee else { return nil }
         var bytes = [CChar](repeating: 0, count: Int(NI_MAXHOST))

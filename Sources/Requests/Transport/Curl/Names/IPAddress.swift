@@ -4,12 +4,12 @@
 #if os(Linux)
 import Foundation
 
-/// An address of IPv4 or IPv6.
+/// An IPv4 or IPv6 address.
 struct IPAddress: Sendable, Hashable {
-    /// Four bytes, or sixteen.
+    /// The bytes in network order: 4 for IPv4, 16 for IPv6.
     private let bytes: [UInt8]
 
-    /// Reads an address in its usual form, without brackets; `nil` for any other text, such as a name.
+    /// Parses an address without brackets; returns `nil` for any other string, such as a name.
     init?(_ text: some StringProtocol) {
         let text = String(text)
         var bytes = [UInt8](repeating: 0, count: 16)
@@ -22,10 +22,10 @@ struct IPAddress: Sendable, Hashable {
         }
     }
 
-    /// The number of bits: 32 or 128.
+    /// The number of bits, 32 or 128.
     var bitCount: Int { bytes.count * 8 }
 
-    /// Whether the first bits of the address are those of a network.
+    /// Whether the address is in a network, that is, has the same first `prefix` bits as the network.
     func isIn(_ network: IPAddress, prefix: Int) -> Bool {
         bitCount == network.bitCount
             && (0..<prefix).allSatisfy { (bytes[$0 / 8] ^ network.bytes[$0 / 8]) & (0x80 >> UInt8($0 % 8)) == 0 }

@@ -2,27 +2,29 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-/// The names to look up, the waiting queries, and the results; without the look-ups themselves.
+/// The state of a ``HostResolver``: the cached addresses, the pending and running lookups, and their queries.
+///
+/// The type has no side effects. It decides which names workers look up, and how many workers there are.
 struct NameTable: Sendable {
-    /// The known addresses of a name.
+    /// The cached addresses of a name.
     enum Lookup: Hashable, Sendable {
-        /// Addresses that may be used.
+        /// The addresses are fresh.
         case fresh([String])
-        /// Addresses that have expired; they are looked up again.
+        /// The addresses have expired, and are being refreshed.
         case stale([String])
-        /// No addresses: the name is being looked up.
+        /// No addresses are cached; the name is being looked up.
         case pending
     }
 
-    private struct PendingLookup {
+    private struct LookupState {
         var queries: [HostQuery] = []
-        /// Whether known addresses are to be renewed, even if no request waits.
-        var isRenewal = false
+        /// Whether the lookup must run even without queries, to refresh the cache.
+        var refreshesCache = false
 
-        var isNeeded: Bool { isRenewal || !queries.isEmpty }
+        var isNeeded: Bool { refreshesCache || !queries.isEmpty }
 
         mutating func add(_ query: HostQuery?) {
-            if let query { queries.append(query) } else { isRenewal = true }
+            if let query { queries.append(query) } else { refreshesCache = true }
         }
     }
 
@@ -31,111 +33,115 @@ struct NameTable: Sendable {
         let time: UInt64
     }
 
-    /// The lifetime of addresses, in nanoseconds: the same as in libcurl.
+    /// The lifetime of addresses in nanoseconds; libcurl has the same default.
     ///
-    /// The system doesn't report their actual lifetime.
+    /// The system doesn't report the actual lifetime (TTL).
     static let lifetime: UInt64 = 60 * 1_000_000_000
-    /// The maximum number of stored names.
-    private static let mostNames = 1_024
-    /// The maximum number of concurrent look-ups with waiting requests, and of all.
+    /// The maximum number of cached names.
+    private static let maximumNames = 1_024
+    /// The default maximum numbers of concurrent lookups with waiting requests, and of all concurrent lookups.
     static let (maximumAwaited, maximumWorkers) = (16, 64)
 
     private let maximumAwaited: Int
     private let maximumWorkers: Int
     private var workers = 0
-    private var known: [String: Entry] = [:]
-    /// The look-ups of workers.
-    private var underWay: [String: PendingLookup] = [:]
-    /// The look-ups to begin.
-    private var waiting: [String: PendingLookup] = [:]
-    /// The names to look up, in their order; one that no longer waits is skipped.
-    private var line = FIFO<String>()
+    private var cache: [String: Entry] = [:]
+    /// The running lookups, each in a worker.
+    private var running: [String: LookupState] = [:]
+    /// The lookups that haven't begun.
+    private var pending: [String: LookupState] = [:]
+    /// The names of the pending lookups in order of arrival; names of cancelled lookups are skipped.
+    private var queue = FIFO<String>()
 
+    /// Creates an empty table.
+    ///
     /// - Parameters:
-    ///   - maximumAwaited: The maximum number of concurrent look-ups with waiting requests.
-    ///   - maximumWorkers: The maximum number of concurrent look-ups.
+    ///   - maximumAwaited: The maximum number of concurrent lookups with waiting requests.
+    ///   - maximumWorkers: The maximum number of concurrent lookups.
     init(maximumAwaited: Int, maximumWorkers: Int) {
         self.maximumAwaited = maximumAwaited
         self.maximumWorkers = maximumWorkers
     }
 
-    /// Returns the known addresses of a name, and begins a look-up if necessary.
+    /// Returns the cached addresses of a name, and enqueues a lookup unless they are fresh.
     ///
-    /// - Returns: The known addresses, and whether another worker is needed.
+    /// - Returns: The cached addresses, and whether the caller must start another worker.
     mutating func lookUp(_ name: String, _ query: HostQuery?, now: UInt64) -> (Lookup, startsWorker: Bool) {
-        let entry = known[name]
+        let entry = cache[name]
         if let entry, now &- entry.time < Self.lifetime { return (.fresh(entry.addresses), false) }
-        let answer = entry.map { Lookup.outdated($0.addresses) } ?? .pending
-        if underWay[name] != nil {
-            underWay[name]?.add(query)
-            return (answer, false)
+        let lookup = entry.map { Lookup.stale($0.addresses) } ?? .pending
+        if running[name] != nil {
+            running[name]?.add(query)
+            return (lookup, false)
         }
-        if waiting[name] == nil { line.append(name) }
-        waiting[name, default: PendingLookup()].add(query)
-        return (answer, hire())
+        if pending[name] == nil { queue.append(name) }
+        pending[name, default: LookupState()].add(query)
+        return (lookup, addWorkerIfNeeded())
     }
 
-    /// Withdraws a query; returns whether another worker is needed.
+    /// Cancels a query; returns whether the caller must start another worker.
     mutating func cancel(_ query: HostQuery) -> Bool {
         let name = query.name
-        if underWay[name] != nil {
-            underWay[name]?.queries.removeAll { $0 == query }
-            return hire()
+        if running[name] != nil {
+            running[name]?.queries.removeAll { $0 == query }
+            return addWorkerIfNeeded()
         }
-        waiting[name]?.queries.removeAll { $0 == query }
-        if waiting[name]?.isNeeded == false { waiting[name] = nil }
+        pending[name]?.queries.removeAll { $0 == query }
+        if pending[name]?.isNeeded == false { pending[name] = nil }
         return false
     }
 
-    /// Returns the name to look up next; `nil` if the worker isn't needed any more, and was removed.
+    /// Returns the next name for a worker; `nil` if the worker is no longer needed, and was removed.
     mutating func next() -> String? {
-        // Abandoned look-ups may have waiting requests again, and exceed the limit.
-        while workers - abandoned <= maximumAwaited, let name = line.popFirst() {
-            guard let lookUp = waiting.removeValue(forKey: name) else { continue }
-            underWay[name] = lookUp
+        // Stop this worker if the limit is exceeded. That happens if a new request waits for an abandoned lookup.
+        while workers - abandonedCount <= maximumAwaited, let name = queue.popFirst() {
+            guard let lookUp = pending.removeValue(forKey: name) else { continue }
+            running[name] = lookUp
             return name
         }
         workers -= 1
         return nil
     }
 
-    /// Records the result of a look-up; returns the queries that it answers.
+    /// Records the result of a lookup; returns the queries that must receive it.
     mutating func finish(_ name: String, _ found: HostResolver.LookupResult, now: UInt64) -> [HostQuery] {
         if case .success(let addresses) = found {
-            known[name] = Entry(addresses: addresses, time: now)
-            if known.count > Self.mostNames { forgetOldest(now: now) }
+            cache[name] = Entry(addresses: addresses, time: now)
+            if cache.count > Self.maximumNames { forgetOldest(now: now) }
         }
-        return underWay.removeValue(forKey: name)?.queries ?? []
+        return running.removeValue(forKey: name)?.queries ?? []
     }
 
-    /// Forgets a name, unless it has other addresses by now.
+    /// Removes addresses from the cache, unless the name has other addresses by now.
     mutating func forget(_ addresses: [String], of name: String) {
-        if known[name]?.addresses == addresses { known[name] = nil }
+        if cache[name]?.addresses == addresses { cache[name] = nil }
     }
 
-    /// Removes a worker that couldn't be started; returns the queries that are left without one.
+    /// Removes a worker that couldn't be started; returns the queries that fail if it was the only worker.
     mutating func removeFailedWorker() -> [HostQuery] {
         workers -= 1
         guard workers == 0 else { return [] }
-        defer { (waiting, line) = ([:], FIFO()) }
-        return waiting.values.flatMap(\.queries)
+        defer { (pending, queue) = ([:], FIFO()) }
+        return pending.values.flatMap(\.queries)
     }
 
-    /// The number of running look-ups without waiting requests, because they were abandoned, or renew known addresses.
-    private var abandoned: Int { underWay.values.count { $0.queries.isEmpty } }
+    /// The number of running lookups without waiting requests: abandoned ones, and refreshes of the cache.
+    private var abandonedCount: Int { running.values.count { $0.queries.isEmpty } }
 
     /// Adds a worker if one is needed and allowed; returns whether it did.
-    private mutating func hire() -> Bool {
-        let starting = workers - underWay.count
-        guard waiting.count > starting, workers < maximumWorkers, workers - abandoned < maximumAwaited else { return false }
+    private mutating func addWorkerIfNeeded() -> Bool {
+        let starting = workers - running.count
+        guard pending.count > starting, workers < maximumWorkers, workers - abandonedCount < maximumAwaited else {
+            return false
+        }
         workers += 1
         return true
     }
 
     private mutating func forgetOldest(now: UInt64) {
-        known = known.filter { now &- $0.value.time < Self.lifetime }
-        while known.count > Self.mostNames, let oldest = known.min(by: { $0.value.time < $1.value.time }) {
-            known[oldest.key] = nil
+        cache = cache.filter { now &- $0.value.time < Self.lifetime }
+        while cache.count > Self.maximumNames, let oldest = cache.min(by: { $0.value.time < $1.value.time }) {
+            cache[oldest.key] = nil
         }
     }
 }

@@ -5,17 +5,18 @@
 import CRequestsCurl
 import Foundation
 
-/// The certificates of authorities, parsed once for all connections that trust them.
+/// The parsed certificates of authorities, shared by all connections that trust them.
 ///
-/// libcurl would read and parse the system's, well over a hundred, for each connection, on the thread of all transfers:
-/// 20 ms of it with OpenSSL 3. They are parsed again for the first connection after a change of the system's.
+/// libcurl would read and parse the certificates of the system, well over a hundred, for each connection. With OpenSSL
+/// 3, that would block the thread of all transfers for 20 ms. Here, they are parsed once, and again for the first
+/// connection after the certificates of the system have changed.
 final class CertificateStoreCache: Sendable {
     /// The paths at which libcurl looks for the certificates of the system's authorities.
     struct SystemPaths: Sendable {
         let file: String?
         let folder: String?
 
-        /// Those of the loaded libcurl; `nil` if it is too old to report them, or has none.
+        /// The paths of the loaded libcurl; `nil` if it is too old to report them, or has none.
         static let current: SystemPaths? = {
             let (file, folder) = (ccurl_ca_file(), ccurl_ca_folder())
             guard file != nil || folder != nil else { return nil }
@@ -28,29 +29,31 @@ final class CertificateStoreCache: Sendable {
         let versions: [[Int]]
     }
 
-    /// The certificates of the system's authorities.
+    /// The cache for the system's authorities.
     static let system = CertificateStoreCache(HostTrust.Authorities())
 
     let authorities: HostTrust.Authorities
     private let system: SystemPaths?
     private let parsed = Locked<Parsed?>(nil)
 
+    /// Creates an empty cache.
+    ///
     /// - Parameters:
-    ///   - authorities: The authorities that are trusted.
-    ///   - paths: The paths of the system's, if these are included.
+    ///   - authorities: The trusted authorities.
+    ///   - paths: The paths of the system's certificates; used only if `authorities` includes the system's.
     init(_ authorities: HostTrust.Authorities, system paths: SystemPaths? = .current) {
         self.authorities = authorities
         system = authorities.includesSystem ? paths : nil
     }
 
-    /// Makes the new connections of a handle trust the certificates, and no others.
+    /// Makes new connections of a handle trust exactly these certificates.
     ///
     /// - Parameters:
-    ///   - handle: The handle, before the end of which the store must not be deallocated.
-    ///   - poolKey: A text that differs for connections that must not be shared.
+    ///   - handle: The handle; the cache must not be deallocated before the handle is freed.
+    ///   - poolKey: A string that must be equal for two transfers to share a connection.
     /// - Returns: 0 if this libcurl accepts the options.
     func apply(to handle: CurlHandle, poolKey: String) -> Int32 {
-        // The first time, they are parsed on the thread of the caller, so that the loop needn't stop for it.
+        // Parse the certificates for the first time on the caller's thread, so that they don't block the loop.
         if parsed.withLock({ $0 == nil }) { _ = current() }
         ccurl_handle_set_store(
             handle,
@@ -72,9 +75,9 @@ final class CertificateStoreCache: Sendable {
         }
     }
 
-    /// An empty list of revoked certificates, which libcurl accepts in place of the system's file of authorities.
+    /// An empty certificate revocation list that replaces the system's file of authorities.
     ///
-    /// It must be given something that it can parse. This is no certificate, so nobody is trusted because of it.
+    /// libcurl requires data that it can parse. A revocation list isn't a certificate, so it adds no trusted authority.
     static let emptyRevocationList = Data(
         """
         -----BEGIN X509 CRL-----
@@ -86,27 +89,29 @@ final class CertificateStoreCache: Sendable {
         """.utf8
     )
 
-    /// Sets a poolKey: a folder that doesn't exist, whose path libcurl compares when it looks for a connection, or for a
-    /// TLS session.
+    /// Sets a string that must be equal for two transfers to share a connection or a TLS session.
+    ///
+    /// The string is part of a path to a nonexistent folder of authorities. libcurl compares that path when it looks
+    /// for a connection or a TLS session to reuse.
     static func setPoolKey(_ poolKey: String, of easy: CurlEasy) -> Int32 {
         ccurl_easy_set_text(easy, CCURL_CAPATH, "/dev/null/\(poolKey)")
     }
 
-    /// The certificates; `nil` if there are none, in which case no connection can be trusted.
+    /// Returns the parsed certificates; `nil` if there are none, so no connection can be trusted.
     func current() -> Certificates? {
-        // Read before the certificates are: a change meanwhile is found by the next connection.
+        // Read the versions before the certificates, so that the next connection detects a change in between.
         let versions = [system?.file, system?.folder].map(Self.version)
         if let parsed = parsed.withLock({ $0 }), parsed.versions == versions { return parsed.certificates }
-        let made = Parsed(certificates: Certificates(system, authorities.certificates), versions: versions)
-        // The former ones are released outside of the lock.
-        let former = parsed.withLock { parsed in
-            defer { parsed = made }
+        let new = Parsed(certificates: Certificates(system, authorities.certificates), versions: versions)
+        // Release the previous certificates outside of the lock.
+        let previous = parsed.withLock { parsed in
+            defer { parsed = new }
             return parsed
         }
-        return withExtendedLifetime(former) { made.certificates }
+        return withExtendedLifetime(previous) { new.certificates }
     }
 
-    /// Numbers that change with the content of a file or folder; empty if it doesn't exist.
+    /// Returns numbers that change whenever a file or folder changes; empty if it doesn't exist.
     private static func version(of path: String?) -> [Int] {
         var info = stat()
         guard let path, stat(path, &info) == 0 else { return [] }
@@ -114,15 +119,15 @@ final class CertificateStoreCache: Sendable {
         return file + [info.st_ctim.tv_sec, info.st_ctim.tv_nsec]
     }
 
-    /// Parsed certificates, which never change.
+    /// An immutable OpenSSL store of parsed certificates.
     final class Certificates: Sendable {
-        // A number, since a pointer isn't Sendable.
-        private let bits: UInt
-        var store: OpaquePointer? { OpaquePointer(bitPattern: bits) }
+        // The address of the store, because a pointer isn't `Sendable`.
+        private let storeAddress: UInt
+        var store: OpaquePointer? { OpaquePointer(bitPattern: storeAddress) }
 
         fileprivate init?(_ system: SystemPaths?, _ certificates: [TrustPolicy.Certificate]) {
             guard let store = ccurl_store_new() else { return nil }
-            bits = UInt(bitPattern: store)
+            storeAddress = UInt(bitPattern: store)
             var isEmpty = true
             if let file = system?.file, ccurl_store_add_file(store, file) { isEmpty = false }
             if let folder = system?.folder, ccurl_store_add_folder(store, folder), Self.isHashed(folder) {
@@ -139,7 +144,7 @@ final class CertificateStoreCache: Sendable {
             if let store { ccurl_store_free(store) }
         }
 
-        /// Whether a folder has a certificate that is found by the hash of its name.
+        /// Whether a folder contains certificates whose file names are hashes of their subjects, as OpenSSL requires.
         private static func isHashed(_ folder: String) -> Bool {
             let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
             return names.contains { $0.wholeMatch(of: /[0-9a-f]{8}\.[0-9]+/) != nil }

@@ -5,12 +5,13 @@
 import CRequestsCurl
 import Foundation
 
-/// The requirements for a connection, as options of libcurl.
+/// The trust requirements for a connection, in the form of libcurl options.
 ///
-/// libcurl reuses a connection, and resumes a TLS session, for every handle with the same options: it compares
-/// versions, verification, the paths of authorities, the bytes of the client's certificate, and pins. It ignores the
-/// case of pins, and doesn't compare the client's key and password. The compared options therefore contain a poolKey of
-/// the others, and a connection never serves a request with other requirements.
+/// libcurl reuses a connection, and resumes a TLS session, for every handle with the same options. It compares the TLS
+/// version, verification, the paths of authorities, the client certificate, and the pins. But it ignores the case of
+/// pins, and doesn't compare the client's key and password. So the options that libcurl compares also contain a digest
+/// of the other ones, which is called the pool key here. It ensures that a connection is never reused for a request
+/// with different requirements.
 struct CurlTrust: Sendable {
     /// A client's certificate and key.
     struct Identity: Sendable {
@@ -28,11 +29,11 @@ struct CurlTrust: Sendable {
     private let pins: String?
     private let identity: Identity?
     private let requiresStaple: Bool
-    /// The rules for checking the chain of each connection before a request is sent over it; `nil` if libcurl's own
-    /// checks are sufficient.
+    /// The rules for checking the certificate chain before each request is sent; `nil` if the checks of libcurl
+    /// suffice.
     let chainRules: HostTrust?
 
-    /// The requirements of requests without a policy.
+    /// The requirements of requests without a trust policy.
     static let system = CurlTrust()
 
     private init() {
@@ -44,6 +45,8 @@ struct CurlTrust: Sendable {
         (pins, identity, chainRules, requiresStaple) = (nil, nil, nil, false)
     }
 
+    /// Creates the requirements for a host.
+    ///
     /// - Throws: A ``RequestError`` if libcurl doesn't support the requirements.
     init(
         _ trust: HostTrust,
@@ -60,26 +63,27 @@ struct CurlTrust: Sendable {
         acceptsAnyCertificate = trust.acceptsAnyCertificate
         includesSystem = trust.authorities.includesSystem
         self.authorities = authorities
-        // libcurl compares pins with the server's own key only. They are therefore left to it if only that key counts,
-        // and if nothing else can be checked.
+        // libcurl compares pins only with the server's own key. So leave pins to libcurl only if the library can't
+        // check the chain, or only that key counts.
         let checksChains = trust.isChecked(by: features)
         guard checksChains || trust.evaluator == nil else {
             let reason = "an evaluator needs libcurl 7.80 with OpenSSL, and certificates that are verified"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
         }
         chainRules = checksChains ? trust : nil
-        pins = checksChains ? nil : trust.pins.map(Self.text)
+        pins = checksChains ? nil : trust.pins.map(Self.pinList)
         requiresStaple = trust.requiresStaple
         identity = trust.identity.map(Identity.init)
     }
 
     /// Whether TLS sessions are stored and resumed.
     ///
-    /// A resumed session has no chain and no status: the server doesn't send its certificates again. And without
-    /// verification, libcurl from 8.12 on resumes a session with a client certificate for a request without one.
+    /// A resumed session provides no certificate chain and no stapled status, because the server doesn't send them
+    /// again. In addition, if verification is disabled, libcurl 8.12 and later resumes a session with a client
+    /// certificate for a request without one.
     var resumesSessions: Bool { chainRules == nil && !requiresStaple && (!acceptsAnyCertificate || identity == nil) }
 
-    /// Sets the options; returns 0 if this libcurl accepts them all.
+    /// Sets the options of a handle; returns 0 if this libcurl accepts all of them.
     func apply(to handle: CurlHandle) -> Int32 {
         let easy: CurlEasy = handle.pointee.easy
         var failure: Int32 = 0
@@ -95,7 +99,8 @@ struct CurlTrust: Sendable {
         case .store(let store, let poolKey): failure |= store.apply(to: handle, poolKey: poolKey)
         case .file(let path):
             set(CCURL_CAINFO, path)
-            // The system's folder of authorities is used beside any file, unless it is disabled, or replaced.
+            // libcurl uses the system's folder of authorities in addition to a file, unless the folder is disabled or
+            // replaced.
             if includesSystem { break }
             if CurlFeatures.loaded.restoresAuthorityPaths {
                 failure |= CertificateStoreCache.setPoolKey("none", of: easy)
@@ -119,25 +124,29 @@ struct CurlTrust: Sendable {
         return failure
     }
 
-    /// Whether connections can be separated by marks.
+    /// Whether a pool key can be set.
     ///
-    /// A poolKey takes the place of a folder of authorities, which libcurl has to read unless they are in a store.
+    /// A pool key replaces the folder of authorities. libcurl needs that folder unless a store contains the
+    /// authorities, or any certificate is accepted.
     var supportsPoolKeys: Bool {
         if case .store = authorities { return true }
         return acceptsAnyCertificate
     }
 
-    /// Separates the connections of a handle from those with another poolKey; `false` if they don't take any.
+    /// Prevents a handle from sharing connections with transfers that have another pool key; returns `false` if that
+    /// isn't possible.
     func setPoolKey(_ poolKey: String, of easy: CurlEasy) -> Bool {
         guard supportsPoolKeys else { return false }
-        guard case .store(_, let ownPoolKey) = authorities else { return CertificateStoreCache.setPoolKey(poolKey, of: easy) == 0 }
+        guard case .store(_, let ownPoolKey) = authorities else {
+            return CertificateStoreCache.setPoolKey(poolKey, of: easy) == 0
+        }
         return CertificateStoreCache.setPoolKey("\(ownPoolKey)-\(poolKey)", of: easy) == 0
     }
 
-    /// Returns why the connection of a handle's transfer must not be used; `nil` if it may be.
+    /// Returns the reason why the connection of a handle's transfer isn't trusted; `nil` if it is.
     ///
-    /// Pins are checked once for each connection: all its requests have the same. An evaluator is called for each
-    /// request.
+    /// Pins are checked only once for each connection, because all its requests have the same pins. An evaluator is
+    /// called for each request.
     func refusal(of easy: CurlEasy) -> TrustFailure? {
         guard let chainRules, chainRules.evaluator != nil || !ccurl_easy_is_checked(easy) else { return nil }
         var chain: [Data] = []
@@ -156,14 +165,16 @@ struct CurlTrust: Sendable {
         return refusal
     }
 
-    /// The number of a version, as the minimum.
+    /// Returns libcurl's value for a minimum version of TLS.
     static func optionValue(of version: TrustPolicy.TLSVersion) -> Int {
         version == .tls13 ? 7 : 6
     }
 
-    /// The pins, followed by one that no key has, since it isn't base64 of a digest: their own digest, in a spelling
-    /// that doesn't depend on case.
-    private static func text(of pins: Set<TrustPolicy.PublicKeyPin>) -> String {
+    /// Returns the pins in libcurl's format, followed by a digest of all pins as the pool key.
+    ///
+    /// The digest is hexadecimal, so it doesn't depend on case, unlike the base64 of pins. No key matches it, because
+    /// it isn't valid base64 of a digest.
+    private static func pinList(of pins: Set<TrustPolicy.PublicKeyPin>) -> String {
         let texts = pins.map { "sha256//\($0.sha256.base64EncodedString())" }.sorted()
         let poolKey = SHA256.digest(of: texts.joined().utf8).hexadecimal
         return (texts + ["sha256//\(poolKey)"]).joined(separator: ";")
@@ -171,12 +182,12 @@ struct CurlTrust: Sendable {
 }
 
 extension HostTrust {
-    /// Whether the library, not libcurl, checks the chains of a host before requests are sent.
+    /// Whether the library checks the chains of a host before requests are sent, instead of libcurl.
     fileprivate func isChecked(by features: CurlFeatures) -> Bool {
         features.exposesChains && checksChains && !acceptsAnyCertificate
     }
 
-    /// A text that differs for different rules of chains.
+    /// The pool key for the rules of the chain.
     fileprivate var poolKey: String {
         let pins = (pins ?? []).map(\.description).sorted().joined(separator: " ")
         let evaluator = evaluator.map { "\(ObjectIdentifier($0).hashValue)" } ?? ""
@@ -185,7 +196,7 @@ extension HostTrust {
 }
 
 extension HostTrust.Authorities {
-    /// A text that differs for different authorities, or another poolKey, and is a name in a path.
+    /// Returns the pool key for these authorities and for other requirements; it is a valid path component.
     fileprivate func poolKey(with other: String) -> String {
         let digests = certificates.map { SHA256.digest(of: $0.der).hexadecimal }
         return SHA256.digest(of: ([includesSystem ? "system" : "", other] + digests).joined(separator: " ").utf8)
@@ -195,46 +206,47 @@ extension HostTrust.Authorities {
 
 extension CurlTrust.Identity {
     fileprivate init(_ identity: TrustPolicy.ClientIdentity) {
-        // Without a password, the TLS library would ask for it on the terminal, and wait.
+        // Without a password, the TLS library would prompt for it on the terminal, and wait.
         password = identity.password ?? ""
         switch identity.content {
         case .pem(let certificates, let key):
             type = "PEM"
             self.key = Data(key.utf8)
-            // Text before the first certificate is ignored.
+            // Parsers ignore text before the first certificate, so add the digest there.
             let poolKey = SHA256.digest(of: "\(password.utf8.count) \(password) \(key)".utf8).hexadecimal
             certificate = Data("\(poolKey)\n\(certificates)".utf8)
         case .pkcs12(let bytes):
             type = "P12"
             key = nil
-            // Bytes behind the container are ignored as well.
+            // Parsers ignore bytes after the container, so add the digest there.
             certificate = bytes + SHA256.digest(of: password.utf8)
         }
     }
 }
 
-/// The certificates of authorities, in a form that libcurl takes.
+/// The certificates of authorities, in a form that libcurl accepts.
 enum CurlAuthorities: Sendable {
-    /// Certificates that connections share, with a poolKey of the requirements that must be equal for two requests to
-    /// share a connection.
+    /// A store that connections share, and a pool key for the requirements that must be equal for two requests to share
+    /// a connection.
     case store(CertificateStoreCache, poolKey: String)
-    /// A file of PEM text, with such a poolKey, which libcurl reads for each connection.
+    /// The path of a PEM file that libcurl reads for each connection, and that also contains the pool key.
     case file(String)
 
-    /// Certificates that connections share.
+    /// Creates authorities from a store that connections share.
     ///
     /// - Parameters:
-    ///   - store: The certificates.
-    ///   - poolKey: A poolKey of other requirements.
+    ///   - store: The store.
+    ///   - poolKey: The pool key for requirements other than the authorities.
     init(sharing store: CertificateStoreCache, poolKey: String) {
         self = .store(store, poolKey: store.authorities.poolKey(with: poolKey))
     }
 
-    /// A file of the given certificates of authorities, and of the system's if they are included.
+    /// Creates a file with the certificates of all authorities, including the system's if they are trusted.
     ///
-    /// - Throws: A ``RequestError`` if the system's aren't found.
+    /// - Throws: A ``RequestError`` if the system's certificates aren't found.
     init(_ authorities: HostTrust.Authorities, poolKey: String = "") throws(RequestError) {
-        // Never empty: without a single certificate no server is trusted, which isn't the same as no option at all.
+        // Always pass a file, even one without certificates: then no server is trusted. Without the option, libcurl
+        // would trust the system's authorities.
         var text = Data("The authorities of a trust policy \(poolKey)\n".utf8)
         if authorities.includesSystem {
             guard let system = Self.system else {
@@ -247,10 +259,10 @@ enum CurlAuthorities: Sendable {
         self = .file(try Self.file(of: text))
     }
 
-    /// The system's certificates, read once; empty if they are in a folder, which libcurl searches anyway.
+    /// The system's certificates, read only once; empty if they are in a folder that libcurl searches anyway.
     private static let system: Data? = {
         let file = ccurl_ca_file().map { String(cString: $0) }
-        // If libcurl is too old to report it: the paths of distributions that have had such a version.
+        // If libcurl is too old to report its path, try the paths of distributions that have shipped such a version.
         let usual = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"]
         for path in file.map({ [$0] }) ?? usual {
             if let data = FileManager.default.contents(atPath: path), !data.isEmpty { return data }
@@ -260,10 +272,10 @@ enum CurlAuthorities: Sendable {
 
     private static let files = Locked<[Data: Int32]>([:])
 
-    /// Makes a file in memory, private to this process.
+    /// Returns the path of an in-memory file that is private to this process.
     ///
-    /// It exists as long as the process, so that equal authorities have an equal path, which libcurl compares for
-    /// connections.
+    /// The file exists until the process exits. So equal authorities always have the same path, and libcurl can reuse
+    /// connections, because it compares paths.
     private static func file(of text: Data) throws(RequestError) -> String {
         let file = files.withLock { files in
             if let file = files[text] { return file }
@@ -278,13 +290,14 @@ enum CurlAuthorities: Sendable {
     }
 }
 
-/// The options of policies, cached: a policy goes with every request, and the system's authorities alone are a few
-/// hundred thousand bytes.
+/// A cache of the options for policies.
+///
+/// Caching is necessary because every request has a policy, and the system's authorities are several hundred kilobytes.
 final class CurlTrustCache: Sendable {
     private struct Key: Sendable, Hashable {
         let policy: TrustPolicy
         let host: String
-        let showsIdentity: Bool
+        let presentsIdentity: Bool
     }
 
     private struct State: Sendable {
@@ -294,7 +307,7 @@ final class CurlTrustCache: Sendable {
 
     /// The shared cache of the process.
     static let shared = CurlTrustCache(.loaded)
-    private static let most = 256
+    private static let maximumCount = 256
 
     private let features: CurlFeatures
     private let state = Locked(State())
@@ -303,32 +316,32 @@ final class CurlTrustCache: Sendable {
         self.features = features
     }
 
-    /// The requirements for the connection of a request; `nil` for the defaults.
+    /// Returns the requirements for the connection of a request; `nil` for the defaults.
     ///
     /// - Throws: A ``RequestError`` if libcurl doesn't support them.
     func trust(for request: TransportRequest) throws(RequestError) -> CurlTrust? {
         guard let host = try request.hostWithRules() else { return nil }
-        let key = Key(policy: request.trust, host: host, showsIdentity: !request.hasLeftOrigin)
+        let key = Key(policy: request.trust, host: host, presentsIdentity: !request.hasLeftOrigin)
         if let trust = state.withLock({ $0.trusts[key] }) { return trust }
         guard let trust = request.hostTrust(for: host) else { return nil }
-        let made = try CurlTrust(trust, for: host, authorities: authorities(of: trust), features)
+        let curlTrust = try CurlTrust(trust, for: host, authorities: authorities(of: trust), features)
         state.withLock { state in
-            if state.trusts.count >= Self.most { state = State() }
-            state.trusts[key] = made
+            if state.trusts.count >= Self.maximumCount { state = State() }
+            state.trusts[key] = curlTrust
         }
-        return made
+        return curlTrust
     }
 
     private func authorities(of trust: HostTrust) throws(RequestError) -> CurlAuthorities? {
         // If every certificate is accepted, no authority is needed.
         guard !trust.acceptsAnyCertificate else { return nil }
-        // libcurl doesn't know the rules for chains, and would reuse a connection of other requests, whose session may
-        // have been resumed: such a session has no chain.
+        // libcurl doesn't know the rules for chains. Without a pool key, it would reuse a connection of other requests,
+        // whose session may have been resumed and therefore have no chain.
         let poolKey = trust.isChecked(by: features) ? trust.poolKey : ""
         guard !features.sharesCertificateStores else {
             return CurlAuthorities(sharing: store(of: trust.authorities), poolKey: poolKey)
         }
-        // If only the system's count, libcurl knows them.
+        // If only the system's authorities are trusted, libcurl uses them by default.
         guard trust.authorities != HostTrust.Authorities() || !poolKey.isEmpty else { return nil }
         return try CurlAuthorities(trust.authorities, poolKey: poolKey)
     }
@@ -336,10 +349,10 @@ final class CurlTrustCache: Sendable {
     private func store(of authorities: HostTrust.Authorities) -> CertificateStoreCache {
         if authorities == CertificateStoreCache.system.authorities { return .system }
         return state.withLock { state in
-            if let made = state.stores[authorities] { return made }
-            let made = CertificateStoreCache(authorities)
-            state.stores[authorities] = made
-            return made
+            if let store = state.stores[authorities] { return store }
+            let store = CertificateStoreCache(authorities)
+            state.stores[authorities] = store
+            return store
         }
     }
 }

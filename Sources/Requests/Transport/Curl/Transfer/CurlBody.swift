@@ -4,7 +4,9 @@
 #if os(Linux)
 import Foundation
 
-/// The source of a request's content for libcurl; belongs to the loop's thread.
+/// The content of a request, as a source for libcurl's read callback.
+///
+/// A body belongs to the loop's thread.
 struct CurlBody {
     typealias ReadResult = BodyPump.ReadResult
 
@@ -16,14 +18,14 @@ struct CurlBody {
 
     private var source: Source
     private var offset: Int64 = 0
-    /// Whether the bytes for an upgraded connection end with those that are there.
-    private var isEnding = false
+    /// Whether the content of an upgraded connection ends once the available bytes have been sent.
+    private var isFinishing = false
     /// The byte count, or `nil` if the content is sent in chunks.
     let length: Int64?
 
-    /// Finds the content of a request; `nil` if the request has no content.
+    /// Creates the body of a request; `nil` if the request has no content.
     ///
-    /// Nothing is opened yet: the request may have to wait, beside thousands of others.
+    /// Nothing is opened yet, because the request may have to wait together with thousands of others.
     ///
     /// - Throws: ``InvalidValue`` if a file can't be read.
     init?(_ body: HTTPBody, whenReadable: @autoclosure () -> @Sendable () -> Void) throws(InvalidValue) {
@@ -43,23 +45,24 @@ struct CurlBody {
         }
     }
 
-    /// Makes a body of the bytes that are sent once the connection is upgraded.
+    /// Creates a body from the bytes that are sent over the upgraded connection.
     init(_ upgrade: TransportRequest.UpgradeSource, whenReadable: @escaping @Sendable () -> Void) {
         (source, length) = (.upgrade(CurlUpgrade(upgrade, whenReadable)), nil)
     }
 
-    /// The bytes for an upgraded connection; `nil` for any other content.
+    /// The source of bytes for an upgraded connection; `nil` for any other content.
     var upgrade: CurlUpgrade? {
         if case .upgrade(let upgrade) = source { upgrade } else { nil }
     }
 
     /// The number of bytes read so far.
-    var sent: Int64 { offset }
+    var sentCount: Int64 { offset }
 
-    /// Opens the content, if it isn't open yet; a stream that is announced to be empty is read to its end, as it isn't
-    /// read while the request is sent.
+    /// Opens the content, unless it is already open.
     ///
-    /// - Returns: No bytes if the content can be sent.
+    /// A stream with an announced length of 0 is also read to its end here, because libcurl won't read it.
+    ///
+    /// - Returns: Zero bytes if the content can be sent.
     func open() -> ReadResult {
         guard case .stream(let pump) = source else { return .bytes(0) }
         let chunk = pump.open()
@@ -67,15 +70,15 @@ struct CurlBody {
         return pump.read(into: UnsafeMutableRawBufferPointer(start: nil, count: 0))
     }
 
-    /// Fills a buffer.
+    /// Reads the next bytes into a buffer.
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadResult {
-        guard !isEnding else { return .bytes(upgrade?.take(into: buffer) ?? 0) }
-        let wanted = length.map { min(Int64(buffer.count), $0 - offset) } ?? Int64(buffer.count)
-        guard wanted > 0 else { return .bytes(0) }
-        let chunk = read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(wanted)]), at: offset)
+        guard !isFinishing else { return .bytes(upgrade?.take(into: buffer) ?? 0) }
+        let requested = length.map { min(Int64(buffer.count), $0 - offset) } ?? Int64(buffer.count)
+        guard requested > 0 else { return .bytes(0) }
+        let chunk = read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(requested)]), at: offset)
         guard case .bytes(let count) = chunk else { return chunk }
         offset += Int64(count)
-        // Missing bytes can't be replaced; libcurl would wait for them.
+        // The content is shorter than announced. libcurl would wait for the missing bytes, so fail.
         return count == 0 && length != nil ? .failed(HTTPBody.Stream.wrongLength) : chunk
     }
 
@@ -92,23 +95,23 @@ struct CurlBody {
         }
     }
 
-    /// Goes back to the beginning; `false` if that isn't possible.
+    /// Rewinds to the beginning; returns `false` if that isn't possible.
     mutating func rewind() -> Bool {
         guard offset > 0 else { return true }
         if case .stream(let pump) = source {
-            guard let again = pump.restarted() else { return false }
+            guard let restarted = pump.restarted() else { return false }
             pump.close()
-            source = .stream(again)
+            source = .stream(restarted)
         }
         offset = 0
         return true
     }
 
-    /// Begins with the request, which libcurl may send again over another connection.
-    mutating func begin() { isEnding = false }
+    /// Records that the request is being sent, perhaps again over another connection.
+    mutating func beginSending() { isFinishing = false }
 
-    /// Ends the bytes for an upgraded connection: libcurl ends no transfer before that.
-    mutating func end() { isEnding = true }
+    /// Ends the bytes for an upgraded connection, because libcurl doesn't end a transfer before its upload.
+    mutating func finish() { isFinishing = true }
 
     /// Closes an open file or stream.
     func close() {

@@ -4,23 +4,23 @@
 #if os(Linux)
 import CRequestsCurl
 
-/// libcurl's handle of one transfer.
+/// libcurl's easy handle, which represents one transfer.
 typealias CurlEasy = UnsafeMutablePointer<CCurlEasy>
-/// An easy handle, with the memory that it points to.
+/// An easy handle, with the memory that it references.
 typealias CurlHandle = UnsafeMutablePointer<CCurlHandle>
-/// libcurl's handle of all transfers of a loop.
+/// libcurl's multi handle, which runs all transfers of a loop.
 typealias CurlMulti = UnsafeMutablePointer<CCurlMulti>
 
-/// Easy handles that aren't in use: making one costs more than a small request.
+/// A pool of idle easy handles, because creating a handle costs more than a small request.
 ///
-/// A handle keeps the options that all requests with TLS share, or all without TLS. A handle with other options is
-/// reset.
+/// An idle handle keeps the options that are common to all requests with TLS, or to all without TLS. A handle with
+/// other options is reset.
 final class CurlHandlePool: Sendable {
-    private static let mostIdle = 256
-    /// The maximum number of idle handles for TLS, which may keep their buffers: 8 MiB in all.
-    private static let mostSecure = 64
+    private static let maximumIdle = 256
+    /// The maximum number of idle TLS handles, which may keep their buffers of up to 8 MiB in total.
+    private static let maximumIdleSecure = 64
 
-    // Numbers, since a pointer isn't Sendable.
+    // The handles are stored as integers, because pointers aren't Sendable.
     private struct Idle: Sendable {
         var plain: [UInt] = []
         var secure: [UInt] = []
@@ -33,29 +33,29 @@ final class CurlHandlePool: Sendable {
         close()
     }
 
-    /// Returns a handle; `nil` if out of memory.
+    /// Returns an idle handle, or a new one; `nil` if out of memory.
     func take(isSecure: Bool) -> CurlHandle? {
-        let bits = idle.withLock { isSecure ? $0.secure.popLast() : $0.plain.popLast() }
-        return bits.flatMap { CurlHandle(bitPattern: $0) } ?? ccurl_handle_new()
+        let address = idle.withLock { isSecure ? $0.secure.popLast() : $0.plain.popLast() }
+        return address.flatMap { CurlHandle(bitPattern: $0) } ?? ccurl_handle_new()
     }
 
-    /// Takes a handle back that is in no multi handle.
+    /// Returns a handle to the pool; the handle must not belong to a multi handle.
     func put(_ handle: CurlHandle, isSecure: Bool) {
         if !handle.pointee.is_prepared { ccurl_handle_reset(handle) }
-        // The stored sessions belong to the thread of the loop, and a handle may be freed on another.
+        // The stored TLS sessions belong to the loop's thread, but a handle may be freed on another thread.
         if isSecure { ccurl_easy_set_sessions(handle.pointee.easy, nil) }
         handle.pointee.transfer = nil
-        let bits = UInt(bitPattern: handle)
+        let address = UInt(bitPattern: handle)
         let isKept = idle.withLock { idle in
-            let hasRoom = isSecure ? idle.secure.count < Self.mostSecure : idle.plain.count < Self.mostIdle
+            let hasRoom = isSecure ? idle.secure.count < Self.maximumIdleSecure : idle.plain.count < Self.maximumIdle
             guard hasRoom, !idle.isClosed else { return false }
-            if isSecure { idle.secure.append(bits) } else { idle.plain.append(bits) }
+            if isSecure { idle.secure.append(address) } else { idle.plain.append(address) }
             return true
         }
         if !isKept { ccurl_handle_free(handle) }
     }
 
-    /// Frees all handles, and those that are put back later.
+    /// Frees all idle handles; a handle that is returned later is freed immediately.
     func close() {
         let handles = idle.withLock { idle in
             defer { idle = Idle(isClosed: true) }

@@ -4,15 +4,15 @@
 #if os(Linux)
 import Foundation
 
-/// The result of a transfer, with libcurl's code, and its error for the library and for Foundation.
+/// The result of a transfer: libcurl's code, from which the errors for the library and for Foundation are derived.
 struct CurlResult: Sendable, Hashable {
-    /// The code of a transfer that libcurl doesn't accept.
-    static let failedToBegin: Int32 = 2
+    /// The code of a transfer that couldn't be added to libcurl.
+    static let failedToStart: Int32 = 2
     /// The code of an unknown host.
     static let unknownHost: Int32 = 6
-    /// The code of a host that refuses connections, or isn't reached.
+    /// The code of a host that refuses connections, or can't be reached.
     static let cannotConnect: Int32 = 7
-    /// The code of a transfer that took too long.
+    /// The code of a transfer that has timed out.
     static let timedOut: Int32 = 28
     /// The code of a stopped transfer.
     static let stopped: Int32 = 42
@@ -21,16 +21,16 @@ struct CurlResult: Sendable, Hashable {
 
     /// libcurl's code; 0 is success.
     let code: Int32
-    /// libcurl's text, if it has one for this failure.
+    /// libcurl's message for this failure, or the general one for the code.
     let text: String
-    /// The result of verifying the certificate, in OpenSSL's numbers; 0 for success, or if nothing is known.
+    /// The result of certificate verification, as OpenSSL's code; 0 for success, or if unknown.
     var verification = 0
-    /// The status that a proxy answered to the request for a tunnel; 0 if there was none.
+    /// The status of the proxy's response to the tunnel request; 0 if there was no response.
     var tunnelStatus = 0
-    /// Whether libcurl has reported more than the code.
+    /// Whether libcurl has reported a message in addition to the code.
     var hasMessage = true
 
-    /// The error, or nil for success.
+    /// Returns the error of the transfer; `nil` for success.
     func error(phase: RequestError.Phase) -> RequestError? {
         guard code != 0 else { return nil }
         if isTunnelRefused {
@@ -44,26 +44,26 @@ struct CurlResult: Sendable, Hashable {
     }
 
     private var reasonPrefix: String {
-        guard !hasNoProtocol else {
+        guard !lacksCommonProtocol else {
             return "the server speaks only HTTP/2, for which the head of the request is too large, or which is off: "
         }
         return code == 27 ? "a line of the head is larger than libcurl takes, or memory is short: " : ""
     }
 
-    /// Whether the proxy has refused to make a tunnel.
+    /// Whether the proxy has refused to open a tunnel.
     var isTunnelRefused: Bool { code != 0 && tunnelStatus >= 300 }
 
-    // libcurl has no code of its own for a broken chunk, a head beyond its own limit, a proxy that refuses a tunnel,
-    // and HTTP versions that don't match: even 8.22 reports them only as texts.
+    // libcurl has no separate code for an invalid chunk, a head beyond its limit, a refused tunnel, or incompatible
+    // HTTP versions. Even 8.22 reports them only as messages.
     private var specificCode: Int32 {
         switch code {
         case 5...7 where text.contains("Unsupported proxy"): 4
-        case _ where hasNoProtocol: 4
+        case _ where lacksCommonProtocol: 4
         case 35 where isLostHandshake: 56
         case 56 where text.contains("CONNECT"): 97
         case 56 where text.contains("chunk"): 8
         case 56 where text.contains("headers"): 100
-        // A head of HTTP/2 for which libcurl has no room.
+        // An HTTP/2 head that exceeds libcurl's buffer.
         case 56 where text.contains("returned -902"): 100
         default: code
         }
@@ -78,27 +78,29 @@ struct CurlResult: Sendable, Hashable {
         URLError(urlCode, userInfo: [NSLocalizedDescriptionKey: text, "CurlCode": Int(code)])
     }
 
-    /// libcurl's codes at the end of an HTTP transfer, except those of ``TrustFailure``; every other is `other`.
+    /// The errors for libcurl's codes at the end of an HTTP transfer, except those of ``TrustFailure``.
+    ///
+    /// Any other code is reported as `other`.
     private static let codes: [Int32: (RequestError.Code, URLError.Code)] = [
-        // Unsupported protocol: HTTP/0.9 and garbage. An unsupported scheme is refused before.
+        // Unsupported protocol, that is, HTTP/0.9 or garbage. An unsupported scheme is rejected earlier.
         1: (.badResponse, .badServerResponse),
         2: (.other, .unknown),  // failed to initialise
         3: (.invalidRequest, .badURL),
-        4: (.unsupported, .unsupportedURL),  // not built in, and a proxy of a scheme that isn't known
+        4: (.unsupported, .unsupportedURL),  // a feature that isn't built in, or an unknown scheme of a proxy
         5: (.cannotConnect, .cannotFindHost),  // proxy not resolved
         6: (.cannotConnect, .cannotFindHost),
         7: (.cannotConnect, .cannotConnectToHost),
         8: (.badResponse, .badServerResponse),  // weird server reply
         16: (.badResponse, .badServerResponse),  // HTTP/2 framing
         18: (.connectionLost, .networkConnectionLost),  // partial content
-        23: (.badResponse, .cannotDecodeContentData),  // a decoder failed; the state knows if our callback did
-        25: (.connectionLost, .networkConnectionLost),  // a chunked body, and a kept connection to an HTTP/1.0 server
+        23: (.badResponse, .cannotDecodeContentData),  // a decoder failed; the state records failures of our callback
+        25: (.connectionLost, .networkConnectionLost),  // a chunked body over a reused HTTP/1.0 connection
         26: (.bodyNotReplayable, .requestBodyStreamExhausted),  // our read callback failed
-        27: (.headTooLarge, .dataLengthExceedsMaximum),  // out of memory: a header line without end
+        27: (.headTooLarge, .dataLengthExceedsMaximum),  // an endless header line, or out of memory
         28: (.timedOut, .timedOut),
         42: (.cancelled, .cancelled),
-        43: (.badResponse, .badServerResponse),  // a trailer that is no field
-        45: (.cannotConnect, .cannotConnectToHost),  // an address of this machine that it doesn't have
+        43: (.badResponse, .badServerResponse),  // an invalid trailer field
+        45: (.cannotConnect, .cannotConnectToHost),  // a local address that this machine doesn't have
         47: (.tooManyRedirects, .httpTooManyRedirects),
         52: (.connectionLost, .networkConnectionLost),  // nothing received
         55: (.connectionLost, .networkConnectionLost),
@@ -108,21 +110,22 @@ struct CurlResult: Sendable, Hashable {
         80: (.connectionLost, .networkConnectionLost),
         92: (.connectionLost, .networkConnectionLost),  // HTTP/2 stream error
         97: (.cannotConnect, .cannotConnectToHost),  // proxy handshake
-        100: (.headTooLarge, .dataLengthExceedsMaximum),  // a head beyond the limit of libcurl itself
+        100: (.headTooLarge, .dataLengthExceedsMaximum),  // a head beyond libcurl's own limit
     ]
 }
 
 extension CurlResult {
-    /// Whether the response was complete when the transfer failed.
+    /// Returns whether the response was complete although the transfer failed.
     ///
-    /// A server may answer before it has the whole request, and then states that it doesn't want the rest (RFC 9113,
-    /// 8.1). libcurl ends such a transfer when it tries to send more, without a reason. If a stream was closed for
-    /// another reason, libcurl names it; but not if the connection ends as well. Then only the length tells.
+    /// A server may respond before it has received the entire request, and state that it doesn't need the rest (RFC
+    /// 9113, 8.1). When libcurl then tries to send more, it ends the transfer without a message. libcurl reports a
+    /// message if the stream was closed for another reason, unless the connection has ended as well. In that case, only
+    /// the length of the content shows whether it is complete.
     ///
-    /// - Parameter isWholeByLength: Whether the content had the announced length.
-    /// - Returns: Whether it was complete.
-    func saysStreamWasComplete(isWholeByLength: Bool) -> Bool {
-        !hasMessage && (code == 92 || isWholeByLength && (code == 16 || code == 18))
+    /// - Parameter isCompleteByLength: Whether the content has the announced length.
+    /// - Returns: Whether the response was complete.
+    func indicatesCompleteStream(isCompleteByLength: Bool) -> Bool {
+        !hasMessage && (code == 92 || isCompleteByLength && (code == 16 || code == 18))
     }
 }
 
@@ -132,61 +135,65 @@ extension CurlResult {
     /// The reason why the connection wasn't trusted; `nil` if the transfer failed for another reason.
     var trustFailure: TrustFailure? {
         switch code {
-        case 60, 83, 91: Self.verifications[verification] ?? find(Self.problems) ?? .badCertificate
+        case 60, 83, 91: Self.verificationCodes[verification] ?? match(Self.verificationMessages) ?? .badCertificate
         case 90: .wrongPin
         case 77: .noAuthorities
         case 58: .clientCertificateUnusable
         case 98: .clientCertificateRequired
-        case 35, 59: isLostHandshake || hasNoProtocol ? nil : find(Self.alerts) ?? .handshakeFailed
-        // With TLS 1.3 the server checks the client's certificate after the client has completed the handshake.
-        case 55, 56: find(Self.alerts.filter { $0.text.hasPrefix("alert ") })
+        case 35, 59: isLostHandshake || lacksCommonProtocol ? nil : match(Self.alerts) ?? .handshakeFailed
+        // With TLS 1.3, the server verifies the client's certificate after the client has completed the handshake.
+        case 55, 56: match(Self.alerts.filter { $0.text.hasPrefix("alert ") })
         default: nil
         }
     }
 
-    /// Whether a handshake ended with the connection rather than with an alert.
+    /// Whether the handshake failed because the connection ended, and not because of an alert.
     var isLostHandshake: Bool {
-        code == 35 && Self.losses.contains { text.range(of: $0, options: .caseInsensitive) != nil }
+        code == 35 && Self.lossMessages.contains { text.range(of: $0, options: .caseInsensitive) != nil }
     }
 
-    /// Whether the server supports none of the HTTP versions that it was offered (RFC 7301, 3.2); OpenSSL may report
-    /// just a number for this.
-    private var hasNoProtocol: Bool {
+    /// Whether the server supports none of the HTTP versions that were offered (RFC 7301, 3.2).
+    ///
+    /// OpenSSL may report only a number for this failure.
+    private var lacksCommonProtocol: Bool {
         let texts = ["no application protocol", "reason(1120)"]
         return (code == 35 || code == 59) && texts.contains { text.range(of: $0, options: .caseInsensitive) != nil }
     }
 
-    /// The texts of libcurl for socket errors, and OpenSSL's for an unexpected end.
-    private static let losses = ["SSL_ERROR_SYSCALL", "connection reset", "broken pipe", "unexpected eof"]
+    /// libcurl's messages for socket errors, and OpenSSL's messages for an unexpected end of the connection.
+    private static let lossMessages = ["SSL_ERROR_SYSCALL", "connection reset", "broken pipe", "unexpected eof"]
 
-    private func find(_ table: [(text: String, TrustFailure)]) -> TrustFailure? {
+    private func match(_ table: [(text: String, TrustFailure)]) -> TrustFailure? {
         table.first { text.range(of: $0.text, options: .caseInsensitive) != nil }?.1
     }
 
-    /// The numbers of X509_V_ERR in OpenSSL.
-    private static let verifications: [Int: TrustFailure] = [
+    /// The trust failures for OpenSSL's X509_V_ERR codes.
+    private static let verificationCodes: [Int: TrustFailure] = [
         2: .unknownAuthority, 20: .unknownAuthority, 21: .unknownAuthority, 27: .unknownAuthority,
-        19: .unknownAuthority,  // a root that the server sent, and isn't trusted
+        19: .unknownAuthority,  // an untrusted root that the server sent
         9: .notYetValid, 13: .notYetValid, 10: .expired, 14: .expired,
         18: .selfSigned, 23: .revoked, 62: .wrongHost, 64: .wrongHost,
     ]
 
-    /// The texts of libcurl, and of TLS libraries other than OpenSSL.
-    private static let problems: [(text: String, TrustFailure)] = [
+    /// The trust failures for messages of libcurl, and of TLS libraries other than OpenSSL.
+    private static let verificationMessages: [(text: String, TrustFailure)] = [
         ("subject name", .wrongHost), ("does not match", .wrongHost), ("expired", .expired),
         ("not yet", .notYetValid), ("revoked", .revoked), ("self-signed", .selfSigned), ("self signed", .selfSigned),
         ("issuer", .unknownAuthority), ("CAfile", .unknownAuthority),
     ]
 
-    /// The alerts of both sides (RFC 8446, 6.2), in OpenSSL's texts.
+    /// The trust failures for alerts of either side (RFC 8446, 6.2), as OpenSSL's messages.
     private static let alerts: [(text: String, TrustFailure)] = [
         ("alert certificate required", .clientCertificateRequired), ("alert unknown ca", .clientCertificateRejected),
-        ("alert bad certificate", .clientCertificateRejected), ("alert certificate expired", .clientCertificateRejected),
+        ("alert bad certificate", .clientCertificateRejected),
+        ("alert certificate expired", .clientCertificateRejected),
         ("alert certificate revoked", .clientCertificateRejected),
         ("alert certificate unknown", .clientCertificateRejected),
-        ("alert unsupported certificate", .clientCertificateRejected), ("alert access denied", .clientCertificateRejected),
+        ("alert unsupported certificate", .clientCertificateRejected),
+        ("alert access denied", .clientCertificateRejected),
         ("alert protocol version", .noCommonTLSVersion), ("unsupported protocol", .noCommonTLSVersion),
-        ("version too low", .noCommonTLSVersion), ("wrong ssl version", .noCommonTLSVersion), ("wrong version number", .noTLS),
+        ("version too low", .noCommonTLSVersion), ("wrong ssl version", .noCommonTLSVersion),
+        ("wrong version number", .noTLS),
     ]
 }
 #endif

@@ -5,132 +5,133 @@
 import CRequestsCurl
 import Foundation
 
-/// The stage of a transfer on its way to libcurl and through it, with the maximum silence there.
+/// The current phase of a transfer before and inside libcurl, and the idle timeout of that phase.
 struct CurlStage: Sendable {
-    /// The stage of a transfer.
-    enum Place: Sendable, Hashable {
-        /// It waits for its turn, without a limit.
+    /// The phase of a transfer.
+    enum Phase: Sendable, Hashable {
+        /// Waits for a slot within the connection limits, without a timeout.
         case queued
-        /// It waits for the confirmation that its content is empty, as announced.
+        /// Waits until it is confirmed that the content is empty, as announced.
         case awaitingContent
-        /// It waits for the addresses of its host.
+        /// Waits for the addresses of its host or proxy.
         case awaitingAddresses
-        /// libcurl has it, and makes or awaits a connection for it.
+        /// Added to libcurl, which opens a connection for it, or waits for one.
         case connecting
-        /// It has a connection, over which its request may be sent.
+        /// Has a connection over which the request may be sent.
         case connected
 
-        /// Whether libcurl has it.
-        var isTaken: Bool { self == .connecting || self == .connected }
-        /// Whether it has been admitted, and has no connection yet.
-        var isUnconnected: Bool { self == .awaitingAddresses || self == .connecting }
+        /// Whether the transfer has been added to libcurl.
+        var isAddedToCurl: Bool { self == .connecting || self == .connected }
+        /// Whether the transfer has been admitted, but has no connection yet.
+        var awaitsConnection: Bool { self == .awaitingAddresses || self == .connecting }
     }
 
-    private(set) var place = Place.queued
+    private(set) var phase = Phase.queued
     private let timeout: Duration
     let connectTimeout: Duration
-    /// The beginning of the wait for a connection, without pauses.
-    private var since: UInt64 = 0
+    /// The time at which the wait for a connection started, or was last resumed after a pause.
+    private var waitStart: UInt64 = 0
 
     /// - Parameters:
     ///   - timeout: The maximum time without data.
-    ///   - connectTimeout: The maximum time for making a connection, including the look-up.
+    ///   - connectTimeout: The maximum time for establishing a connection, including the name lookup.
     init(timeout: Duration, connectTimeout: Duration) {
         self.timeout = timeout
         self.connectTimeout = connectTimeout
     }
 
-    mutating func lineUp() { place = .queued }
-    mutating func awaitContent() { place = .awaitingContent }
-    mutating func awaitName(at now: UInt64) { (place, since) = (.awaitingAddresses, now) }
-    mutating func take() { place = .connecting }
-    mutating func connect() { place = .connected }
-    /// Records that the connection was lost, and another one is being made.
-    mutating func reconnect(at now: UInt64) { (place, since) = (.connecting, now) }
+    mutating func enqueue() { phase = .queued }
+    mutating func awaitContent() { phase = .awaitingContent }
+    mutating func awaitAddresses(at now: UInt64) { (phase, waitStart) = (.awaitingAddresses, now) }
+    mutating func startConnecting() { phase = .connecting }
+    mutating func didConnect() { phase = .connected }
+    /// Records that the connection was lost, and that libcurl opens another.
+    mutating func reconnect(at now: UInt64) { (phase, waitStart) = (.connecting, now) }
 
-    /// Records that a pause has ended: its duration doesn't count as the server's.
-    mutating func waitAnew(at now: UInt64) { since = now }
+    /// Restarts the waiting time after a pause, whose duration must not count as idle time of the server.
+    mutating func restartWait(at now: UInt64) { waitStart = now }
 
-    /// The maximum silence from now on; `nil` for no limit.
+    /// Returns the maximum idle time from now on; `nil` for no limit.
     ///
-    /// The time for a connection begins once, whatever libcurl does meanwhile: it lets transfers wait for the
-    /// connection of another, and before 8.8 begins the time anew for each of them when that one fails.
-    func patience(at now: UInt64) -> Duration? {
-        switch place {
+    /// The connect timeout starts once for a transfer, whatever libcurl does. libcurl may let transfers wait for
+    /// another transfer's connection, and versions before 8.8 restart the timeout of each of them when that connection
+    /// fails.
+    func idleTimeout(at now: UInt64) -> Duration? {
+        switch phase {
         case .queued: nil
-        case .awaitingAddresses, .connecting: connectTimeout - waited(until: now)
+        case .awaitingAddresses, .connecting: connectTimeout - waitingTime(until: now)
         case .awaitingContent, .connected: timeout
         }
     }
 
-    /// The time spent waiting for a connection.
-    func waited(until now: UInt64) -> Duration { .nanoseconds(Int64(clamping: now &- since)) }
+    /// Returns the time that the transfer has waited for a connection.
+    func waitingTime(until now: UInt64) -> Duration { .nanoseconds(Int64(clamping: now &- waitStart)) }
 }
 
 /// The reasons why a transfer is paused.
 struct CurlPauses: OptionSet, Sendable {
     let rawValue: Int
-    /// The caller has requested it.
+    /// Paused by the caller.
     static let caller = CurlPauses(rawValue: 1)
-    /// The receiver's mailbox is full.
+    /// Paused because the receiver's mailbox is full.
     static let mailbox = CurlPauses(rawValue: 2)
-    /// The content of the request has no bytes at the moment.
+    /// Paused because the request's content currently has no bytes.
     static let body = CurlPauses(rawValue: 4)
     private static let receiving: CurlPauses = [.caller, .mailbox]
     private static let sending: CurlPauses = [.caller, .body]
 
-    /// Whether the peer may be silent because this side paused it.
+    /// Whether receiving is paused, so that a silent peer must not time out.
     ///
-    /// If the content of the request stalls, it may not.
+    /// A stalled request body doesn't pause receiving, so the idle timeout still applies.
     var pausesReceiving: Bool { !isDisjoint(with: Self.receiving) }
 
-    /// The directions that libcurl is to pause.
+    /// The directions that libcurl must pause.
     var bits: Int32 {
         (pausesReceiving ? Int32(CCURL_PAUSE_RECEIVING) : 0)
             | (isDisjoint(with: Self.sending) ? 0 : Int32(CCURL_PAUSE_SENDING))
     }
 }
 
-// MARK: - Times
+// MARK: - Metrics
 
-/// Measures the steps of a transfer that libcurl doesn't, and makes metrics of both.
+/// Measures the steps of a transfer that libcurl doesn't measure, and creates the metrics from both measurements.
 ///
-/// libcurl measures from the time when it gets the transfer; the metrics include the waits before.
+/// libcurl measures from the time at which the transfer is added to it, but the metrics include the waits before that.
 struct CurlStopwatch: Sendable {
     private let date = Date()
     private let submitted = DispatchTime.now().uptimeNanoseconds
-    private var dispatched: UInt64?
-    /// The time at which libcurl got the transfer.
-    private(set) var taken: UInt64?
+    private var admitted: UInt64?
+    /// The time at which the transfer was added to libcurl.
+    private(set) var curlStart: UInt64?
     private var lastRead: UInt64?
 
-    /// Records that the transfer was admitted.
-    mutating func dispatch(at now: UInt64) {
-        dispatched = now
+    mutating func recordAdmission(at now: UInt64) {
+        admitted = now
     }
 
-    /// Records that libcurl has got the transfer.
-    mutating func take(at now: UInt64) {
-        taken = now
+    /// Records that the transfer is added to libcurl.
+    mutating func recordCurlStart(at now: UInt64) {
+        curlStart = now
     }
 
-    /// Records that libcurl gets the transfer again, and measures from here.
-    mutating func restart(at now: UInt64) {
-        (taken, lastRead) = (now, nil)
+    /// Records that the transfer is added to libcurl again, which restarts libcurl's measurement.
+    mutating func recordRestart(at now: UInt64) {
+        (curlStart, lastRead) = (now, nil)
     }
 
-    /// Records that a piece of the request's content was read.
-    mutating func read(at now: UInt64) {
+    /// Records that a part of the request's content was read.
+    mutating func recordBodyRead(at now: UInt64) {
         lastRead = now
     }
 
     /// Returns the metrics of the transfer.
     ///
     /// - Parameters:
-    ///   - measured: libcurl's figures.
-    ///   - connection: Its connection; `nil` if it has none, or none with addresses.
+    ///   - measured: libcurl's measurements.
+    ///   - connection: The transfer's connection; `nil` if there is none, or if it has no addresses.
     ///   - session: The TLS session of the connection.
-    ///   - stop: The time at which the transfer was stopped, which libcurl doesn't know yet; `nil` if it wasn't.
+    ///   - stop: The time at which the transfer was stopped, which libcurl doesn't know yet; `nil` if it wasn't
+    ///     stopped.
     /// - Returns: The metrics.
     func metrics(
         _ measured: CCurlMetrics,
@@ -138,25 +139,26 @@ struct CurlStopwatch: Sendable {
         _ session: CCurlSession,
         stoppedAt stop: UInt64?
     ) -> TransferRecord.Metrics {
-        let dispatched = dispatched.map(sinceSubmission) ?? .zero
-        let queued = taken.map(sinceSubmission) ?? dispatched
+        let admitted = admitted.map(sinceSubmission) ?? .zero
+        let startOffset = curlStart.map(sinceSubmission) ?? admitted
         func moment(_ microseconds: Int64) -> Duration? {
-            microseconds > 0 ? queued + .microseconds(microseconds) : nil
+            microseconds > 0 ? startOffset + .microseconds(microseconds) : nil
         }
         var metrics = TransferRecord.Metrics(start: date)
-        // If a name had to be looked up, the transfer was admitted before.
-        metrics.fetchStart = queued == dispatched ? moment(measured.queued) ?? queued : dispatched
-        // For a kept connection, libcurl reports times for these steps although they weren't needed.
+        // If a name had to be looked up, the transfer was admitted before it was added to libcurl.
+        metrics.fetchStart = startOffset == admitted ? moment(measured.queued) ?? startOffset : admitted
+        // Skipped for a reused connection, for which libcurl reports times of steps that weren't needed.
         if measured.new_connections > 0 || measured.ready == 0 {
             metrics.domainLookupEnd = moment(measured.name_resolved)
             metrics.connectEnd = moment(measured.connected)
             metrics.secureConnectionEnd = moment(measured.secured)
         }
         metrics.responseStart = moment(measured.first_byte)
-        // libcurl before 8.10 doesn't report when a request was sent, but asks for its content piece by piece.
+        // libcurl before 8.10 doesn't report when a request was sent. So the last read of its content counts as the
+        // end.
         let ready = moment(measured.ready)
         metrics.requestEnd = moment(measured.sent) ?? lastRead.map { max(sinceSubmission($0), ready ?? .zero) } ?? ready
-        let end = stop.map(sinceSubmission) ?? queued + .microseconds(measured.end)
+        let end = stop.map(sinceSubmission) ?? startOffset + .microseconds(measured.end)
         metrics.end = max(end, metrics.responseStart ?? .zero)
         if measured.ready > 0 { metrics.isReusedConnection = measured.new_connections == 0 }
         metrics.networkProtocol = Self.name(ofVersion: measured.http_version)
@@ -178,7 +180,7 @@ struct CurlStopwatch: Sendable {
         .nanoseconds(time > submitted ? Int64(time - submitted) : 0)
     }
 
-    // The names of ALPN (RFC 7301, 6); the numbers are libcurl's.
+    // Returns the ALPN name of a protocol (RFC 7301, 6) for libcurl's version number.
     private static func name(ofVersion version: Int) -> String? {
         switch version {
         case 1: "http/1.0"

@@ -6,70 +6,73 @@ import CRequestsCurl
 import Foundation
 
 extension CCurlCallbacks {
-    /// The callbacks of every transfer; the context of each call is its handle, or the loop for the last three.
+    /// Creates the callbacks of every transfer.
+    ///
+    /// Each callback receives the easy handle as its context, except the last three, which receive the loop.
     init(loop: CurlLoop) {
         self.init(
             head: { bytes, size, count, context in
-                CurlTransfer.at(context)?.receiveLines(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+                CurlTransfer.from(context)?.receiveLines(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
             },
             body: { bytes, size, count, context in
-                CurlTransfer.at(context)?.receiveBody(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+                CurlTransfer.from(context)?.receiveBody(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
             },
             read: { bytes, size, count, context in
-                CurlTransfer.at(context)?.readBody(
+                CurlTransfer.from(context)?.readBody(
                     into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
                 ) ?? Int(CCURL_READFUNC_ABORT)
             },
             seek: { context, offset, origin in
-                origin == SEEK_SET && CurlTransfer.at(context)?.seekBody(to: offset) == true ? 0 : 1
+                origin == SEEK_SET && CurlTransfer.from(context)?.seekBody(to: offset) == true ? 0 : 1
             },
             sending: { context, remote, local, remotePort, localPort in
                 let connection = CurlTransfer.Connection(remote, remotePort, local, localPort)
-                return CurlTransfer.at(context)?.maySend(connection) == true ? 0 : 1
+                return CurlTransfer.from(context)?.shouldSend(connection) == true ? 0 : 1
             },
             news: { context, news, number, text in
                 let text = UnsafeRawBufferPointer(start: text, count: text == nil ? 0 : Int(number))
-                CurlTransfer.at(context)?.note(news, number, text)
+                CurlTransfer.from(context)?.handleNews(news, number, text)
             },
-            opened: { loop, socket in CurlLoop.at(loop)?.opened(socket) },
-            closes: { loop, socket in CurlLoop.at(loop)?.closes(socket) },
-            lacks_descriptor: { loop in CurlLoop.at(loop)?.noDescriptorIsLeft() },
+            opened: { loop, socket in CurlLoop.from(loop)?.didOpen(socket) },
+            closes: { loop, socket in CurlLoop.from(loop)?.willClose(socket) },
+            lacks_descriptor: { loop in CurlLoop.from(loop)?.didRunOutOfDescriptors() },
             loop: Unmanaged.passUnretained(loop).toOpaque()
         )
     }
 }
 
 extension CurlLoop {
-    /// A multi handle that notifies this loop of sockets and of its timer; `nil` if out of memory.
+    /// Creates a multi handle that reports its sockets and its timer to this loop; returns `nil` if out of memory.
     func makeMulti() -> CurlMulti? {
         ccurl_multi_new(
             { easy, socket, what, context, _ in
-                CurlLoop.at(context)?.watch(socket, what, for: easy)
+                CurlLoop.from(context)?.watch(socket, what, for: easy)
                 return 0
             },
             { _, milliseconds, context in
-                CurlLoop.at(context)?.setTimer(milliseconds)
+                CurlLoop.from(context)?.setTimer(milliseconds)
                 return 0
             },
             Unmanaged.passUnretained(self).toOpaque()
         )
     }
 
-    // The thread holds the loop for as long as it runs, and libcurl calls back on that thread only.
-    static func at(_ context: UnsafeMutableRawPointer?) -> CurlLoop? {
+    // This reference is valid because the thread retains the loop while it runs, and libcurl calls back only on that
+    // thread.
+    static func from(_ context: UnsafeMutableRawPointer?) -> CurlLoop? {
         context.map { Unmanaged<CurlLoop>.fromOpaque($0).takeUnretainedValue() }
     }
 }
 
 extension CurlTransfer {
-    /// A connection, told from all others by its two ends.
+    /// A connection, identified by its two endpoints.
     struct Connection: Hashable {
         let remote: String
         let local: String
         let remotePort: Int32
         let localPort: Int32
 
-        /// Nil for one without ports, such as over a Unix socket.
+        /// Returns `nil` for a connection without ports, such as one over a Unix socket.
         init?(_ remote: UnsafePointer<CChar>?, _ remotePort: Int32, _ local: UnsafePointer<CChar>?, _ localPort: Int32)
         {
             guard let remote, let local, remotePort > 0, localPort > 0 else { return nil }
@@ -78,98 +81,101 @@ extension CurlTransfer {
         }
     }
 
-    // The loop holds a transfer for as long as its handle is in the multi handle, which is as long as it is called.
-    static func at(_ handle: UnsafeMutableRawPointer?) -> CurlTransfer? {
+    // This reference is valid because the loop retains a transfer while its handle is in the multi handle, and libcurl
+    // calls back only during that time.
+    static func from(_ handle: UnsafeMutableRawPointer?) -> CurlTransfer? {
         let transfer = handle?.assumingMemoryBound(to: CCurlHandle.self).pointee.transfer
         return transfer.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
     }
 }
 
-// MARK: - Sending again
+// MARK: - Resending
 
-// A request is sent again if the server has stated that it hasn't processed it, or if nothing of it was sent.
+// A request is sent again if the server has stated that it hasn't processed it, or if nothing was sent.
 extension CurlTransfer {
-    /// Takes news about the connection of the transfer.
-    func note(_ news: CCurlNews, _ number: UInt32, _ text: UnsafeRawBufferPointer) {
+    /// Handles an event of the transfer's connection.
+    func handleNews(_ news: CCurlNews, _ number: UInt32, _ text: UnsafeRawBufferPointer) {
         switch news {
         case CCURL_NEWS_STREAM:
-            stream = number
-            loop.isShared(self)
+            streamID = number
+            loop.didMultiplex(self)
         case CCURL_NEWS_GOAWAY:
-            if let connection { loop.hasProcessedNoStream(above: number, on: connection) }
+            if let connection { loop.didReceiveGoAway(lastStream: number, on: connection) }
         case CCURL_NEWS_REFUSED:
             // libcurl remembers this, and may report it again for the next request.
-            if state.sends == 1 { state.recordRefusal() }
-            (connection, stream) = (nil, nil)
-            loop.lostConnection(self)
+            if state.sendCount == 1 { state.recordRefusal() }
+            (connection, streamID) = (nil, nil)
+            loop.didLoseConnection(self)
         case CCURL_NEWS_TUNNEL: state.receiveTunnelLine(text.isEmpty ? nil : text)
-        case CCURL_NEWS_SENT: headIsSent()
-        case CCURL_NEWS_RECORD: loop.hasRecord(self)
-        case CCURL_NEWS_CLOSE_NOTIFY: state.announceEnd()
+        case CCURL_NEWS_SENT: didSendHead()
+        case CCURL_NEWS_RECORD: loop.didReceiveTLSRecord(self)
+        case CCURL_NEWS_CLOSE_NOTIFY: state.didReceiveCloseNotify()
         default:
-            (connection, stream) = (nil, nil)
-            loop.lostConnection(self)
+            (connection, streamID) = (nil, nil)
+            loop.didLoseConnection(self)
         }
     }
 
-    /// Records that a connection has processed no stream above a number, whatever it has received.
-    func isNotProcessed(above last: UInt32, on connection: Connection) {
-        guard self.connection == connection, let stream, stream > last else { return }
-        (self.connection, self.stream) = (nil, nil)
-        // A server that processes nothing on any connection isn't asked for ever.
+    /// Records that the server hasn't processed the streams of a connection with IDs above a maximum.
+    func markUnprocessed(above last: UInt32, on connection: Connection) {
+        guard self.connection == connection, let streamID, streamID > last else { return }
+        (self.connection, self.streamID) = (nil, nil)
+        // Give up on a server that has processed nothing on several connections.
         if last == 0 { futileSends += 1 }
-        if futileSends < Self.mostFutileSends { state.recordRefusal() } else { _ = state.stop(.resent) }
+        if futileSends < Self.maximumFutileSends { state.recordRefusal() } else { _ = state.stop(.unsafeResend) }
     }
 
-    /// Prepares a failed transfer to be sent again if the server has stated that it hasn't processed the request;
-    /// `false` if it hasn't, or if this happened too often.
-    func beginAgain() -> Bool {
-        guard state.isUnanswered else { return false }
-        // A kept connection may turn out to be closed before anything was sent on it.
-        let wasSentInPart = !usesKeptConnection || ccurl_easy_long(easy, CCURL_INFO_REQUEST_SIZE) > 0
-        guard state.beginAgain(wasSentInPart: wasSentInPart), restarts < Self.mostRefusals, body?.rewind() ?? true
+    /// Prepares a failed transfer to be sent again if the server hasn't processed the request.
+    ///
+    /// - Returns: `false` if that isn't certain, or if the transfer was sent too often.
+    func prepareResend() -> Bool {
+        guard state.isAwaitingResponse else { return false }
+        // A reused connection may turn out to be closed before anything was sent.
+        let wasSentInPart = !usesReusedConnection || ccurl_easy_long(easy, CCURL_INFO_REQUEST_SIZE) > 0
+        guard state.prepareResend(wasSentInPart: wasSentInPart), restarts < Self.maximumRefusals, body?.rewind() ?? true
         else { return false }
         restart()
-        // libcurl keeps a connection over which nothing could be sent, and would choose it again.
+        // libcurl keeps the connection over which nothing could be sent, and would choose it again.
         if !wasSentInPart { options.avoidConnections(handle) }
-        (connection, stream) = (nil, nil)
+        (connection, streamID) = (nil, nil)
         return true
     }
 
-    /// Prepares a transfer to be sent again whose kept connection has ended without a final response; `false` if a
-    /// repetition may do harm, or if this happened too often.
+    /// Prepares a transfer to be sent again if its reused connection has ended without a final response.
     ///
-    /// libcurl sends it again, too, but only when the content of the request has bytes again.
-    func beginAgainWithoutPeer() -> Bool {
-        guard isIdempotent, state.isUnanswered, usesKeptConnection, body?.rewind() ?? true else { return false }
+    /// libcurl also resends the request, but only once the request's content has bytes again.
+    ///
+    /// - Returns: `false` if a repetition may do harm, or if the transfer was sent too often.
+    func prepareResendAfterLostPeer() -> Bool {
+        guard isIdempotent, state.isAwaitingResponse, usesReusedConnection, body?.rewind() ?? true else { return false }
         paused.remove(.body)
         restart()
-        (connection, stream) = (nil, nil)
+        (connection, streamID) = (nil, nil)
         return true
     }
 
-    /// Whether it was given a kept connection, which may have been closed in the meantime.
-    private var usesKeptConnection: Bool {
-        wasSent && ccurl_easy_long(easy, CCURL_INFO_NUM_CONNECTS) == 0 && restarts < Self.mostRestarts
+    /// Whether the transfer was sent over a reused connection, which the server may have closed in the meantime.
+    private var usesReusedConnection: Bool {
+        wasSent && ccurl_easy_long(easy, CCURL_INFO_NUM_CONNECTS) == 0 && restarts < Self.maximumRestarts
     }
 
-    /// Prepares a transfer to be sent again of which nothing was sent; `false` if this happened too often.
-    func startAgain() -> Bool {
-        guard state.stopped == nil, restarts < Self.mostRestarts, body?.rewind() ?? true else { return false }
+    /// Prepares a transfer to be sent again of which nothing was sent; returns `false` if it was sent too often.
+    func prepareUnsentRetry() -> Bool {
+        guard state.stopped == nil, restarts < Self.maximumRestarts, body?.rewind() ?? true else { return false }
         restart()
         return true
     }
 
     private func restart() {
         restarts += 1
-        stopwatch.restart(at: loop.now)
+        stopwatch.recordRestart(at: loop.now)
         options.restart(easy)
-        loop.lostConnection(self)
+        loop.didLoseConnection(self)
     }
 
-    private static let mostRestarts = 5
-    /// A server may end each connection after a single request, with many more on their way.
-    private static let mostRefusals = 100
-    private static let mostFutileSends = 3
+    private static let maximumRestarts = 5
+    /// The maximum is large, because a server may end each connection after one request while many more are in flight.
+    private static let maximumRefusals = 100
+    private static let maximumFutileSends = 3
 }
 #endif

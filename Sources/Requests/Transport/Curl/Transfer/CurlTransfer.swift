@@ -6,73 +6,77 @@ import CRequestsCurl
 import Foundation
 import Synchronization
 
-/// A transfer over libcurl: an easy handle, its state, and the mailbox between the loop and the receiver.
-// Sendable: a part of the libcurl loop. Variables are accessed only by the thread that makes the transfer until it is
-// submitted to the loop, and only by the loop's thread after that; the mailbox, which two sides share, has a lock.
+/// A transfer with libcurl: an easy handle, its state, and the mailbox between the loop and the receiver.
+// Sendable: a part of the libcurl loop. Until the transfer is submitted to the loop, only the thread that creates it
+// accesses the variables; after that, only the loop's thread does. The mailbox, which both sides share, has a lock.
 final class CurlTransfer: TransferHandle, @unchecked Sendable {
-    /// Its handle, which may belong to another transfer once this one has ended.
+    /// The easy handle with its memory.
+    ///
+    /// After the transfer has ended, the handle may belong to another one.
     let handle: CurlHandle
     let easy: CurlEasy
-    /// The last socket that libcurl used for it; accessed only by the loop.
+    /// The last socket that libcurl used for the transfer; accessed only by the loop.
     var socket: CurlSocket?
-    /// Its connection, which may be shared; `nil` before there is one.
+    /// The connection, which may be shared; `nil` before the transfer has one.
     var connection: Connection?
-    /// The TLS session of its connection.
+    /// The TLS session of the connection.
     private var session = CCurlSession()
     let destination: CurlDestination
-    /// The proxy that it goes to; `nil` if it goes to the host.
+    /// The proxy; `nil` for a direct connection.
     let proxy: CurlProxies.Proxy?
-    /// The route that its connection must have.
+    /// The route that the connection must have.
     let route: CurlRoute
-    /// The place whose name is being looked up for it; `nil` if none is.
-    var awaited: CurlDestination?
-    /// The addresses that it connects to, if they were looked up or are the caller's.
+    /// The destination whose name is being looked up for the transfer; `nil` if there is none.
+    var awaitedDestination: CurlDestination?
+    /// The addresses to connect to, from a lookup or from the configuration.
     private(set) var addresses: [CurlAddresses] = []
     let loop: CurlLoop
     private let receive: @Sendable (TransferEvent) -> Void
     private let mailbox = Locked(CurlMailbox())
     var options: CurlOptions
-    /// Whether it was cancelled, perhaps by a command that the loop hasn't taken yet.
+    /// Whether the transfer was cancelled, perhaps by a command that the loop hasn't executed yet.
     private let cancelled = Atomic(false)
     private var flow: FlowControl?
 
     var state: CurlTransferState
     var body: CurlBody?
-    /// The decoder of the response's content; `nil` before the content, and if it isn't decoded.
+    /// The decoder of the response's content; `nil` until content arrives, and if the content isn't decoded.
     private var decoder: ContentDecoder?
     var stopwatch = CurlStopwatch()
     let isIdempotent: Bool
-    /// The time at which it was last sent, or handed to a libcurl that doesn't tell; `nil` before.
+    /// The time at which the request was last sent; `nil` before that.
+    ///
+    /// If libcurl doesn't report this, it is the time at which the transfer was added to libcurl.
     private(set) var sentAt: UInt64?
     /// Whether the caller limits the number of concurrent requests.
     let hasOwnLimit: Bool
-    /// Whether the content may have no end.
+    /// Whether the response may be endless.
     let isOpenEnded: Bool
-    /// Whether the content goes to a file or a stream.
+    /// Whether the content is written to a file or a stream.
     private let isStreamed: Bool
     private var events: CurlEvents
-    /// The number of its stream, with HTTP/2.
-    var stream: UInt32?
+    /// The HTTP/2 stream ID; `nil` for HTTP/1.
+    var streamID: UInt32?
     var restarts = 0
-    /// The number of connections on which the server has processed nothing at all.
+    /// The number of connections on which the server has processed no request.
     var futileSends = 0
-    /// Its present stage; accessed only by the loop.
+    /// The current stage; accessed only by the loop.
     var stage: CurlStage
-    /// The byte count of content that is sent in one piece, until its sending is reported.
-    private var unreportedCount: Int?
-    /// Why the content of the request can't be sent.
+    /// The byte count of inline content, until its sending is reported.
+    private var unreportedContentCount: Int?
+    /// The reason why the content of the request can't be sent.
     private var bodyError: (any Error)?
     var paused: CurlPauses = []
-    /// Whether the receiver has to be called for events that were held back.
-    private var isWanted = false
+    /// Whether the receiver must be called for events that were held back.
+    private var needsDelivery = false
     /// Whether libcurl has completed the transfer successfully.
     private(set) var isComplete = false
-    /// Whether the transfer has ended because no connection was made in time.
-    private(set) var isUnconnected = false
+    /// Whether the transfer has ended because no connection was established in time.
+    private(set) var hasConnectTimedOut = false
 
-    /// Makes a transfer with a handle, ready for the loop.
+    /// Creates a transfer with a handle, ready to be submitted to the loop.
     ///
-    /// - Throws: An error that keeps the request from being sent.
+    /// - Throws: An error if the request can't be sent.
     init(
         _ request: TransportRequest,
         to destination: CurlDestination,
@@ -96,17 +100,17 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         var limits = configuration.limits
         limits.body = request.maximumBodySize
         limits.head = min(limits.head, request.maximumHeadSize)
-        // libcurl treats a HEAD with a body as an upload, and waits for the content of the response.
+        // libcurl treats a HEAD request with a body as an upload, and waits for the content of the response.
         let endsWithHead = request.method == .head && !request.body.isEmpty
-        let mayEndUnannounced = !destination.isSecure || configuration.acceptsMissingCloseNotify
+        let acceptsMissingCloseNotify = !destination.isSecure || configuration.acceptsMissingCloseNotify
         state = CurlTransferState(
             url: request.url,
             limits: limits,
             endsWithHead: endsWithHead,
             hasContent: !request.body.isEmpty,
-            isHead: request.method == .head,
+            isHeadRequest: request.method == .head,
             decodesContent: configuration.decodesContent && request.decodesContent,
-            requiresAnnouncedEnd: !mayEndUnannounced && CurlFeatures.loaded.reportsCloseNotify
+            requiresCloseNotify: !acceptsMissingCloseNotify && CurlFeatures.loaded.reportsCloseNotify
         )
         self.destination = destination
         proxy = loop.proxies.proxy(for: destination)
@@ -118,11 +122,11 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
             connectTimeout: stage.connectTimeout,
             decodesContent: configuration.decodesContent
         )
-        unreportedCount = options.contentCount
+        unreportedContentCount = options.contentCount
         if let upgrade = request.upgrade {
-            body = CurlBody(upgrade, whenReadable: resumesSending)
-        } else if unreportedCount == nil {
-            body = try CurlBody(request.body, whenReadable: resumesSending)
+            body = CurlBody(upgrade, whenReadable: resumeSending)
+        } else if unreportedContentCount == nil {
+            body = try CurlBody(request.body, whenReadable: resumeSending)
         }
         try options.apply(request, to: handle, of: self)
     }
@@ -134,7 +138,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     // MARK: From any thread
 
     func cancel() {
-        // The loop takes the command in its next turn, and may be about to send the request in this one.
+        // The loop executes the command in its next iteration. The flag keeps the current one from sending the request.
         cancelled.store(true, ordering: .sequentiallyConsistent)
         loop.submit(.stop(self, .cancelled))
     }
@@ -145,100 +149,103 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
 
     func resume() { change { $0.hold(false) } }
 
-    /// Changes the mailbox, which the loop reads in its next turn.
+    /// Changes the mailbox, and makes the loop read it in the next iteration.
     private func change(_ change: (inout CurlMailbox) -> Void) {
         mailbox.withLock { change(&$0) }
-        loop.submit(.update(self))
+        loop.submit(.updatePauses(self))
     }
 
-    /// Calls the receiver with the events in the mailbox, until that holds them back; from one worker at a time.
+    /// Calls the receiver with the events in the mailbox until events are held back; called by one worker at a time.
     func deliver() {
-        var (isFirst, endsContent) = (true, false)
+        var (isFirst, hasUpgradeEnded) = (true, false)
         func take() -> ArraySlice<TransferEvent>? {
             mailbox.withLock { mailbox in
-                defer { endsContent = mailbox.endsContent }
+                defer { hasUpgradeEnded = mailbox.hasUpgradeEnded }
                 return mailbox.take(isFirst: isFirst)
             }
         }
         while let events = take() {
             isFirst = false
-            // The end is the last event, and is never held back: the mailbox needn't be asked.
+            // The end is always the last event and never held back, so the mailbox needn't be checked.
             let isLast = events.hasEnd
             for (position, event) in zip(events.indices, events) {
                 receive(event)
                 guard !isLast, case .data(let data) = event else { continue }
-                let (goesOn, isHeld) = mailbox.withLock { mailbox in
+                let (resumes, isHeld) = mailbox.withLock { mailbox in
                     (mailbox.release(data.count), mailbox.putBack(events[(position + 1)...]))
                 }
-                if goesOn { loop.submit(.update(self)) }
+                if resumes { loop.submit(.updatePauses(self)) }
                 if isHeld { break }
             }
             if isLast { return }
         }
-        if endsContent { loop.submit(.update(self)) }
+        if hasUpgradeEnded { loop.submit(.updatePauses(self)) }
     }
 
     // MARK: From the loop's thread
 
-    /// Stops the transfer from this side; `false` if it is already ending.
+    /// Stops the transfer from this side; returns `false` if it is already ending.
     func stop(_ reason: CurlTransferState.Stop) -> Bool {
         state.stop(reason == .timedOut && paused.contains(.body) ? .bodyStalled : reason)
     }
 
-    /// Records that the loop has taken the transfer, which can be paused and cancelled from now on.
-    func begin() {
+    /// Records that the loop has received the transfer, which can be paused and cancelled from now on.
+    func didEnterLoop() {
         flow?.attach(self)
         flow = nil
     }
 
-    /// Ends the transfer, which no loop takes.
-    func refuse(_ error: RequestError) {
+    /// Ends the transfer with an error, because no loop accepts it.
+    func fail(_ error: RequestError) {
         receive(.end(error))
         ccurl_handle_free(handle)
     }
 
-    /// Records that it was admitted.
-    func dispatch() {
-        stage.awaitName(at: loop.now)
-        stopwatch.dispatch(at: loop.now)
+    /// Records that the transfer was admitted.
+    func didAdmit() {
+        stage.awaitAddresses(at: loop.now)
+        stopwatch.recordAdmission(at: loop.now)
     }
 
-    /// Records that libcurl gets it now.
-    func take() {
-        stage.take()
-        stopwatch.take(at: loop.now)
-        // An older libcurl doesn't say when it has a connection, except that over TLS it shows the head that it sends.
+    /// Records that the transfer is about to be added to libcurl.
+    func willAddToMulti() {
+        stage.startConnecting()
+        stopwatch.recordCurlStart(at: loop.now)
+        // An older libcurl doesn't report when the transfer is connected. Only over TLS, it reports that the head is
+        // being sent.
         guard !CurlFeatures.loaded.hasPrerequestCallback else { return }
         sentAt = loop.now
-        if !destination.isSecure { stage.connect() }
+        if !destination.isSecure { stage.didConnect() }
     }
 
-    /// Makes it connect to these addresses; the time spent on the look-up is deducted from the time for the connection.
-    func connect(to addresses: CurlAddresses) {
+    /// Adds addresses for the transfer to connect to.
+    ///
+    /// The time spent on the lookup is deducted from the connect timeout.
+    func addAddresses(from addresses: CurlAddresses) {
         self.addresses.append(addresses)
-        let wait = holdsPeer ? .zero : stage.waited(until: loop.now)
-        if wait > .zero { options.limitConnecting(to: stage.connectTimeout - wait, easy) }
+        let wait = pausesReceiving ? .zero : stage.waitingTime(until: loop.now)
+        if wait > .zero { options.limitConnectTime(to: stage.connectTimeout - wait, easy) }
     }
 
-    /// The name by which the place that it connects to was looked up; `nil` if it wasn't.
+    /// The name that was looked up for the connection, of the proxy or the host; `nil` if there was no lookup.
     var connectionHostName: String? { (proxy?.destination ?? destination).name }
 
-    /// Whether no bytes may follow its response on its connection.
-    var isAlone: Bool { state.isHTTP1 && paused.isEmpty }
+    /// Whether no bytes may follow the response on its connection.
+    var isExclusive: Bool { state.isHTTP1 && paused.isEmpty }
 
-    /// Whether it was sent at all.
-    var wasSent: Bool { state.sends > 0 }
+    /// Whether the request was sent at least once.
+    var wasSent: Bool { state.sendCount > 0 }
 
-    /// Whether it has a direct connection to its host without TLS.
-    var hasPlainConnection: Bool { stage.place == .connected && !destination.isSecure && proxy == nil }
+    /// Whether the transfer has a direct connection to its host without TLS.
+    var hasPlainConnection: Bool { stage.phase == .connected && !destination.isSecure && proxy == nil }
 
-    /// Whether its handle may serve another transfer.
+    /// Whether the handle may be reused for another transfer.
     ///
-    /// A used handle may keep its buffer, and then refuses another buffer size: so a handle with a larger buffer isn't
-    /// reused. Over TLS, only one that needs no reset is.
-    var isHandleUsable: Bool { isComplete && (destination.isSecure ? handle.pointee.is_prepared : !isStreamed) }
+    /// A used handle may keep its buffer, and then rejects another buffer size. So a handle with a larger buffer isn't
+    /// reused, and a TLS handle is reused only if it needs no reset.
+    var isHandleReusable: Bool { isComplete && (destination.isSecure ? handle.pointee.is_prepared : !isStreamed) }
 
-    /// Opens the content of the request, now that the transfer has its turn.
+    /// Opens the content of the request, now that the transfer has been admitted.
     func openContent() -> CurlBody.ReadResult {
         guard let body else { return .bytes(0) }
         let chunk = body.open()
@@ -252,73 +259,77 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         return chunk
     }
 
-    /// Records that a socket is closed, which may be its own.
-    func closes(_ socket: Int32) {
+    /// Records that a socket, which may be the transfer's own, is being closed.
+    func willClose(_ socket: Int32) {
         if self.socket?.descriptor == socket { self.socket = nil }
     }
 
-    /// Takes the result; its event is reported with the next ``publish()``.
-    func end(_ code: Int32) {
+    /// Completes the transfer with libcurl's result code; the next ``publish()`` reports the end.
+    func complete(_ code: Int32) {
         isComplete = code == 0
-        // libcurl counts in a handle how often it has sent requests again, up to a limit, until the handle is reset. It
-        // also records that a request was refused, even beyond that, and would take a later failure for a refusal.
-        if state.sends != 1 || restarts > 0 { handle.pointee.is_prepared = false }
-        isUnconnected = stage.place.isUnconnected && (code == CurlResult.timedOut || state.stopped == .unconnected)
+        // libcurl counts the resends of a handle, up to a limit, until the handle is reset. Even beyond the limit, it
+        // records that a request was refused, and would mistake a later failure for a refusal. So reset the handle.
+        if state.sendCount != 1 || restarts > 0 { handle.pointee.is_prepared = false }
+        hasConnectTimedOut =
+            stage.phase.awaitsConnection && (code == CurlResult.timedOut || state.stopped == .connectTimedOut)
         if isComplete { reportSentContent() }
-        // A response may come before the whole content was sent.
+        // A response may arrive before the entire content was sent.
         body?.close()
         let result = CurlOptions.result(code, of: handle)
         guard var event = state.end(result, isTruncated: decoder?.mayEnd == false) else { return }
         if state.stopped == .bodyFailed, let bodyError { event = .end(RequestError(bodyError: bodyError)) }
         var measured = ccurl_easy_metrics(easy)
-        measured.head_sent = max(0, measured.head_sent - options.contentInHead)
+        measured.head_sent = max(0, measured.head_sent - options.contentCountInHead)
         if let trailers = state.trailers { events.append(.trailers(trailers)) }
         let stop = state.stopped.map { _ in loop.now }
         events.append(.metrics(stopwatch.metrics(measured, over: connection, session, stoppedAt: stop)))
         events.append(event)
     }
 
-    /// Puts its events into the mailbox; returns whether the receiver has to be called.
+    /// Moves the events into the mailbox; returns whether the receiver must be called.
     func publish() -> Bool {
-        defer { isWanted = false }
-        guard let new = events.take() else { return isWanted }
+        defer { needsDelivery = false }
+        guard let new = events.take() else { return needsDelivery }
         let (schedule, pause) = mailbox.withLock { $0.put(new) }
         if pause { _ = setPaused(paused.union(.mailbox)) }
-        // The receiver may have to wait to be notified of earlier events, behind slow receivers.
-        return schedule || isWanted || isStopped
+        // Always schedule a stopped transfer, because an earlier call of its receiver may still be queued after slow
+        // receivers.
+        return schedule || needsDelivery || isStopped
     }
 
-    /// Whether it was stopped from this side: by a cancellation, by its timeout, or with the transport.
+    /// Whether the transfer was stopped from this side: by a cancellation, by its timeout, or with the transport.
     var isStopped: Bool { state.stopped != nil }
 
-    // Weak, since the body belongs to the transfer; made only for streams, since it would slow down others.
-    private var resumesSending: @Sendable () -> Void {
+    // The reference is weak, because the transfer owns the body. The closure is created only for streams, because it
+    // would slow down other transfers.
+    private var resumeSending: @Sendable () -> Void {
         { [weak self] in self?.change { $0.isReadable = true } }
     }
 
-    /// Pauses or resumes, as the mailbox says now: commands may come in another order than the changes behind them.
+    /// Applies the current pause state of the mailbox, because commands may arrive in a different order than the
+    /// changes.
     ///
-    /// - Returns: libcurl's code: kept content arrives while a transfer resumes, and may be refused.
-    func update() -> Int32 {
-        let (isHeld, isFull, isReadable, isWanted, endsContent) = mailbox.withLock { mailbox in
+    /// - Returns: libcurl's code. While a transfer resumes, libcurl delivers buffered content, which may be rejected.
+    func updatePauses() -> Int32 {
+        let (isHeld, isFull, isReadable, needsDelivery, hasUpgradeEnded) = mailbox.withLock { mailbox in
             defer { mailbox.isReadable = false }
-            let endsContent = mailbox.endsContent && events.isEmpty
-            return (mailbox.isHeld, mailbox.isFull, mailbox.isReadable, mailbox.wake(), endsContent)
+            let hasUpgradeEnded = mailbox.hasUpgradeEnded && events.isEmpty
+            return (mailbox.isHeld, mailbox.isFull, mailbox.isReadable, mailbox.scheduleIfNeeded(), hasUpgradeEnded)
         }
-        self.isWanted = self.isWanted || isWanted
-        if endsContent { body?.end() }
+        self.needsDelivery = self.needsDelivery || needsDelivery
+        if hasUpgradeEnded { body?.finish() }
         var pauses = paused
         if isHeld { pauses.insert(.caller) } else { pauses.remove(.caller) }
         if !isFull { pauses.remove(.mailbox) }
-        if isReadable || endsContent { pauses.remove(.body) }
+        if isReadable || hasUpgradeEnded { pauses.remove(.body) }
         return setPaused(pauses)
     }
 
-    /// Drops the content that libcurl keeps while the transfer is paused, before its handle is removed.
+    /// Discards the content that libcurl has buffered during a pause; called before the handle is removed.
     ///
-    /// libcurl frees that content only when it is delivered or when the connection ends: a removed HTTP/2 stream would
-    /// leak it, because others share its connection. The stopped transfer refuses what it is given.
-    func dropKeptContent() {
+    /// libcurl frees that content only when it is delivered, or when the connection ends. A removed HTTP/2 stream would
+    /// leak it, because other streams share its connection. The stopped transfer rejects all content that it is given.
+    func discardBufferedContent() {
         if isStopped { _ = setPaused([]) }
     }
 
@@ -328,23 +339,23 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         return ccurl_easy_pause(easy, pauses.bits)
     }
 
-    /// Whether the content of the request has no bytes at the moment, or isn't open.
+    /// Whether the content of the request currently has no bytes, or isn't open yet.
     var awaitsContent: Bool { paused.contains(.body) }
 
-    /// Whether the peer may be silent because this side paused it.
-    var holdsPeer: Bool { paused.pausesReceiving }
+    /// Whether receiving is paused, so that a silent peer must not time out.
+    var pausesReceiving: Bool { paused.pausesReceiving }
 
-    /// Whether libcurl may have a socket for it without watching it.
-    func mayHave(_ socket: CurlSocket) -> Bool {
-        stage.place.isTaken && !paused.isEmpty && (self.socket == nil || self.socket == socket)
+    /// Returns whether libcurl may use a socket for the transfer without watching it.
+    func mayOwn(_ socket: CurlSocket) -> Bool {
+        stage.phase.isAddedToCurl && !paused.isEmpty && (self.socket == nil || self.socket == socket)
     }
 
-    // MARK: What libcurl calls
+    // MARK: Callbacks of libcurl
 
-    /// Takes a line, or several if libcurl kept them while the transfer was paused.
+    /// Receives a line, or several if libcurl has buffered them during a pause.
     func receiveLines(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard !isStopped else { return 0 }
-        loop.noteActivity(self)
+        loop.recordActivity(self)
         reportSentContent()
         var rest = bytes
         while !rest.isEmpty {
@@ -355,10 +366,10 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
             case .event(let event):
                 if case .head(let head) = event {
                     guard body?.upgrade != nil || head.status != .switchingProtocols else {
-                        _ = state.stop(.badFraming(.unaskedUpgrade))
+                        _ = state.stop(.badFraming(.unexpectedUpgrade))
                         return 0
                     }
-                    if body?.upgrade != nil { answerUpgrade(with: head) }
+                    if body?.upgrade != nil { handleUpgradeResponse(with: head) }
                     if isOpenEnded { loop.didReceiveHead(self) }
                 }
                 events.append(event)
@@ -373,51 +384,51 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         return bytes.count
     }
 
-    /// Reports the metrics of an upgrade that the server agrees to; for any other response, ends the content of the
+    /// Reports the metrics if the server has accepted the upgrade; for any other response, ends the content of the
     /// request.
-    private func answerUpgrade(with head: HTTPResponseHead) {
+    private func handleUpgradeResponse(with head: HTTPResponseHead) {
         guard head.status == .switchingProtocols else {
-            body?.end()
-            return resumesSending()
+            body?.finish()
+            return resumeSending()
         }
         let metrics = stopwatch.metrics(ccurl_easy_metrics(easy), over: connection, session, stoppedAt: loop.now)
         events.append(.metrics(metrics))
     }
 
-    /// Ends a transfer whose peer is gone, although the content of the request hasn't ended.
+    /// Ends a transfer whose peer has gone, although the content of the request hasn't ended.
     ///
-    /// libcurl doesn't watch the socket any more: it has read the end of the response or of the connection. As long as
-    /// the content of the request has no bytes, it waits for them, whether the peer is still there or not. The transfer
-    /// is stopped then, since content without its end must not look complete to a peer that still reads.
+    /// libcurl no longer watches the socket, because it has read the end of the response or of the connection. While
+    /// the request's content has no bytes, libcurl waits for them, even if the peer has gone. The transfer is then
+    /// stopped, because incomplete content must not look complete to a peer that still reads.
     ///
-    /// - Parameter isOver: Whether the end of the connection has been noticed.
-    func endWithoutPeer(isOver: Bool = false) {
-        guard awaitsContent, wasSent, !holdsPeer else { return }
+    /// - Parameter hasConnectionEnded: Whether the end of the connection has been noticed.
+    func handleLostPeer(hasConnectionEnded: Bool = false) {
+        guard awaitsContent, wasSent, !pausesReceiving else { return }
         if body?.upgrade != nil {
-            // The user of the connection may have an answer to what has just arrived.
-            change { $0.isUnwatched = true }
-        } else if isOver || !state.hasHead || socket.map({ ccurl_has_ended($0.descriptor) }) == true {
+            // The user of the connection may still reply to what has just arrived.
+            change { $0.hasPeerEnded = true }
+        } else if hasConnectionEnded || !state.hasHead || socket.map({ ccurl_has_ended($0.descriptor) }) == true {
             loop.submit(.lostPeer(self, restarts: restarts))
         } else if !destination.isSecure {
-            state.endResponse()
+            state.didReadResponseEnd()
         }
     }
 
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard !isStopped else { return 0 }
-        loop.noteActivity(self)
-        // libcurl ignores a pause that was requested before there was a connection, and reads once more after any
-        // other.
+        loop.recordActivity(self)
+        // libcurl ignores a pause that was requested before there was a connection. After any other pause, it still
+        // reads once.
         guard !isFull else { return Int(CCURL_WRITEFUNC_PAUSE) }
         let content = UnsafeRawBufferPointer(rebasing: bytes[..<state.contentCount(of: bytes.count)])
         if state.codings.isEmpty {
-            guard take(content) else { return 0 }
+            guard accept(content) else { return 0 }
         } else {
             do throws(ContentDecoder.Failure) {
                 if decoder == nil { decoder = try ContentDecoder(state.codings) }
-                while let piece = try decoder?.next(of: content) {
-                    guard take(piece) else { return 0 }
-                    // The same bytes come again, and the decoder continues in the middle of them.
+                while let chunk = try decoder?.nextChunk(of: content) {
+                    guard accept(chunk) else { return 0 }
+                    // libcurl delivers the same bytes again later, and the decoder continues where it has stopped.
                     if isFull { return Int(CCURL_WRITEFUNC_PAUSE) }
                 }
             } catch {
@@ -428,62 +439,63 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         return state.receiveEncoded(content.count) ? bytes.count : 0
     }
 
-    /// Whether no more content can be taken at the moment.
+    /// Whether the transfer can't accept more content at the moment.
     ///
-    /// One turn of libcurl reads a hundred buffers, each of which may decode to a thousand times its size: the mailbox,
-    /// filled after the turn, would notice it too late. Refused content comes again when the mailbox is emptied.
+    /// One call of libcurl reads up to a hundred buffers, each of which may decode to a thousand times its size. The
+    /// mailbox is filled only after the call, which would be too late. libcurl delivers rejected content again when the
+    /// mailbox is emptied.
     private var isFull: Bool {
         if events.isFull { paused.insert(.mailbox) }
-        return holdsPeer
+        return pausesReceiving
     }
 
-    private func take(_ content: UnsafeRawBufferPointer) -> Bool {
+    private func accept(_ content: UnsafeRawBufferPointer) -> Bool {
         guard state.receiveBody(content.count) else { return false }
         events.append(content: content)
         return true
     }
 
-    /// Whether the request may be sent: there is a connection for it, which is a sign of activity.
-    func maySend(_ connection: Connection?) -> Bool {
-        loop.noteActivity(self)
-        loop.isConnected(self)
+    /// Returns whether the request may be sent over a connection; libcurl calls this once it has one.
+    func shouldSend(_ connection: Connection?) -> Bool {
+        loop.recordActivity(self)
+        loop.didConnect(self)
         self.connection = connection
         sentAt = loop.now
         session = ccurl_easy_session(easy)
         if isCancelled { _ = state.stop(.cancelled) }
-        if unreportedCount != nil { stopwatch.read(at: loop.now) }
-        if body?.upgrade != nil { mailbox.withLock { $0.isUnwatched = false } }
-        body?.begin()
-        if let trustFailure = options.refusal(of: easy) {
+        if unreportedContentCount != nil { stopwatch.recordBodyRead(at: loop.now) }
+        if body?.upgrade != nil { mailbox.withLock { $0.hasPeerEnded = false } }
+        body?.beginSending()
+        if let trustFailure = options.trustFailure(of: easy) {
             _ = state.stop(.untrusted(trustFailure))
             return false
         }
         let hasSentBytes = ccurl_easy_long(easy, CCURL_INFO_REQUEST_SIZE) > 0
-        return state.send(isIdempotent: isIdempotent, hasSentBytes: hasSentBytes)
+        return state.shouldSend(isIdempotent: isIdempotent, hasSentBytes: hasSentBytes)
     }
 
-    /// Records that the head of the request is being sent, which libcurl shows only over TLS.
-    func headIsSent() {
+    /// Records that the head of the request is being sent, which libcurl reports only over TLS.
+    func didSendHead() {
         sentAt = loop.now
-        loop.isConnected(self)
+        loop.didConnect(self)
     }
 
-    /// Reports that content in one piece was sent, which a response proves.
+    /// Reports that the inline content was sent, as proven by a response.
     private func reportSentContent() {
-        guard let count = unreportedCount else { return }
-        unreportedCount = nil
+        guard let count = unreportedContentCount else { return }
+        unreportedContentCount = nil
         events.append(.sent(Int64(count), of: Int64(count)))
     }
 
     func readBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        loop.noteActivity(self)
-        // As with received content: a pause that was requested before there was a connection is ignored.
+        loop.recordActivity(self)
+        // As when receiving, libcurl ignores a pause that was requested before there was a connection.
         guard !paused.contains(.caller) else { return Int(CCURL_READFUNC_PAUSE) }
         guard state.stopped == nil else { return Int(CCURL_READFUNC_ABORT) }
         switch body?.read(into: buffer) {
         case .bytes(let count):
-            stopwatch.read(at: loop.now)
-            if let body, count > 0, body.upgrade == nil { events.append(.sent(body.sent, of: body.length)) }
+            stopwatch.recordBodyRead(at: loop.now)
+            if let body, count > 0, body.upgrade == nil { events.append(.sent(body.sentCount, of: body.length)) }
             return count
         case .later:
             paused.insert(.body)
@@ -491,7 +503,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         case .failed(let error):
             bodyError = error
             _ = state.stop(.bodyFailed)
-            // libcurl calls this "aborted by callback", the same as a cancellation.
+            // libcurl then reports "aborted by callback", the same as for a cancellation.
             return Int(CCURL_READFUNC_ABORT)
         case nil:
             return Int(CCURL_READFUNC_ABORT)

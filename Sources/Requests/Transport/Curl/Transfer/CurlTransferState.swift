@@ -4,21 +4,21 @@
 #if os(Linux)
 import Foundation
 
-/// The state of one transfer's response: it turns libcurl's callbacks into the events of a transport.
+/// The state of one response, which translates libcurl's callbacks into transport events.
 ///
-/// It has no effects, and no handle. It covers three things that libcurl leaves to its users: a head without its empty
-/// line is no response, though libcurl counts it as success; lines behind the head are trailers; and all parts are
-/// limited.
+/// The state has no side effects and no handle. It handles three things that libcurl leaves to its users. A head
+/// without its final empty line isn't a response, although libcurl reports success. Lines after the content are
+/// trailers. All parts have maximum sizes.
 struct CurlTransferState: Sendable {
     /// The maximum sizes of the parts of a response.
     struct Limits: Sendable {
-        /// The bytes of one head.
+        /// The maximum byte count of one head.
         var head = 256 * 1024
-        /// The lines of one head.
+        /// The maximum number of lines in one head.
         var headLines = 1_000
-        /// The number of responses before the final one (RFC 9110, 15.2).
+        /// The maximum number of informational responses (RFC 9110, 15.2).
         var informational = 100
-        /// The bytes of the content, decoded.
+        /// The maximum byte count of the decoded content.
         var body = Int.max
     }
 
@@ -26,37 +26,36 @@ struct CurlTransferState: Sendable {
     enum Stop: Sendable, Hashable {
         case cancelled
         case timedOut
-        /// No connection was made in time, by this transfer or by those that it waited for.
-        case unconnected
+        /// No connection was established in time, by this transfer or by those that it waited for.
+        case connectTimedOut
         case headTooLarge
         case bodyTooLarge
         case badContent(ContentDecoder.Failure)
         case badFraming(ResponseFraming.Flaw)
         /// The content of the request was too short, or couldn't be read.
         case bodyFailed
-        /// The content of the request didn't come in time.
+        /// The content of the request didn't arrive in time.
         case bodyStalled
         case transportClosed
         case processEnds
-        /// The connection isn't to be used.
+        /// The connection must not be used.
         case untrusted(TrustFailure)
-        /// The request would be sent a second time, which may do harm.
-        case resent
-        /// The peer has ended the connection before the content of the request ended.
+        /// libcurl would resend the request, although a repetition may do harm.
+        case unsafeResend
+        /// The peer closed the connection before the content of the request ended.
         case peerEnded
-        /// The peer sends without end, but nothing that belongs to a response.
+        /// The peer keeps sending data that doesn't belong to a response.
         case flooded
     }
 
-    /// The result of a line of a head, or of a piece of content.
-    enum Reception: Sendable {
+    /// The result of processing a line of a head or a trailer.
+    enum LineResult: Sendable {
         /// No event yet.
         case more
-        /// An event.
         case event(TransferEvent)
-        /// An event that completes the response: the transfer has to end.
+        /// An event that completes the response, so that the transfer must end.
         case last(TransferEvent)
-        /// The transfer has to end.
+        /// The transfer must end.
         case abort
     }
 
@@ -72,76 +71,77 @@ struct CurlTransferState: Sendable {
     private let limits: Limits
     private let endsWithHead: Bool
     private let hasContent: Bool
-    private let isHead: Bool
+    private let isHeadRequest: Bool
     private let decodesContent: Bool
-    /// The codings of the content, to be decoded.
+    /// The codings from which the content must be decoded.
     private(set) var codings: [ContentCoding] = []
     private var phase = Phase.head
     private var head: [UInt8] = []
     private var headLines = 0
-    private var framingLines = FramingLines()
-    /// The lines behind the content, unparsed.
+    private var ambiguityDetector = AmbiguousFieldDetector()
+    /// The lines after the content, unparsed.
     private var trailerLines: [UInt8] = []
     private var trailerCount = 0
-    /// Whether the response is one of HTTP/1.0 or 1.1, whose connection carries nothing else.
+    /// Whether the response uses HTTP/1.0 or 1.1, so that it doesn't share its connection.
     private(set) var isHTTP1 = false
     private var wasSent = false
-    /// The number of times it was sent.
-    private(set) var sends = 0
-    /// Whether the server hasn't processed the last request.
+    /// The number of times the request was sent.
+    private(set) var sendCount = 0
+    /// Whether the server has stated that it didn't process the last request.
     private(set) var isRefused = false
     private var informational = 0
-    /// The head of a proxy's answer, as far as it was received.
-    private var tunnelHead: [UInt8] = []
-    private var received = 0
+    /// The head of the proxy's response to the tunnel request, possibly incomplete.
+    private var proxyHead: [UInt8] = []
+    private var decodedCount = 0
     private var framing = ResponseFraming()
     /// The number of content bytes received, before decoding.
-    private var arrived: Int64 = 0
+    private var encodedCount: Int64 = 0
 
-    /// Whether the response is complete by itself.
+    /// Whether the response has ended regularly, so that its trailers are valid.
     private var isComplete = false
     /// Whether libcurl has read the end of the response, and waits for the content of the request.
-    private var hasResponse = false
-    /// What the response says of the end of its connection.
+    private var hasReadResponseEnd = false
+    /// The response's announcement of when its connection will end.
     private(set) var keepAlive: KeepAliveLimit?
-    private let requiresAnnouncedEnd: Bool
-    /// Whether the end of the connection may be that of the content: the peer has announced it, or needn't.
-    private var isEndAnnounced: Bool
+    private let requiresCloseNotify: Bool
+    /// Whether a connection end counts as the end of the content, because the peer has sent a `close_notify` or needn't
+    /// send one.
+    private var hasCloseNotify: Bool
 
-    /// Whether the content has the announced length.
-    private var isWhole: Bool { framing.length == nil || framing.length == arrived }
+    /// Whether the content has the announced length, if there is one.
+    private var matchesAnnouncedLength: Bool { framing.length == nil || framing.length == encodedCount }
     private(set) var stopped: Stop?
 
     /// - Parameters:
-    ///   - url: The address of the response.
+    ///   - url: The URL of the response.
     ///   - limits: The maximum sizes of its parts.
-    ///   - endsWithHead: Whether no content follows the head, whatever that announces, and libcurl doesn't know it.
-    ///   - hasContent: Whether the request has content, which may still be on its way when the response is complete.
-    ///   - isHead: Whether the request is a HEAD.
-    ///   - decodesContent: Whether the content of the response is decoded.
-    ///   - requiresAnnouncedEnd: Whether content that ends with the connection is complete only if the peer announces
+    ///   - endsWithHead: Whether the response has no content, whatever its head announces, and libcurl doesn't know
     ///     that.
+    ///   - hasContent: Whether the request has content, which may still be in flight when the response is complete.
+    ///   - isHeadRequest: Whether the request is a HEAD.
+    ///   - decodesContent: Whether the content of the response is decoded.
+    ///   - requiresCloseNotify: Whether content that ends with the connection is complete only after a `close_notify`.
     init(
         url: URL,
         limits: Limits,
         endsWithHead: Bool = false,
         hasContent: Bool = false,
-        isHead: Bool = false,
+        isHeadRequest: Bool = false,
         decodesContent: Bool = true,
-        requiresAnnouncedEnd: Bool = false
+        requiresCloseNotify: Bool = false
     ) {
         self.url = url
         self.hasContent = hasContent
-        self.isHead = isHead
+        self.isHeadRequest = isHeadRequest
         self.decodesContent = decodesContent
-        self.requiresAnnouncedEnd = requiresAnnouncedEnd
-        isEndAnnounced = !requiresAnnouncedEnd
+        self.requiresCloseNotify = requiresCloseNotify
+        hasCloseNotify = !requiresCloseNotify
         self.limits = limits
         self.endsWithHead = endsWithHead
     }
 
-    /// Takes a line of a head, or a trailer.
-    mutating func receiveLine(_ line: UnsafeRawBufferPointer) -> Reception {
+    /// Processes a line of a head, or a trailer.
+    mutating func receiveLine(_ line: UnsafeRawBufferPointer) -> LineResult {
         guard stopped == nil else { return .abort }
         guard phase == .head else { return receiveTrailer(line) }
         headLines += 1
@@ -151,13 +151,13 @@ struct CurlTransferState: Sendable {
         if head.isEmpty { head.reserveCapacity(512) }
         head.append(contentsOf: line)
         guard line.isEmptyLine else {
-            framingLines.receive(line)
+            ambiguityDetector.receive(line)
             return .more
         }
         return endHead()
     }
 
-    private mutating func receiveTrailer(_ line: UnsafeRawBufferPointer) -> Reception {
+    private mutating func receiveTrailer(_ line: UnsafeRawBufferPointer) -> LineResult {
         trailerCount += 1
         guard trailerLines.count + line.count <= limits.head, trailerCount <= limits.headLines else {
             return abort(.headTooLarge)
@@ -166,23 +166,23 @@ struct CurlTransferState: Sendable {
         return .more
     }
 
-    /// The fields behind the content; `nil` without trailers, and until the response is complete.
+    /// The trailer fields; `nil` if there are none, and until the response is complete.
     var trailers: HTTPHeaders? {
         guard isComplete, !trailerLines.isEmpty else { return nil }
-        // An empty line in the place of the status.
+        // The parser expects a status line, so start with an empty one.
         let fields = HTTPHeaders(rawHead: [UInt8](" \n".utf8) + trailerLines)
         return fields.isEmpty ? nil : fields
     }
 
-    private mutating func endHead() -> Reception {
+    private mutating func endHead() -> LineResult {
         guard let status = Self.status(of: head) else { return abort(.badFraming(.invalidStatus)) }
         let response = HTTPResponseHead(status: HTTPStatus(status), raw: head, url: url)
         isHTTP1 = head.starts(with: "HTTP/1".utf8)
-        defer { framingLines = FramingLines() }
+        defer { ambiguityDetector = AmbiguousFieldDetector() }
         (head, headLines) = ([], 0)
         guard response.status.category == .informational, response.status != .switchingProtocols else {
             do throws(ResponseFraming.Flaw) {
-                framing = try ResponseFraming(response, framingLines, isHeadRequest: isHead || endsWithHead)
+                framing = try ResponseFraming(response, ambiguityDetector, isHeadRequest: isHeadRequest || endsWithHead)
             } catch {
                 return abort(.badFraming(error))
             }
@@ -199,139 +199,145 @@ struct CurlTransferState: Sendable {
     /// Returns how many of the received bytes are content.
     func contentCount(of count: Int) -> Int {
         guard framing.isLengthIgnoredByCurl, let length = framing.length else { return count }
-        return Int(min(Int64(count), length - arrived))
+        return Int(min(Int64(count), length - encodedCount))
     }
 
-    /// Records received content, before it is decoded; `false` if the response is complete with it, and the transfer
-    /// has to end.
-    mutating func arrive(_ count: Int) -> Bool {
-        arrived += Int64(count)
-        guard phase == .body, framing.isLengthIgnoredByCurl, arrived == framing.length else { return phase == .body }
+    /// Counts received content before it is decoded; returns `false` if the response is now complete and the transfer
+    /// must end.
+    mutating func receiveEncoded(_ count: Int) -> Bool {
+        encodedCount += Int64(count)
+        guard phase == .body, framing.isLengthIgnoredByCurl, encodedCount == framing.length else {
+            return phase == .body
+        }
         phase = .complete
         return false
     }
 
-    /// Takes a piece of the content, decoded; the caller copies the bytes where they are to be delivered.
+    /// Counts decoded content, which the caller then delivers; returns `false` if the content must be rejected.
     mutating func receiveBody(_ count: Int) -> Bool {
         guard stopped == nil, phase == .body else { return false }
-        guard count <= limits.body - received else {
+        guard count <= limits.body - decodedCount else {
             stopped = .bodyTooLarge
             return false
         }
-        received += count
+        decodedCount += count
         return true
     }
 
-    /// Whether the request may be sent, now that there is a connection for it.
+    /// Returns whether the request may be sent, now that there is a connection for it.
     ///
-    /// libcurl sends it once more if a kept connection turns out to be closed. The server may have processed it before
-    /// closing, so the caller has to decide, unless repeating it does no harm (RFC 9110, 9.2.2). libcurl also sends it
-    /// again if a server has refused an expectation (RFC 9110, 10.1.1), which is a response.
+    /// libcurl resends a request if a reused connection turns out to be closed. The server may have processed the
+    /// request before it closed the connection. So only the library's caller can decide about a retry, unless the
+    /// request is idempotent (RFC 9110, 9.2.2). libcurl also resends a request if the server has rejected an
+    /// expectation (RFC 9110, 10.1.1); here, this counts as a response.
     ///
     /// - Parameters:
-    ///   - isIdempotent: Whether repeating it does no harm.
-    ///   - hasSentBytes: Whether anything was sent before.
-    /// - Returns: Whether it may be sent.
-    mutating func send(isIdempotent: Bool, hasSentBytes: Bool = true) -> Bool {
-        defer { (wasSent, isRefused, sends) = (true, false, sends + 1) }
-        // An earlier connection may have announced its own end.
-        isEndAnnounced = !requiresAnnouncedEnd
+    ///   - isIdempotent: Whether a repetition does no harm.
+    ///   - hasSentBytes: Whether any bytes were sent before.
+    /// - Returns: Whether the request may be sent.
+    mutating func shouldSend(isIdempotent: Bool, hasSentBytes: Bool = true) -> Bool {
+        defer { (wasSent, isRefused, sendCount) = (true, false, sendCount + 1) }
+        // A `close_notify` of an earlier connection doesn't count for this one.
+        hasCloseNotify = !requiresCloseNotify
         guard stopped == nil else { return false }
         if phase == .body {
             phase = .complete
             return false
         }
         guard wasSent, hasSentBytes, !isIdempotent else { return phase != .complete }
-        stopped = .resent
+        stopped = .unsafeResend
         return false
     }
 
-    /// Records that the server hasn't processed the request, and won't (RFC 9113, 8.7): it may be sent again.
+    /// Records that the server hasn't processed the request, and won't do so (RFC 9113, 8.7), so it may be sent again.
     mutating func recordRefusal() {
         guard stopped == nil, phase == .head, headLines == 0 else { return }
         (wasSent, isRefused) = (false, true)
     }
 
-    /// Whether the head of the response has been received.
+    /// Whether the head of the final response has been received.
     var hasHead: Bool { phase != .head }
 
-    /// Records that libcurl has read the end of the response, while the content of the request goes on.
-    mutating func endResponse() { hasResponse = true }
+    /// Records that libcurl has read the end of the response before the end of the request's content.
+    mutating func didReadResponseEnd() { hasReadResponseEnd = true }
 
     /// Whether content that ends with the connection is complete.
     ///
-    /// Anyone who can end the TCP connection could cut the content, unless TLS announces the end (RFC 9112, 9.8).
-    private var mayEndWithConnection: Bool { isEndAnnounced || !isHTTP1 || !framing.endsWithConnection }
+    /// Anyone who can close the TCP connection could truncate the content, unless TLS announces its end (RFC 9112,
+    /// 9.8).
+    private var mayEndWithConnection: Bool { hasCloseNotify || !isHTTP1 || !framing.endsWithConnection }
 
     /// Whether the response is complete, now that the connection has ended.
     ///
-    /// Only libcurl knows the last chunk, and it can't be asked.
-    private var isWholeWithConnection: Bool {
-        guard phase == .body, !hasResponse else { return hasResponse }
-        if let length = framing.length { return length == arrived }
+    /// Chunked content counts as incomplete, because only libcurl knows whether the last chunk has arrived, and doesn't
+    /// report it.
+    private var isCompleteAtConnectionEnd: Bool {
+        guard phase == .body, !hasReadResponseEnd else { return hasReadResponseEnd }
+        if let length = framing.length { return length == encodedCount }
         return isHTTP1 && !framing.isChunked && mayEndWithConnection
     }
 
-    /// Whether nothing of a response has been received, and the transfer isn't stopped.
-    var isUnanswered: Bool { phase == .head && headLines == 0 && stopped == nil }
+    /// Whether no part of a response has been received, and the transfer isn't stopped.
+    var isAwaitingResponse: Bool { phase == .head && headLines == 0 && stopped == nil }
 
-    /// Prepares the transfer to be sent again after a failure; `false` if it isn't certain that the server hasn't
-    /// processed it.
+    /// Prepares the transfer to be sent again after a failure.
     ///
     /// - Parameter wasSentInPart: Whether any part of the request was sent.
-    /// - Returns: Whether it may be sent again.
-    mutating func beginAgain(wasSentInPart: Bool = true) -> Bool {
+    /// - Returns: Whether the transfer may be sent again, because the server certainly hasn't processed it.
+    mutating func prepareResend(wasSentInPart: Bool = true) -> Bool {
         defer { isRefused = false }
         return isRefused || !wasSentInPart
     }
 
-    /// Takes a line of a proxy's answer to the request for a tunnel; `nil` when it is requested.
+    /// Receives a line of the proxy's response to a tunnel request; `nil` when a new tunnel is requested.
     mutating func receiveTunnelLine(_ line: UnsafeRawBufferPointer?) {
-        guard let line else { return tunnelHead.removeAll() }
-        guard tunnelHead.count + line.count <= limits.head else { return }
-        tunnelHead.append(contentsOf: line)
+        guard let line else { return proxyHead.removeAll() }
+        guard proxyHead.count + line.count <= limits.head else { return }
+        proxyHead.append(contentsOf: line)
     }
 
-    /// Records that the peer has announced the end of its data, over TLS.
-    mutating func announceEnd() { isEndAnnounced = true }
+    /// Records that the peer has sent a `close_notify` over TLS.
+    mutating func didReceiveCloseNotify() { hasCloseNotify = true }
 
-    /// Stops the transfer from this side; `false` if it has ended, or is already ending.
+    /// Stops the transfer from this side; returns `false` if it has ended, or is already ending.
     mutating func stop(_ reason: Stop) -> Bool {
         guard phase != .ended, stopped == nil else { return false }
         stopped = reason
         return true
     }
 
-    /// Takes the result of the transfer, and returns the terminal event; `nil` if there was one.
+    /// Ends the transfer with libcurl's result, and returns the final event; `nil` if it has already ended.
     ///
     /// - Parameters:
     ///   - result: libcurl's result.
-    ///   - isTruncated: Whether the content has ended inside its coding.
+    ///   - isTruncated: Whether the content ended in the middle of its coding.
     /// - Returns: The event.
     mutating func end(_ result: CurlResult, isTruncated: Bool = false) -> TransferEvent? {
         guard phase != .ended else { return nil }
         let errorPhase: RequestError.Phase = phase == .head ? .sending : .receiving
         defer { phase = .ended }
-        // If both sides had a reason to end, this one's was first: libcurl only reports that it was stopped.
+        // If both sides have ended the transfer, this side was first: libcurl only reports that it was stopped.
         if let stopped {
-            guard stopped == .peerEnded, isWholeWithConnection else {
+            guard stopped == .peerEnded, isCompleteAtConnectionEnd else {
                 return .end(error(of: stopped, phase: errorPhase))
             }
             isComplete = !isTruncated
             return .end(isTruncated ? self.error(of: .badContent(.truncated), phase: errorPhase) : nil)
         }
-        if phase == .complete { return .end(isTruncated ? self.error(of: .badContent(.truncated), phase: errorPhase) : nil) }
-        let isWholeByLength = isWhole && framing.length != nil
+        if phase == .complete {
+            return .end(isTruncated ? self.error(of: .badContent(.truncated), phase: errorPhase) : nil)
+        }
+        let isCompleteByLength = matchesAnnouncedLength && framing.length != nil
         let wasComplete =
-            phase == .body && hasContent && isWhole
-            && result.saysStreamWasComplete(isWholeByLength: isWholeByLength)
+            phase == .body && hasContent && matchesAnnouncedLength
+            && result.indicatesCompleteStream(isCompleteByLength: isCompleteByLength)
         if result.isTunnelRefused {
-            let head = HTTPResponseHead(status: HTTPStatus(result.tunnelStatus), raw: tunnelHead, url: url)
+            let head = HTTPResponseHead(status: HTTPStatus(result.tunnelStatus), raw: proxyHead, url: url)
             let error = result.error(phase: errorPhase)
             return .end(error?.withContext(request: nil, response: head, body: Data(), transfers: []))
         }
         if !wasComplete, let error = result.error(phase: errorPhase) { return .end(error) }
-        guard phase == .body else { return .end(cutHead) }
+        guard phase == .body else { return .end(truncatedHeadError) }
         guard mayEndWithConnection else {
             let reason = "the connection ended without a close_notify, which alone tells that the content is complete"
             return .end(error(.connectionLost, .receiving, .networkConnectionLost, reason))
@@ -340,7 +346,7 @@ struct CurlTransferState: Sendable {
         return .end(isTruncated ? self.error(of: .badContent(.truncated), phase: errorPhase) : nil)
     }
 
-    private var cutHead: RequestError {
+    private var truncatedHeadError: RequestError {
         error(.connectionLost, .receiving, .networkConnectionLost, "the connection ended in the middle of the head")
     }
 
@@ -359,7 +365,7 @@ struct CurlTransferState: Sendable {
             return RequestError(.cancelled, phase: phase)
         case .timedOut:
             return error(.timedOut, phase, .timedOut)
-        case .unconnected:
+        case .connectTimedOut:
             return error(.timedOut, phase, .timedOut, "no connection was made in time")
         case .headTooLarge:
             let reason = "the head of the response is larger than the limit"
@@ -375,10 +381,10 @@ struct CurlTransferState: Sendable {
         case .bodyStalled:
             return error(.timedOut, .sending, .timedOut, "the body of the request gave no bytes")
         case .peerEnded where headLines > 0:
-            return cutHead
+            return truncatedHeadError
         case .peerEnded where phase == .receiving:
             return error(.connectionLost, phase, .networkConnectionLost, "the connection ended before the response did")
-        case .resent, .peerEnded:
+        case .unsafeResend, .peerEnded:
             let reason = "the connection was closed before a response came"
             return error(.connectionLost, phase, .networkConnectionLost, reason)
         case .flooded:
@@ -393,14 +399,15 @@ struct CurlTransferState: Sendable {
         }
     }
 
-    private mutating func abort(_ reason: Stop) -> Reception {
+    private mutating func abort(_ reason: Stop) -> LineResult {
         stopped = reason
         return .abort
     }
 
-    /// The code of a status line: the digits after the first space; `nil` unless they are three without a leading zero.
+    /// Returns the status code of a status line: the digits after the first space.
     ///
-    /// Some releases of libcurl accept other codes.
+    /// The result is `nil` unless there are exactly three digits and the first isn't zero. Some releases of libcurl
+    /// accept other codes.
     private static func status(of head: [UInt8]) -> Int? {
         let digits = head.drop { $0 != UInt8(ascii: " ") }.dropFirst().prefix(while: ASCII.isDigit)
         guard digits.count == 3, digits.first != UInt8(ascii: "0") else { return nil }

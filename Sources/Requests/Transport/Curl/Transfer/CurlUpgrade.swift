@@ -4,14 +4,14 @@
 #if os(Linux)
 import Foundation
 
-/// The content of a request for an upgrade: nothing before the 101, then the bytes of the other protocol, whenever
-/// there are any.
+/// The content of an upgrade request: nothing before the 101 response, and then the bytes of the other protocol as they
+/// become available.
 ///
-/// To libcurl it is an upload without a length, which it sends unchanged if there is no `Transfer-Encoding`. And it
-/// treats the bytes after a 101 as content. All its releases from 7.68 to 8.22 do so, including those that don't
-/// support WebSockets themselves.
+/// libcurl treats it as an upload of unknown length, which it sends verbatim if there is no `Transfer-Encoding`, and
+/// the bytes after the 101 as content. All releases from 7.68 to 8.22 do so, including those without their own
+/// WebSocket support.
 struct CurlUpgrade {
-    /// The size of libcurl's buffer: many sockets are idle, and few send at the same time.
+    /// The size of libcurl's upload buffer, which is small because many sockets are idle, and few send simultaneously.
     static let bufferSize = 16 * 1024
 
     private let source: TransportRequest.UpgradeSource
@@ -26,7 +26,7 @@ struct CurlUpgrade {
         return count > 0 ? .bytes(count) : .later
     }
 
-    /// Takes the bytes that are there, and returns their number.
+    /// Copies the available bytes into a buffer, and returns their number.
     func take(into buffer: UnsafeMutableRawBufferPointer) -> Int { source.take(into: buffer) }
 }
 #endif
