@@ -3,43 +3,44 @@
 
 import Foundation
 
-/// The state of the network: whether there is one, and over which kind of interface, now and at each change.
+/// Reports whether a network is available, over which kind of interface, and when that changes.
 ///
 /// ```swift
 /// environment.conditions.append(.connected(timeout: .seconds(60)))
 /// for await status in Connectivity.system.updates() { banner.isHidden = status.isConnected }
 /// ```
 ///
-/// ``system`` reports the system's state. One that you make reports the state that you set, as in tests:
+/// ``system`` reports the state of the system. An instance that you create reports the state that you set, such as in a
+/// test:
 ///
 /// ```swift
 /// let connectivity = Connectivity(isConnected: false)
 /// connectivity.isConnected = true
 /// ```
 ///
-/// A network doesn't guarantee that a host can be reached over it: only a request can find that out, such as that of
-/// ``RequestQueue/canReach(_:timeout:session:)``. All members may be used from any thread.
+/// An available network doesn't guarantee that a host is reachable. Only a request can find that out, for example with
+/// ``RequestQueue/canReach(_:timeout:session:)``. All members are thread-safe.
 public final class Connectivity: Sendable {
     /// A kind of network interface.
     public enum Interface: String, Sendable, Hashable, CaseIterable {
-        /// A wireless local network.
+        /// Wi-Fi.
         case wifi
-        /// A cable.
+        /// Wired Ethernet.
         case wired
         /// A mobile network.
         case cellular
-        /// A virtual one, such as a tunnel, or an unknown one.
+        /// A virtual interface, such as a tunnel, or an unknown one.
         case other
     }
 
     /// The state of the network.
     public enum Status: Sendable, Hashable {
-        /// There is no network.
+        /// No network is available.
         case disconnected
-        /// A network, over an interface of this kind.
+        /// A network is available over this kind of interface.
         case connected(Interface)
 
-        /// Whether there is a network.
+        /// Whether a network is available.
         public var isConnected: Bool { self != .disconnected }
     }
 
@@ -50,12 +51,12 @@ public final class Connectivity: Sendable {
 
     private let state: Locked<State>
 
-    /// Makes an object whose state you set.
+    /// Creates an instance whose state you set, for example in a test.
     public convenience init(isConnected: Bool = true) {
         self.init(isConnected ? .connected(.other) : .disconnected)
     }
 
-    /// Makes an object whose state you set.
+    /// Creates an instance whose state you set, including the kind of interface.
     public init(_ status: Status) {
         state = Locked(State(status: status))
     }
@@ -65,7 +66,7 @@ public final class Connectivity: Sendable {
         state.notifyObservers()
     }
 
-    /// The state; setting a connected one resumes all operations that wait for a network.
+    /// The current state; setting a connected state resumes all operations that wait for a network.
     public var status: Status {
         get { state.withLock { $0.status } }
         set {
@@ -77,19 +78,19 @@ public final class Connectivity: Sendable {
         }
     }
 
-    /// Whether there is a network; setting it to true resumes all operations that wait for one.
+    /// Whether a network is available; setting it to `true` resumes all operations that wait for a network.
     public var isConnected: Bool {
         get { status.isConnected }
         set { if newValue != isConnected { status = newValue ? .connected(.other) : .disconnected } }
     }
 
-    /// The state, and then each change, as a sequence.
+    /// Returns a sequence of the current state and all later changes.
     ///
-    /// A slow consumer gets the newest state. Each call makes a sequence of its own, which ends with the object; that
-    /// of ``system`` never ends.
+    /// A slow consumer receives only the newest state. Each call returns a separate sequence. It finishes when this
+    /// instance is deallocated, so the sequence of ``system`` never finishes.
     public func updates() -> AsyncStream<Status> { subscription().updates }
 
-    /// The updates for one reader, and the continuation that ends them.
+    /// Returns the updates for one consumer, and the continuation that can finish them.
     private func subscription() -> (updates: AsyncStream<Status>, continuation: AsyncStream<Status>.Continuation) {
         let (updates, continuation) = AsyncStream.makeStream(of: Status.self, bufferingPolicy: .bufferingNewest(1))
         let id = state.withLock { state in
@@ -103,17 +104,18 @@ public final class Connectivity: Sendable {
         return (updates, continuation)
     }
 
-    /// Waits until there is a network, with an optional limit; returns at once if there is one.
+    /// Waits until a network is available; returns immediately if one already is.
     ///
     /// - Parameters:
-    ///   - limit: The maximum wait; `nil`, the default, sets no limit.
-    ///   - clock: The clock of the limit.
-    /// - Returns: Whether there is a network; `false` also if the task is cancelled while it waits.
+    ///   - limit: The timeout; `nil`, the default, waits without a limit.
+    ///   - clock: The clock that measures the timeout.
+    /// - Returns: Whether a network is available; `false` after the timeout, and if the task is cancelled while it
+    ///   waits.
     public func waitUntilConnected(
         timeout limit: Duration? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) async -> Bool {
-        // Also if the limit is zero, and the first update comes after it.
+        // Check the state first, because with a timeout of zero, the first update might arrive too late.
         if isConnected { return true }
         let (updates, continuation) = subscription()
         let timer = limit.map { DelayedAction(after: $0, on: clock) { continuation.finish() } }
@@ -130,14 +132,14 @@ import Network
 extension Connectivity {
     /// The state that the system reports.
     ///
-    /// It is observed from the first use on, until the process ends. Before the first report, there is assumed to be a
-    /// network.
+    /// The state is observed from the first use until the process exits. Until the first report, a network is assumed
+    /// to be available.
     public static let system: Connectivity = {
         let connectivity = Connectivity()
         let monitor = NWPathMonitor()
         monitor.pathUpdateHandler = { connectivity.status = Status($0) }
         monitor.start(queue: DispatchQueue(label: "Requests.Connectivity"))
-        // A deallocated monitor reports nothing. This one is meant to exist for ever.
+        // A deallocated monitor reports nothing, so this one is never released.
         _ = Unmanaged.passRetained(monitor)
         return connectivity
     }()
@@ -145,7 +147,7 @@ extension Connectivity {
 
 extension Connectivity.Status {
     fileprivate init(_ path: NWPath) {
-        // A path that is made when it is needed, as over a VPN, counts as a network.
+        // A path that is established on demand, for example by a VPN, counts as a network.
         if path.status == .unsatisfied {
             self = .disconnected
         } else if path.usesInterfaceType(.wifi) {
@@ -159,13 +161,13 @@ extension Connectivity.Status {
 }
 #elseif os(Linux)
 extension Connectivity {
-    /// The state that the system reports: whether an interface is up that isn't the loopback and has an address that
-    /// others can reach.
+    /// The state that the system reports.
     ///
-    /// The kind of the interface is always `other`.
-    /// The kernel reports every change, from the first use on until the process ends. If the process isn't allowed to
-    /// observe it, as in some sandboxes, there is assumed to be a network. A machine that has only its loopback has no
-    /// network, also for requests to itself.
+    /// The state is connected if a non-loopback interface is up and has an address that is reachable from other
+    /// machines. The kind of interface is always `other`. The kernel reports every change from the first use until the
+    /// process exits. If the process isn't allowed to observe the changes, as in some sandboxes, a network is assumed
+    /// to be available. A machine that has only a loopback interface counts as disconnected, even for requests to
+    /// itself.
     public static let system: Connectivity = {
         let connectivity = Connectivity()
         NetworkInterfaces.observe {
@@ -176,7 +178,7 @@ extension Connectivity {
 }
 #else
 extension Connectivity {
-    /// The state that the system reports; on this platform it is unknown, so there is assumed to be a network.
+    /// The state that the system reports; on this platform, a network is always assumed to be available.
     public static let system = Connectivity()
 }
 #endif

@@ -7,14 +7,14 @@ import Foundation
 
 /// The network interfaces of a Linux system, as reported by the kernel.
 enum NetworkInterfaces {
-    /// Whether an interface is up, isn't the loopback, and has an address that others can reach; `nil` if the system
-    /// doesn't report it.
+    /// Returns whether a non-loopback interface is up and has an address that is reachable from other machines; `nil`
+    /// if the system doesn't report it.
     static func haveNetwork() -> Bool? {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { return nil }
         defer { freeifaddrs(list) }
         return sequence(first: list) { $0?.pointee.ifa_next }.contains { entry in
-            // Up and running, and not the loopback.
+            // IFF_UP and IFF_RUNNING, but not IFF_LOOPBACK.
             guard let entry = entry?.pointee, entry.ifa_flags & 0x49 == 0x41, let address = entry.ifa_addr else {
                 return false
             }
@@ -22,7 +22,7 @@ enum NetworkInterfaces {
         }
     }
 
-    /// Whether an address is known beyond its own link (RFC 3927, RFC 4291, 2.5.6).
+    /// Whether an address is an IPv4 or IPv6 address that isn't link-local (RFC 3927; RFC 4291, 2.5.6).
     private static func isReachable(_ address: UnsafeMutablePointer<sockaddr>) -> Bool {
         func byte(_ offset: Int) -> UInt8 { UnsafeRawPointer(address).load(fromByteOffset: offset, as: UInt8.self) }
         switch Int32(address.pointee.sa_family) {
@@ -34,11 +34,12 @@ enum NetworkInterfaces {
 
     // MARK: Changes
 
-    /// Calls `change` once before it returns, and whenever links, addresses or routes have changed, until the process
-    /// ends (rtnetlink(7)); one call at a time.
+    /// Calls `change` once before it returns, and then after every change of links, addresses or routes, until the
+    /// process exits (rtnetlink(7)).
     ///
-    /// The change isn't read from the messages: some may have been lost, and the present state is easy to read. If the
-    /// kernel doesn't allow the observation, `change` isn't called.
+    /// Calls never overlap. The messages of the kernel only trigger a call: their content is ignored, because messages
+    /// may get lost and the current state is easy to read. If the kernel doesn't allow the observation, `change` is
+    /// never called.
     static func observe(_ change: @escaping @Sendable () -> Void) {
         let descriptor = socket(addressFamily, kind, 0)
         guard descriptor >= 0, subscribe(descriptor) else {
@@ -47,19 +48,19 @@ enum NetworkInterfaces {
         }
         let queue = DispatchQueue(label: "Requests.Connectivity")
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-        // The handler retains its source: it is meant to exist for ever.
+        // The handler retains its source, so the source is never released.
         source.setEventHandler {
             drain(Int32(source.handle))
             change()
         }
         source.resume()
-        // After the subscription, so that no change is missed, and on its queue, so that it isn't newer than a later
-        // call.
+        // This first call follows the subscription, so that no change is missed. It runs on the queue, so that calls
+        // never overlap and the newest state is reported last.
         queue.sync(execute: change)
     }
 
     private static func subscribe(_ descriptor: Int32) -> Bool {
-        // sockaddr_nl: the family with two bytes of padding, the port (any), and the groups.
+        // The fields of `sockaddr_nl` are the family with two bytes of padding, the port (any), and the groups.
         let address: [UInt32] = [UInt32(addressFamily).littleEndian, 0, groups]
         return address.withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress else { return false }
@@ -72,12 +73,12 @@ enum NetworkInterfaces {
         while recv(descriptor, &buffer, buffer.count, 0) > 0 {}
     }
 
-    // Glibc and Musl import these constants as different types, or not at all; the kernel has fixed their values.
+    // Glibc and Musl import these constants with different types, or not at all. Their values are fixed by the kernel.
     /// AF_NETLINK.
     private static let addressFamily: Int32 = 16
     /// SOCK_RAW, SOCK_CLOEXEC and SOCK_NONBLOCK.
     private static let kind: Int32 = 3 | 0o2000000 | 0o4000
-    /// Links, and the addresses and routes of IPv4 and IPv6.
+    /// The multicast groups of links, and of IPv4 and IPv6 addresses and routes.
     private static let groups: UInt32 = 0x1 | 0x10 | 0x40 | 0x100 | 0x400
 }
 #endif

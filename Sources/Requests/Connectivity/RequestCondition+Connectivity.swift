@@ -2,23 +2,23 @@
 // SPDX-License-Identifier: MIT
 
 extension RequestCondition where Self == ClosureCondition {
-    /// Holds if there is a network, and waits for one otherwise: for a while, or by default without a limit.
+    /// Creates a condition that requires a network, and waits for one if necessary, by default without a limit.
     ///
     /// ```swift
     /// environment.conditions.append(.connected(timeout: .seconds(60)))
     /// let sync = Post<Void>("notes").condition(.connected())
     /// ```
     ///
-    /// The condition is checked once, before the operation does anything. The operation keeps its place in the queue
-    /// meanwhile, so a client with few places that is offline delays all its requests, which is mostly wanted. A
-    /// cancellation and the deadline of the operation end the wait. For a network that is lost while a request is under
-    /// way, see ``Interceptor/retryingOffline(by:timeout:maximumRetryCount:clock:)``.
+    /// The condition is checked once, before the operation does anything else. While it waits, the operation occupies
+    /// its slot of the queue. So a client with few slots delays all its requests while it is offline. Usually, that is
+    /// intended. A cancellation or the deadline of the operation ends the wait. If a network may be lost while a
+    /// request is running, see ``Interceptor/retryingOffline(by:timeout:maximumRetryCount:clock:)``.
     ///
     /// - Parameters:
-    ///   - connectivity: What knows whether there is a network; the system by default.
-    ///   - limit: The maximum wait; `nil` waits without a limit, and zero doesn't wait.
-    ///   - clock: The clock of the wait.
-    /// - Returns: A condition that throws ``RequestError`` of code `offline` if there is no network in time.
+    ///   - connectivity: The source of the network state; by default, the system.
+    ///   - limit: The timeout; `nil`, the default, waits without a limit, and zero doesn't wait.
+    ///   - clock: The clock that measures the timeout.
+    /// - Returns: A condition that throws a ``RequestError`` of code `offline` if no network becomes available in time.
     public static func connected(
         by connectivity: Connectivity = .system,
         timeout limit: Duration? = nil,
@@ -33,22 +33,24 @@ extension RequestCondition where Self == ClosureCondition {
 }
 
 extension Interceptor where Self == ClosureInterceptor {
-    /// Retries requests that failed because there was no network, as soon as there is one.
+    /// Creates an interceptor that retries requests after a network failure, as soon as a network is available.
     ///
     /// ```swift
     /// environment.interceptors.append(.retryingOffline(timeout: .seconds(30)))
     /// ```
     ///
-    /// A request that wasn't sent because there was no network is retried whatever its method. A request whose
-    /// connection was lost, timed out or couldn't be made is retried if there is no network any more and it may be sent
-    /// twice: its method is idempotent, or it has an `Idempotency-Key`. Other requests are left to the ``RetryPolicy``,
-    /// and so is every request if no network comes in time.
+    /// A request that wasn't sent because no network was available is retried, whatever its method. A request whose
+    /// connection was lost, timed out or couldn't be established is retried if the network has become unavailable and
+    /// it is safe to send the request twice. That requires an idempotent method or an `Idempotency-Key`. The
+    /// ``RetryPolicy`` decides about all other requests, and about every request if no network becomes available in
+    /// time.
     ///
     /// - Parameters:
-    ///   - connectivity: What knows whether there is a network; the system by default.
-    ///   - limit: The maximum wait for a network before each retry; 5 seconds by default.
-    ///   - maximumRetryCount: The maximum number of retries of a request, those for other reasons included.
-    ///   - clock: The clock of the wait.
+    ///   - connectivity: The source of the network state; by default, the system.
+    ///   - limit: The maximum wait for a network before each retry; by default, 5 seconds.
+    ///   - maximumRetryCount: The maximum number of retries of a request, including retries for other reasons; by
+    ///     default, 2.
+    ///   - clock: The clock that measures the wait.
     /// - Returns: The interceptor.
     public static func retryingOffline(
         by connectivity: Connectivity = .system,

@@ -3,9 +3,9 @@
 
 import Foundation
 
-/// The transport of requests that name none: the best that the platform has.
+/// The transport of requests that don't specify one, which is the best transport of the platform.
 enum DefaultTransport {
-    /// The shared transport of the process.
+    /// The transport that all requests of the process share.
     static let shared: any HTTPTransport = {
         #if os(Linux)
         if CurlTransport.isAvailable { return CurlTransport.shared }
@@ -15,7 +15,7 @@ enum DefaultTransport {
         #endif
     }()
 
-    /// Makes a transport for a single client: it shares no cookies, cache or credentials with others.
+    /// Returns a transport for a single client that shares no cookies, cache or credentials with other clients.
     static func `private`() -> any HTTPTransport {
         #if os(Linux)
         shared
@@ -26,7 +26,7 @@ enum DefaultTransport {
 }
 
 extension URLSessionConfiguration {
-    /// A configuration without stored or shared state: no cookies, no cache, no credentials.
+    /// An ephemeral configuration without cookies, a cache or stored credentials.
     fileprivate static var `private`: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpCookieStorage = nil

@@ -1,18 +1,18 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Pauses a transfer as long as there is a reason for it, and cancels it, also before the transport has returned its
-/// handle.
+/// Pauses and cancels a transfer, even before the transport has returned its handle.
 ///
-/// The reasons come from several threads: the receiving one, the consuming one, the user's.
+/// A transfer is paused as long as there is at least one reason. Reasons may be set and cleared on different threads:
+/// where content is received, where it is consumed, and where the user pauses the transfer.
 package struct FlowControl: Sendable {
     /// The reasons for a pause.
     struct Reasons: OptionSet, Sendable {
         let rawValue: Int
 
-        /// The user has requested it.
+        /// The user has paused the transfer.
         static let user = Reasons(rawValue: 1 << 0)
-        /// Received content hasn't been consumed.
+        /// The buffer is full of received content that hasn't been consumed.
         static let buffer = Reasons(rawValue: 1 << 1)
     }
 
@@ -23,14 +23,14 @@ package struct FlowControl: Sendable {
         var isOver = false
         var isCancelled = false
 
-        /// A call of the handle.
+        /// A call that pauses or resumes the handle.
         struct Call: Sendable {
             let handle: any TransferHandle
             let pauses: Bool
         }
 
-        /// The next call of the handle; `nil` if none is due, or if another thread makes it.
-        mutating func next() -> Call? {
+        /// Returns the next call of the handle; `nil` if none is necessary, or another thread makes it.
+        mutating func nextCall() -> Call? {
             guard let handle, let pauses = pauses.next(!reasons.isEmpty) else { return nil }
             return Call(handle: handle, pauses: pauses)
         }
@@ -38,23 +38,23 @@ package struct FlowControl: Sendable {
 
     private let state = Locked(State())
 
-    /// Sets the handle, which a transport may also do itself, before it returns it.
+    /// Sets the handle; a transport may also do so itself before it returns the handle.
     func attach(_ handle: any TransferHandle) {
-        // The former handle, which this one may wrap, is released outside of the lock.
-        let (isCancelled, former, next) = state.withLock { state in
+        // Release the previous handle outside of the lock; the new handle may wrap it.
+        let (isCancelled, previous, next) = state.withLock { state in
             guard !state.isOver else { return (false, nil as (any TransferHandle)?, nil as State.Call?) }
-            let former = state.handle
+            let previous = state.handle
             state.handle = handle
-            return (state.isCancelled, former, state.next())
+            return (state.isCancelled, previous, state.nextCall())
         }
-        withExtendedLifetime(former) {}
+        withExtendedLifetime(previous) {}
         if isCancelled { handle.cancel() }
-        pass(from: next)
+        performCalls(from: next)
     }
 
-    /// Releases the handle of a transfer that is over; `false` if it was already over.
+    /// Releases the handle of a finished transfer; returns `false` if that was done before.
     func detach() -> Bool {
-        // The last reference to a handle may deallocate a caller's objects, which must not happen under the lock.
+        // Release the handle outside of the lock, because that may deallocate the caller's objects.
         let (isFirst, handle) = state.withLock { state in
             defer { (state.isOver, state.handle) = (true, nil) }
             return (!state.isOver, state.handle)
@@ -62,10 +62,9 @@ package struct FlowControl: Sendable {
         return withExtendedLifetime(handle) { isFirst }
     }
 
-    /// Whether the transfer is cancelled.
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Cancels the transfer, also if it begins later.
+    /// Cancels the transfer, even if it hasn't begun yet.
     package func cancel() {
         let handle = state.withLock { state in
             state.isCancelled = true
@@ -74,23 +73,23 @@ package struct FlowControl: Sendable {
         handle?.cancel()
     }
 
-    /// Pauses the transfer until received content is consumed.
+    /// Pauses the transfer while the buffer of received content is full, and then resumes it.
     package func setFull(_ isFull: Bool) { set(.buffer, isFull) }
 
-    /// Sets a reason for a pause, or clears it.
-    func set(_ reason: Reasons, _ isWanted: Bool) {
+    /// Sets or clears a reason for a pause.
+    func set(_ reason: Reasons, _ isActive: Bool) {
         let next = state.withLock { state in
-            if isWanted { state.reasons.insert(reason) } else { state.reasons.remove(reason) }
-            return state.next()
+            if isActive { state.reasons.insert(reason) } else { state.reasons.remove(reason) }
+            return state.nextCall()
         }
-        pass(from: next)
+        performCalls(from: next)
     }
 
-    /// Pauses or resumes the transfer, until the handle has the latest value.
-    private func pass(from first: State.Call?) {
+    /// Pauses or resumes the handle, and repeats if another thread has changed the state in the meantime.
+    private func performCalls(from first: State.Call?) {
         state.drain(
             first,
-            next: { $0.next() },
+            next: { $0.nextCall() },
             completed: { $0.pauses.didEmit() },
             perform: { call in
                 if call.pauses { call.handle.pause() } else { call.handle.resume() }

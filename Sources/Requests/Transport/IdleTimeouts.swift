@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: MIT
 
 #if canImport(FoundationNetworking)
-/// Finds the transfers that have been silent for too long; times are nanoseconds of any steady clock.
+/// The idle timeouts of all transfers; times are nanoseconds of any monotonic clock.
 ///
-/// There is one check for all, at the first time at which one could be due. A sign
-/// of life costs a look-up, and no timer.
+/// A single check is scheduled for all transfers, at the earliest time at which one of them could time out. Recording
+/// activity only costs a dictionary lookup, and no timer.
 struct IdleTimeouts<ID: Hashable & Sendable>: Sendable {
     private struct Entry {
         let timeout: UInt64
@@ -16,7 +16,7 @@ struct IdleTimeouts<ID: Hashable & Sendable>: Sendable {
     /// The time of the next check; `nil` if there is nothing to check.
     private(set) var nextCheck: UInt64?
 
-    /// Starts to watch; returns the time of the next check if it has to be earlier than planned.
+    /// Starts the timeout of a transfer; returns the time of the next check if it must be earlier than scheduled.
     mutating func add(_ id: ID, timeout: UInt64, now: UInt64) -> UInt64? {
         let due = now &+ timeout
         entries[id] = Entry(timeout: timeout, due: due)
@@ -25,23 +25,22 @@ struct IdleTimeouts<ID: Hashable & Sendable>: Sendable {
         return due
     }
 
-    /// Records activity, and restarts the timeout.
+    /// Restarts the timeout of a transfer after activity.
     mutating func touch(_ id: ID, now: UInt64) {
         guard let timeout = entries[id]?.timeout else { return }
-        // A change in place would allocate three times.
+        // Mutating the value in place would allocate three times.
         entries.updateValue(Entry(timeout: timeout, due: now &+ timeout), forKey: id)
     }
 
-    /// Stops watching.
+    /// Stops the timeout of a transfer.
     mutating func remove(_ id: ID) {
         entries[id] = nil
     }
 
-    /// Returns the transfers that have been silent for too long, and stops watching them; and the time of the next
-    /// check.
+    /// Removes and returns the transfers that have timed out, and returns the time of the next check.
     ///
-    /// A check that comes before its time, since an earlier one has been set after it, finds nothing and sets nothing:
-    /// else each would bring forth the next, and there would be more of them with every short timeout.
+    /// A check before ``nextCheck`` is obsolete, because an earlier one was scheduled after it, so it does nothing.
+    /// Otherwise each obsolete check would schedule another, and their number would grow with every short timeout.
     mutating func check(now: UInt64) -> (expired: [ID], next: UInt64?) {
         guard let nextCheck, nextCheck <= now else { return ([], nil) }
         let expired = entries.filter { $0.value.due <= now }.map(\.key)

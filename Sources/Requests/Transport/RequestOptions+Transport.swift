@@ -4,15 +4,17 @@
 import Foundation
 
 extension RequestOptions {
-    // A hint, on which no response depends.
+    // The priority is only a hint, and doesn't affect any response.
     private enum HTTPPriority: RequestOption {
         static let unset: Double? = nil
         static let isPartOfFingerprint = false
     }
 
-    /// The priority of the transfer among those of one connection, from 0 to 1; `nil` lets the transport decide.
+    /// The priority of the transfer relative to others on the same connection, from 0 to 1; `nil`, the default, lets
+    /// the transport decide.
     ///
-    /// A `URLSession` uses it as the priority of its task, libcurl as the weight of an HTTP/2 stream. It is a hint.
+    /// The priority is a hint. A `URLSession` uses it as the priority of the task, and libcurl as the weight of the
+    /// HTTP/2 stream.
     public var httpPriority: Double? {
         get { self[HTTPPriority.self] }
         set { self[HTTPPriority.self] = newValue }
@@ -23,10 +25,10 @@ extension RequestOptions {
         static let isPartOfFingerprint = true
     }
 
-    /// Changes the task of a `URLSession` before it is resumed.
+    /// A closure that configures the task of a `URLSession` before it is resumed.
     ///
-    /// It is for features that only Foundation has, such as the expected byte count. Other transports don't call it.
-    /// Called once for each transfer, on no particular thread.
+    /// Use it for features that only Foundation has, such as the expected byte count. The closure is called once for
+    /// each transfer, on any thread. Other transports don't call it.
     public var configureTask: (@Sendable (URLSessionTask) -> Void)? {
         get { self[ConfigureTask.self]?.value }
         set { self[ConfigureTask.self] = newValue.map(IdentityEquatable.init) }

@@ -3,22 +3,22 @@
 
 import Foundation
 
-/// An event of a transfer; ``HTTPTransport`` has the rules of their order.
+/// An event of a transfer; ``HTTPTransport`` documents the order of events.
 public enum TransferEvent: Sendable {
-    /// A response before the final one was received: 100, 103 (RFC 9110, 15.2).
+    /// The head of an informational response was received, such as 100 or 103 (RFC 9110, 15.2).
     case informational(HTTPResponseHead)
-    /// A number of content bytes have been sent, of the given total, if that is known.
+    /// The number of content bytes that have been sent so far, and their total, if known.
     case sent(Int64, of: Int64?)
-    /// The final response began.
+    /// The head of the final response was received.
     case head(HTTPResponseHead)
-    /// A piece of its content was received.
+    /// A chunk of the final response's content was received.
     case data(Data)
-    /// Fields behind the content were received, which complete it (RFC 9110, 6.5).
+    /// The trailer fields were received, after all content (RFC 9110, 6.5).
     ///
-    /// A transport that can't see them doesn't report them.
+    /// A transport without access to trailer fields doesn't report them.
     case trailers(HTTPHeaders)
-    /// The metrics of the transfer, as far as the transport measures them.
+    /// The metrics of the transfer that the transport measures.
     indirect case metrics(TransferRecord.Metrics)
-    /// The transfer is over; with no error, the response is complete.
+    /// The transfer has ended; without an error, the response is complete.
     case end(RequestError?)
 }

@@ -1,30 +1,32 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// A running transfer, seen from the side that started it.
+/// A handle for cancelling and pausing a transfer.
 ///
-/// All calls are safe from any thread, and at any time.
+/// All methods may be called from any thread, and at any time.
 public protocol TransferHandle: AnyObject, Sendable {
-    /// Requests the end; does nothing if the transfer has ended, or was cancelled before.
+    /// Cancels the transfer; does nothing if it has ended or was already cancelled.
     func cancel()
 
-    /// Stops delivering content until ``resume()``: back-pressure, if ``TransportCapabilities/pausing`` is supported.
-    /// By default it does nothing.
+    /// Stops delivering content until ``resume()``.
+    ///
+    /// If the transport supports ``TransportCapabilities/pausing``, that applies backpressure to the peer. The default
+    /// implementation does nothing.
     func pause()
 
-    /// Resumes delivering content.
+    /// Resumes delivering content. The default implementation does nothing.
     func resume()
 }
 
 extension TransferHandle {
-    /// Does nothing: the transport can't pause.
+    /// Does nothing, because the transport can't pause transfers.
     public func pause() {}
 
-    /// Does nothing: the transport can't pause.
+    /// Does nothing, because the transport can't pause transfers.
     public func resume() {}
 }
 
-/// The handle of a transfer that ended before `send` returned.
+/// The handle of a transfer that had already ended when `send` returned.
 package final class EndedTransfer: TransferHandle {
     package static let shared = EndedTransfer()
 

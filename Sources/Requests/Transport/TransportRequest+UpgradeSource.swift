@@ -4,14 +4,14 @@
 import Foundation
 
 extension TransportRequest {
-    /// The bytes that a transport sends once a connection has been upgraded to another protocol, such as that of
-    /// WebSockets (RFC 9110, 7.8).
+    /// The source of the bytes that a transport sends after a connection was upgraded to another protocol, such as
+    /// WebSocket (RFC 9110, 7.8).
     ///
-    /// The caller makes one for each transfer. It has no bytes before the 101 was reported. After that, bytes may come
-    /// at any time until the transfer ends.
+    /// The caller creates one source for each transfer. It provides no bytes before the 101 response was reported.
+    /// After that, bytes may become available at any time until the transfer ends.
     public final class UpgradeSource: Sendable {
         private struct State: Sendable {
-            /// Whether the transport has found no bytes, and waits to be notified.
+            /// Whether the transport has found no bytes, and waits for a notification.
             var isAwaited = false
             var whenReadable: @Sendable () -> Void = {}
         }
@@ -19,15 +19,15 @@ extension TransportRequest {
         private let state = Locked(State())
         private let takeBytes: @Sendable (UnsafeMutableRawBufferPointer) -> Int
 
-        /// Makes a source.
+        /// Creates a source.
         ///
-        /// - Parameter take: Moves bytes into a buffer, and returns their number, 0 if there are none at the moment.
-        ///   Called by one thread at a time, which mustn't be blocked.
+        /// - Parameter take: Moves bytes into a buffer, and returns their number, or 0 if none are available at the
+        ///   moment. Called by one thread at a time; must not block.
         public init(taking take: @escaping @Sendable (UnsafeMutableRawBufferPointer) -> Int) {
             takeBytes = take
         }
 
-        /// Notifies the transport that there are bytes.
+        /// Notifies the transport that bytes are available.
         public func wake() {
             let whenReadable = state.withLock { state in
                 defer { state.isAwaited = false }
@@ -38,16 +38,16 @@ extension TransportRequest {
 
         // MARK: For the transport
 
-        /// Sets the closure that is called when there are bytes after ``take(into:)`` has found none; from any thread.
+        /// Sets a closure that is called on any thread when bytes become available after ``take(into:)`` found none.
         public func whenReadable(_ body: @escaping @Sendable () -> Void) {
             state.withLock { $0.whenReadable = body }
         }
 
-        /// Moves bytes into a buffer, and returns their number; 0 if there are none at the moment.
+        /// Moves bytes into a buffer, and returns their number, or 0 if none are available at the moment.
         ///
-        /// Called by one thread at a time.
+        /// Must be called by one thread at a time.
         public func take(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-            // Set before the source is read, so that bytes that come after the read are reported.
+            // Set this before reading, so that bytes that become available after the read are reported.
             state.withLock { $0.isAwaited = true }
             let count = takeBytes(buffer)
             if count > 0 { state.withLock { $0.isAwaited = false } }

@@ -3,101 +3,106 @@
 
 import Foundation
 
-/// The request that a transport sends: all its pieces have been checked, and the response is limited.
+/// A validated request for a transport, with limits for the response.
 public struct TransportRequest: Sendable {
-    /// The address, absolute, http or https, without credentials.
+    /// The absolute `http` or `https` URL, without credentials.
     public var url: URL
-    /// The method, a token.
+    /// The method; it is a valid token.
     public var method: HTTPMethod
-    /// The header fields, without those that frame the message: the transport makes these from the body.
+    /// The header fields, without message framing such as `Content-Length`: the transport adds that itself, based on
+    /// the body.
     public var headers: HTTPHeaders
-    /// The content.
+    /// The body.
     public var body: HTTPBody
-    /// The maximum time without data, in either direction, to the millisecond.
+    /// The maximum time without data in either direction, with millisecond precision.
     ///
-    /// With `nil` the transport decides: by its configuration, or else 60 seconds.
+    /// If it is `nil`, the transport uses its configuration, or 60 seconds.
     public var timeout: Duration?
-    /// The timeout if nothing else decides it, that of `URLSession`.
+    /// The timeout if neither the request nor the transport sets one; `URLSession` has the same default.
     static let defaultTimeout = Duration.seconds(60)
-    /// The maximum byte count of the content, after decoding.
+    /// The maximum size of the response's content in bytes, after decoding.
     ///
-    /// A transport may end a larger transfer itself, with an error of code `bodyTooLarge`; the operation does so in any
-    /// case.
+    /// A transport may end a larger transfer itself, with an error of code `bodyTooLarge`. The operation enforces the
+    /// limit in any case.
     public var maximumBodySize: Int
-    /// The maximum byte count of one head of the response, from the status line to the empty line.
+    /// The maximum size of each head of the response in bytes, from the status line to the empty line.
     ///
-    /// A transport that sees the raw fields may end a transfer with a larger head itself, with an error of code
-    /// `headTooLarge`; the operation does so in any case if it gets the raw fields.
+    /// A transport with access to the raw fields may end a transfer with a larger head itself, with an error of code
+    /// `headTooLarge`. The operation enforces the limit in any case if it receives the raw fields.
     public var maximumHeadSize: Int
-    /// The cache policy, for a transport with a cache of its own.
+    /// The cache policy for transports that have their own cache.
     public var cachePolicy: URLRequest.CachePolicy
-    /// Whether a cellular network may carry the request, if the platform has one.
+    /// Whether the request may use a cellular network, on platforms that have one.
     public var allowsCellularAccess: Bool
-    /// Whether compressed content is decoded.
+    /// Whether the transport decodes compressed content.
     ///
-    /// Otherwise it is delivered encoded, and a coding is requested only by a header field of the request. A transport
-    /// that always decodes refuses the request with an error of code `unsupported`, before it connects.
+    /// If not, content is delivered encoded, and a coding is requested only if the request has a header field for it. A
+    /// transport that always decodes content then fails with an error of code `unsupported` before it connects.
     public var decodesContent: Bool
-    /// Whether the request may be sent over HTTP/2; a transport that can't choose the version ignores it.
+    /// Whether the request may be sent over HTTP/2; ignored by transports that can't choose the version.
     public var usesHTTP2: Bool
     /// The trust policy for the connection.
     ///
-    /// A transport that doesn't support it refuses the request with an error of code `unsupported`, before it connects.
+    /// A transport that doesn't support the policy fails with an error of code `unsupported` before it connects.
     public var trust: TrustPolicy
-    /// Whether redirects have led to another origin, for this request or before it; false by default.
+    /// Whether redirects have led to another origin, with this request or an earlier one; `false` by default.
     ///
-    /// A transport with credentials of its own, such as headers, client certificates or answers to challenges, then
-    /// doesn't send them. The library does the same with those of the request.
+    /// If so, a transport doesn't send its own credentials, such as header fields, client certificates or responses to
+    /// challenges. The library likewise removes the credentials of the request.
     public var hasLeftOrigin: Bool {
         get { originChange != .none }
         set { originChange = newValue ? .other : .none }
     }
 
-    /// How far redirects have led from the first origin.
+    /// How redirects have changed the origin.
     var originChange: OriginChange
-    /// Whether a transport with cookies of its own adds them, and stores those of the response; true by default.
-    public var usesCookies: Bool
-    /// The priority of the transfer among those of one connection, from 0 to 1; `nil`, the default, is the usual one.
-    ///
-    /// It is a hint: HTTP/1.1 has no priorities.
-    public var priority: Double?
-    /// Changes the task of a `URLSession` before it is resumed; other transports don't call it.
-    public var configureTask: (@Sendable (URLSessionTask) -> Void)?
-    /// Whether the content goes to a file or a stream rather than to memory, so that it may be large; false by default.
-    ///
-    /// A transport that collects content before it delivers it may then use larger pieces.
-    public var isStreamed = false
-    /// Whether the content may have no end, as that of a feed: such a transfer has its connection for long; false by
+    /// Whether a transport with its own cookie storage adds cookies, and stores the cookies of the response; `true` by
     /// default.
+    public var usesCookies: Bool
+    /// The priority of the transfer relative to others on the same connection, from 0 to 1; `nil`, the default, is the
+    /// normal priority.
+    ///
+    /// The priority is a hint, because HTTP/1.1 has no priorities.
+    public var priority: Double?
+    /// A closure that configures the task of a `URLSession` before it is resumed; other transports don't call it.
+    public var configureTask: (@Sendable (URLSessionTask) -> Void)?
+    /// Whether the content is written to a file or a stream rather than to memory, so it may be large; `false` by
+    /// default.
+    ///
+    /// A transport that buffers content before it delivers it may then use larger chunks.
+    public var isStreamed = false
+    /// Whether the content may never end, as with a feed, so the transfer occupies its connection for a long time;
+    /// `false` by default.
     public var isOpenEnded = false
-    /// Whether the caller limits the number of concurrent requests: by the width of a client or of an operation queue,
-    /// or by a ``HostLimiter``; false by default.
+    /// Whether the caller limits concurrent requests by the width of a client or operation queue, or by a
+    /// ``HostLimiter``; `false` by default.
     ///
-    /// The default limit of a transport for connections to a host doesn't apply then, since it might be lower. A limit
-    /// that was set for the transport does.
+    /// If so, the transport's default limit of connections to a host doesn't apply, because it might be lower. A limit
+    /// that was set explicitly for the transport still applies.
     public var hasOwnLimit = false
-    /// The bytes to send if the server switches to another protocol, which the header fields ask for; `nil`, the
-    /// default, asks for none.
+    /// The source of the bytes to send if the server switches to the protocol that the header fields request; `nil`,
+    /// the default, requests no upgrade.
     ///
-    /// Such a request is a GET without content over HTTP/1.1, on a connection of its own. If the response isn't a 101,
-    /// no bytes are taken from the source. Only for a transport with the capability ``TransportCapabilities/upgrades``.
+    /// An upgrade request is a GET without a body over HTTP/1.1, and uses a separate connection. If the response isn't
+    /// a 101, no bytes are read from the source. The transport must have the capability
+    /// ``TransportCapabilities/upgrades``.
     public var upgrade: TransportRequest.UpgradeSource?
-    /// Further settings of a caller's `URLRequest`, for a `URLSession`.
+    /// The caller's `URLRequest`, whose other settings a `URLSession` uses.
     var template: URLRequest?
-    /// The control that pauses the transfer.
+    /// The flow control that pauses the transfer.
     ///
-    /// A transport that delivers on other threads attaches the transfer before the first event: the caller can attach
-    /// it only after `send` has returned, when much may have been delivered already.
+    /// A transport that delivers events on other threads attaches its handle before the first event. The caller can
+    /// attach the handle only after `send` has returned, when much content may already have been delivered.
     var flow: FlowControl?
 
-    /// Makes a transport request of a request that has been checked.
+    /// Creates a transport request from a validated request.
     ///
     /// - Parameters:
     ///   - request: The request to send.
-    ///   - timeout: The maximum time without data, if the request has none; `nil`, the default, lets the transport
-    ///     decide.
-    ///   - maximumBodySize: The maximum byte count of the content.
-    ///   - maximumHeadSize: The maximum byte count of one head of the response.
+    ///   - timeout: The maximum time without data, if the request has no timeout; `nil`, the default, lets the
+    ///     transport decide.
+    ///   - maximumBodySize: The maximum size of the response's content in bytes.
+    ///   - maximumHeadSize: The maximum size of each head of the response in bytes.
     ///   - trust: The trust policy for the connection.
     public init(
         _ request: HTTPRequest,
@@ -125,7 +130,7 @@ public struct TransportRequest: Sendable {
 }
 
 extension TransportRequest: CustomStringConvertible {
-    /// The method and the address, without credentials and query: it has no secrets.
+    /// The method and the URL, without secrets such as credentials and the query.
     public var description: String { "\(method.rawValue.shortened(to: 16)) \(url.redactedDescription)" }
 }
 
@@ -139,9 +144,9 @@ extension TransportRequest: CustomReflectable {
 // MARK: - Trust
 
 extension TransportRequest {
-    /// The host whose trust rules apply to the connection; `nil` if only the system's rules apply.
+    /// Returns the host whose trust rules apply to the connection; `nil` if only the system's rules apply.
     ///
-    /// - Throws: A ``RequestError`` for a name beyond ASCII for which Foundation has no form on the wire.
+    /// - Throws: A ``RequestError`` for a non-ASCII name that Foundation can't convert to ASCII.
     func hostWithRules() throws(RequestError) -> String? {
         guard trust != .system, url.scheme?.lowercased() == "https" else { return nil }
         let host = url.wireHost ?? ""
@@ -152,7 +157,7 @@ extension TransportRequest {
         return host
     }
 
-    /// The requirements for a connection to a host; `nil` for the defaults.
+    /// Returns the requirements for a connection to a host; `nil` for the defaults.
     func hostTrust(for host: String) -> HostTrust? {
         var rules = trust.trust(for: host)
         if hasLeftOrigin { rules?.identity = nil }

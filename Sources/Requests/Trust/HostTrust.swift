@@ -3,9 +3,9 @@
 
 import Foundation
 
-/// The requirements for a connection to one host: a ``TrustPolicy`` with its rules applied.
+/// The requirements of a ``TrustPolicy`` for connections to one host.
 struct HostTrust: Sendable, Hashable {
-    /// The authorities that are trusted.
+    /// A set of trusted authorities.
     struct Authorities: Sendable, Hashable {
         var includesSystem = true
         var certificates: [TrustPolicy.Certificate] = []
@@ -13,21 +13,21 @@ struct HostTrust: Sendable, Hashable {
 
     /// The authorities that are trusted for the host.
     let authorities: Authorities
-    /// The pins, of which one must be that of a key in the verified chain; `nil` if every key is accepted.
+    /// The pins, of which at least one must match a key in the verified chain; `nil` if every key is accepted.
     let pins: Set<TrustPolicy.PublicKeyPin>?
-    /// The closure that decides last; `nil` if the policy has no evaluator.
+    /// The custom check that runs last; `nil` if the policy has no evaluator.
     let evaluator: TrustPolicy.Evaluator?
-    /// Whether the host has to prove that its certificate isn't revoked.
+    /// Whether the host must prove with a stapled OCSP response that its certificate isn't revoked.
     let requiresStaple: Bool
-    /// The client certificate for the host, if it asks for one.
+    /// The client certificate that is presented to the host if it requests one.
     var identity: TrustPolicy.ClientIdentity?
     let minimumVersion: TrustPolicy.TLSVersion
-    /// Whether neither authorities nor names are checked.
+    /// Whether the checks of the authority and the host name are disabled.
     let acceptsAnyCertificate: Bool
 }
 
 extension TrustPolicy {
-    /// The requirements for a connection to a host; `nil` for the defaults.
+    /// Returns the requirements for connections to a host; `nil` for the defaults.
     func trust(for host: String) -> HostTrust? {
         guard !rules.isEmpty else { return nil }
         let found = HostPattern.all(matching: host).compactMap { rules[$0] }
@@ -46,32 +46,35 @@ extension TrustPolicy {
     }
 }
 
-// MARK: - Judging
+// MARK: - Decision
 
-/// The judgement about a server's certificate on platforms where the system checks chains, names and dates only.
+/// The decision about a server's certificates, given the result of the system's checks of chain, host name and validity
+/// period.
 extension HostTrust {
-    /// The decision about a certificate.
+    /// The decision about a server's certificates.
     enum Decision: Sendable, Hashable {
-        /// Let the system decide, whose checks include all that were required here.
+        /// Let the system decide; all requirements beyond its own checks are met.
         case deferToSystem
-        /// Accept it, although the system alone may refuse it.
+        /// Accept the server, even if the system's default checks would refuse it.
         case accept
-        /// End the connection.
+        /// Close the connection.
         case refuse(TrustFailure)
     }
 
-    /// Whether the authorities are the system's, so that the system can do its usual checks as well.
+    /// Whether exactly the system's authorities are trusted, so that the system can perform its default checks as well.
     var usesSystemTrust: Bool { !acceptsAnyCertificate && authorities == Authorities() }
 
-    /// Judges the certificates of the host.
+    /// Decides whether to trust the certificates of the host.
     ///
-    /// A certificate that can't be read is refused. Pins are checked last, also if any certificate is accepted.
+    /// A certificate that can't be parsed is refused. Pins and the evaluator are checked last, even if any certificate
+    /// is accepted.
     ///
     /// - Parameters:
     ///   - host: The host.
-    ///   - chain: Returns its certificates, as DER, its own first; called after `problem`, which verifies them.
-    ///   - problem: Returns the system's objection by the policy's authorities; `nil` if it has none. Not called if any
-    ///     certificate is accepted.
+    ///   - chain: Returns the DER-encoded certificates, beginning with the host's own. Called after `problem`, which
+    ///     verifies them.
+    ///   - problem: Verifies the chain against the authorities of the policy, and returns the failure; `nil` if the
+    ///     chain is valid. Not called if any certificate is accepted.
     /// - Returns: The decision.
     func decision(on host: String, chain: () -> [Data], problem: () -> TrustFailure?) -> Decision {
         if !acceptsAnyCertificate {
@@ -84,12 +87,13 @@ extension HostTrust {
         return usesSystemTrust ? .deferToSystem : .accept
     }
 
-    /// Whether there are requirements for certificates that the system trusts.
+    /// Whether trusted chains must pass further checks, that is, pins or an evaluator.
     var checksChains: Bool { pins != nil || evaluator != nil }
 
-    /// Returns why a host with verified certificates isn't trusted; `nil` if it is.
+    /// Checks the pins and the evaluator; returns the reason why the host isn't trusted, or `nil` if it is.
     func refusal(of host: String, chain: [Data]) -> TrustFailure? {
-        // If nothing is verified, the certificates behind the server's own prove nothing.
+        // If the chain isn't verified, only the server's own certificate counts, because a server can send any other
+        // certificates.
         let counted = acceptsAnyCertificate ? Array(chain.prefix(1)) : chain
         guard let own = counted.first, (try? TrustPolicy.Certificate(der: own)) != nil else { return .badCertificate }
         let certificates = counted.compactMap { try? TrustPolicy.Certificate(der: $0) }

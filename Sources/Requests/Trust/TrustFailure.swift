@@ -5,9 +5,9 @@ import Foundation
 
 /// The reason why a connection isn't trusted, or a server doesn't trust the client.
 struct TrustFailure: Sendable, Hashable {
-    /// The reason as a text; the libraries that report it don't always have one.
+    /// The reason as a built-in message, because TLS libraries don't always provide one.
     let reason: String
-    /// The nearest code of Foundation.
+    /// The corresponding error code of Foundation.
     let urlCode: URLError.Code
 
     private init(_ reason: String, _ urlCode: URLError.Code = .serverCertificateUntrusted) {
@@ -47,7 +47,7 @@ struct TrustFailure: Sendable, Hashable {
 }
 
 extension RequestError {
-    /// Makes the error of an untrusted connection.
+    /// Creates the error of an untrusted connection.
     init(_ trustFailure: TrustFailure, phase: Phase) {
         self.init(.untrusted, phase: phase, reason: trustFailure.reason, underlying: URLError(trustFailure.urlCode))
     }

@@ -4,25 +4,26 @@
 import Foundation
 
 extension TrustPolicy {
-    /// An X.509 certificate: an authority to trust, or the holder of a key to pin.
+    /// An X.509 certificate of an authority that you trust, or of a key that you pin.
     ///
-    /// It is made from PEM text, from DER, or from a file of either, and stored as DER, so that the same certificate is
-    /// equal whatever its source. Only its structure is checked here; its validity and its hosts are checked during a
-    /// connection.
+    /// Create it from PEM text, from DER, or from a file of either. It is stored as DER, so two values of the same
+    /// certificate are equal whatever their source. Only the structure is checked here; the validity period and the
+    /// hosts are checked when a connection is made.
     ///
     /// ```swift
     /// let authority = try TrustPolicy.Certificate(contentsOf: folder.appending(path: "company-root.pem"))
     /// let trust = TrustPolicy.system.adding([authority])
     /// ```
     public struct Certificate: Sendable, Hashable {
-        /// The certificate as DER (X.690).
+        /// The certificate in DER encoding (X.690).
         public let der: Data
-        /// The SubjectPublicKeyInfo in it (RFC 5280, 4.1.2.7), as DER: a pin is its digest.
+        /// The SubjectPublicKeyInfo of the certificate (RFC 5280, 4.1.2.7) in DER encoding, of which a pin is the
+        /// digest.
         let publicKeyInfo: Data
 
-        /// Takes a certificate as DER.
+        /// Creates a certificate from DER.
         ///
-        /// - Throws: ``InvalidValue`` if it isn't one.
+        /// - Throws: ``InvalidValue`` if the data isn't a certificate in DER.
         public init(der: Data) throws(InvalidValue) {
             guard let key = Self.publicKeyInfo(in: [UInt8](der)) else {
                 throw InvalidValue(.certificate, "isn't an X.509 certificate in DER")
@@ -31,30 +32,31 @@ extension TrustPolicy {
             publicKeyInfo = Data(key)
         }
 
-        /// Takes a certificate as PEM text (RFC 7468), which must be the only one.
+        /// Creates a certificate from PEM text (RFC 7468) with a single certificate.
         ///
-        /// - Throws: ``InvalidValue`` if the text has no certificate, several, or something else.
+        /// - Throws: ``InvalidValue`` if the text contains no certificate, several certificates, or another PEM block.
         public init(pem: String) throws(InvalidValue) {
             self = try Self.single(Self.all(pem: pem))
         }
 
-        /// Takes a certificate as PEM or as DER.
+        /// Creates a certificate from PEM or DER.
         ///
-        /// - Throws: ``InvalidValue`` if it is neither, or if there are several.
+        /// - Throws: ``InvalidValue`` if the data is neither, or contains several certificates.
         public init(_ data: Data) throws(InvalidValue) {
             self = try Self.single(Self.all(data))
         }
 
-        /// Reads a certificate from a file, PEM or DER.
+        /// Reads a certificate from a PEM or DER file.
         ///
-        /// - Throws: ``InvalidValue`` if the file can't be read, is neither, or has several.
+        /// - Throws: ``InvalidValue`` if the file can't be read, is neither PEM nor DER, or contains several
+        ///   certificates.
         public init(contentsOf file: URL) throws(InvalidValue) {
             self = try Self.single(Self.all(contentsOf: file))
         }
 
-        /// The certificates of a PEM text, such as a bundle of authorities.
+        /// Returns all certificates of a PEM text, such as a bundle of authorities.
         ///
-        /// - Throws: ``InvalidValue`` if the text has no certificate, or something else.
+        /// - Throws: ``InvalidValue`` if the text contains no certificate, or another PEM block.
         public static func all(pem: String) throws(InvalidValue) -> [Certificate] {
             var certificates: [Certificate] = []
             for block in try PEMBlock.all(in: pem, of: .certificate) {
@@ -67,9 +69,9 @@ extension TrustPolicy {
             return certificates
         }
 
-        /// The certificates of a file: a bundle in PEM, or one in DER.
+        /// Reads all certificates from a file: any number in PEM, or a single one in DER.
         ///
-        /// - Throws: ``InvalidValue`` if the file can't be read, or is neither.
+        /// - Throws: ``InvalidValue`` if the file can't be read, or is neither PEM nor DER.
         public static func all(contentsOf file: URL) throws(InvalidValue) -> [Certificate] {
             guard file.isFileURL, let data = try? Data(contentsOf: file) else {
                 throw InvalidValue(.certificate, "isn't in a file that can be read")
@@ -78,8 +80,8 @@ extension TrustPolicy {
         }
 
         private static func all(_ data: Data) throws(InvalidValue) -> [Certificate] {
-            // Text never begins as a SEQUENCE of any length: PEM begins with a hyphen or words, and 0x30 is the digit
-            // 0.
+            // DER begins with 0x30, the tag of a SEQUENCE. PEM doesn't, because as text that is the digit 0, and PEM
+            // begins with a hyphen or words.
             if data.first == DERWalker.sequence, let certificate = try? Certificate(der: data) { return [certificate] }
             return try all(pem: String(decoding: data, as: UTF8.self))
         }
@@ -91,10 +93,11 @@ extension TrustPolicy {
             return certificate
         }
 
-        /// The certificate as PEM text.
+        /// The certificate in PEM encoding.
         public var pem: String { PEMBlock(label: "CERTIFICATE", bytes: der).text }
 
-        /// Parses a certificate up to its key (RFC 5280, 4.1), and checks that it has no bytes behind its end.
+        /// Returns the public key info of a certificate (RFC 5280, 4.1); `nil` if it is malformed or followed by other
+        /// bytes.
         private static func publicKeyInfo(in bytes: [UInt8]) -> ArraySlice<UInt8>? {
             var outer = DERWalker(bytes[...])
             guard var certificate = outer.next(DERWalker.sequence), outer.rest.isEmpty,
@@ -117,29 +120,30 @@ extension TrustPolicy {
 }
 
 extension TrustPolicy.Certificate: CustomStringConvertible {
-    /// The certificate by the pin of its key: short, and the same for every renewal with that key.
+    /// A short description with the pin of the certificate's key; it is the same for every renewal with that key.
     public var description: String { "certificate with the key \(TrustPolicy.PublicKeyPin(self))" }
 }
 
-/// Parses the elements of DER (X.690), as far as certificates need it.
+/// A parser for the subset of DER (X.690) that certificates use.
 ///
-/// The bytes are untrusted. Invalid DER gives `nil`: an element that ends behind its container, a length that is
-/// indefinite or longer than necessary.
+/// The bytes are untrusted. Invalid DER results in `nil`, such as an element that exceeds its container, or a length
+/// that is indefinite or encoded in more bytes than necessary.
 struct DERWalker: Sendable {
     static let integer: UInt8 = 0x02
     static let bitString: UInt8 = 0x03
     static let sequence: UInt8 = 0x30
-    /// The tag that a definition writes as `[0]`.
+    /// The context-specific tag `[0]`.
     static let context0: UInt8 = 0xA0
 
-    /// The bytes that weren't read yet.
+    /// The remaining bytes.
     private(set) var rest: ArraySlice<UInt8>
 
     init(_ bytes: ArraySlice<UInt8>) {
         rest = bytes
     }
 
-    /// Reads the next element, if it has this tag, and returns its content; otherwise nothing is read.
+    /// Reads the next element if it has this tag, and returns a parser of its content; otherwise returns `nil` and
+    /// reads nothing.
     mutating func next(_ tag: UInt8) -> DERWalker? {
         var bytes = rest
         guard bytes.popFirst() == tag, let first = bytes.popFirst(), let length = Self.length(first, &bytes),
@@ -151,12 +155,12 @@ struct DERWalker: Sendable {
 
     private static func length(_ first: UInt8, _ bytes: inout ArraySlice<UInt8>) -> Int? {
         guard first >= 0x80 else { return Int(first) }
-        // Four bytes are 4 GiB: longer lengths aren't needed, and none can overflow.
+        // Allow at most four bytes (4 GiB), so that the length can't overflow.
         let count = Int(first & 0x7F)
         guard 1...4 ~= count, bytes.count >= count else { return nil }
         let length = bytes.prefix(count).reduce(0) { $0 << 8 | Int64($1) }
         bytes.removeFirst(count)
-        // Only the shortest form is valid, so that equal certificates have equal bytes (10.1).
+        // DER requires the shortest form (10.1), so that equal certificates have equal bytes.
         guard length >= 0x80, length >> (8 * (Int64(count) - 1)) != 0 else { return nil }
         return Int(exactly: length)
     }

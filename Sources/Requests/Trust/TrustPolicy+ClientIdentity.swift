@@ -4,32 +4,33 @@
 import Foundation
 
 extension TrustPolicy {
-    /// A client's certificate and private key, with which it authenticates itself to a server.
+    /// A client's certificate and private key for authenticating the client to a server.
     ///
-    /// It is read once, when it is made, and never printed: no description, dump or error shows any of it. If a key
-    /// needs a password that is missing or wrong, the connection fails. A `URLSession` takes PKCS#12 only, on macOS
-    /// from version 15 on: before that, the key would stay in the user's keychain.
+    /// The content is read only once, when the identity is created. It is never printed: no description, dump or error
+    /// shows any of it. If the key requires a password that is missing or wrong, the connection fails. A `URLSession`
+    /// accepts only PKCS#12. On a Mac, it also requires macOS 15, because earlier versions would leave the key in the
+    /// user's keychain.
     ///
     /// ```swift
     /// let identity = try TrustPolicy.ClientIdentity(contentsOf: folder.appending(path: "device.p12"), password: password)
     /// let trust = TrustPolicy.system.presenting(identity)
     /// ```
     public struct ClientIdentity: Sendable, Hashable {
-        /// The form of the identity.
+        /// The format of the identity.
         enum Content: Sendable, Hashable {
-            /// A chain of certificates, the client's own first, and its key, both as PEM text.
+            /// A certificate chain, beginning with the client's certificate, and its private key, both as PEM text.
             case pem(certificates: String, key: String)
-            /// A container of both (RFC 7292).
+            /// A PKCS#12 container of certificates and key (RFC 7292).
             case pkcs12(Data)
         }
 
         let content: Content
         let password: String?
 
-        /// Takes PEM text with a certificate, those of the authorities between it and a root, if any, and the private
-        /// key.
+        /// Creates an identity from PEM text with a certificate, any intermediate certificates, and the private key.
         ///
-        /// - Throws: ``InvalidValue`` if one of the two is missing or malformed, or if there are several keys.
+        /// - Throws: ``InvalidValue`` if the certificate or the key is missing or malformed, or if there are several
+        ///   keys.
         public init(pem: String, password: String? = nil) throws(InvalidValue) {
             let blocks = try PEMBlock.all(in: pem, of: .identity)
             let certificates = blocks.filter { $0.label.hasSuffix("CERTIFICATE") }
@@ -43,12 +44,12 @@ extension TrustPolicy {
             try self.init(.pem(certificates: chain, key: key.text), password: password)
         }
 
-        /// Takes a PKCS#12 container, such as a `.p12` file has.
+        /// Creates an identity from a PKCS#12 container, such as the content of a `.p12` file.
         ///
-        /// - Throws: ``InvalidValue`` if it isn't one.
+        /// - Throws: ``InvalidValue`` if the data isn't PKCS#12.
         public init(pkcs12: Data, password: String? = nil) throws(InvalidValue) {
-            // RFC 7292, 4: a SEQUENCE that begins with the version 3. It is BER, with lengths in many forms; the TLS
-            // library, which can open it, checks the rest.
+            // A container is a SEQUENCE that begins with the version 3 (RFC 7292, 4). Lengths may have many forms,
+            // because the encoding is BER. The TLS library checks the rest when it opens the container.
             let length = pkcs12.dropFirst().first ?? 0
             let contents = pkcs12.dropFirst(length > 0x80 ? 2 + Int(length & 0x7F) : 2)
             guard pkcs12.first == DERWalker.sequence, contents.starts(with: [DERWalker.integer, 1, 3]) else {
@@ -57,9 +58,9 @@ extension TrustPolicy {
             try self.init(.pkcs12(pkcs12), password: password)
         }
 
-        /// Reads an identity from a file, PEM or PKCS#12.
+        /// Reads an identity from a PEM or PKCS#12 file.
         ///
-        /// - Throws: ``InvalidValue`` if the file can't be read, or is neither.
+        /// - Throws: ``InvalidValue`` if the file can't be read, or is neither PEM nor PKCS#12.
         public init(contentsOf file: URL, password: String? = nil) throws(InvalidValue) {
             guard file.isFileURL, let data = try? Data(contentsOf: file) else {
                 throw InvalidValue(.identity, "isn't in a file that can be read")
@@ -72,7 +73,7 @@ extension TrustPolicy {
         }
 
         private init(_ content: Content, password: String?) throws(InvalidValue) {
-            // It is passed to C, where it would end there, and only a part would be used.
+            // The password is passed to C, where a NUL would truncate it.
             guard password?.utf8.contains(0) != true else {
                 throw InvalidValue(.identity, "has a password with a NUL")
             }
@@ -83,28 +84,28 @@ extension TrustPolicy {
 }
 
 extension TrustPolicy.ClientIdentity: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// A constant text, without any contents.
+    /// A constant string, which never shows the content.
     public var description: String { "client identity" }
-    /// A constant text, without any contents.
+    /// A constant string, which never shows the content.
     public var debugDescription: String { description }
-    /// An empty mirror, since `dump` and debuggers would show the contents here.
+    /// An empty mirror, so that `dump` and debuggers don't show the content.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// A block of PEM text (RFC 7468): its label and its bytes.
+/// A block of PEM text (RFC 7468).
 struct PEMBlock: Sendable, Hashable {
     let label: String
     let bytes: Data
-    /// The block as in the text, without the text around it.
+    /// The block in PEM encoding, without any surrounding text.
     let text: String
 
-    /// The blocks of a text, in their order; the text between them is ignored, as usual.
+    /// Parses all blocks of a PEM text in order, and ignores anything between them.
     ///
-    /// - Throws: ``InvalidValue`` if a block has no end, or no base64 in it. A text without blocks is no error.
+    /// - Throws: ``InvalidValue`` if a block has no end, or isn't base64. A text without blocks isn't an error.
     static func all(in text: String, of kind: InvalidValue.Kind) throws(InvalidValue) -> [PEMBlock] {
         var blocks: [PEMBlock] = []
         var open: (label: String, lines: [Substring])?
-        // A carriage return and a line feed are one character, so all line ends are accepted.
+        // `isNewline` accepts all line endings, even CR LF, because that is a single `Character`.
         for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
             if let label = line.boundary("BEGIN") {
                 guard open == nil else { throw InvalidValue(kind, "has a PEM block within another") }
@@ -124,7 +125,7 @@ struct PEMBlock: Sendable, Hashable {
     }
 
     private init(label: String, lines: [Substring], of kind: InvalidValue.Kind) throws(InvalidValue) {
-        // Old encrypted keys have fields before the content, and an empty line between (RFC 1421, 4.4).
+        // Encrypted keys in the old format have header fields and an empty line before the content (RFC 1421, 4.4).
         let isHeaded = lines.first?.contains(":") == true
         let content = isHeaded ? lines.drop { !$0.isEmpty } : lines[...]
         let base64 = content.joined().filter { !$0.isWhitespace }
@@ -136,7 +137,7 @@ struct PEMBlock: Sendable, Hashable {
         text = (["-----BEGIN \(label)-----"] + lines + ["-----END \(label)-----", ""]).joined(separator: "\n")
     }
 
-    /// Makes the text of a block.
+    /// Creates a block from its label and bytes.
     init(label: String, bytes: Data) {
         self.label = label
         self.bytes = bytes
@@ -146,7 +147,7 @@ struct PEMBlock: Sendable, Hashable {
 }
 
 extension Substring {
-    /// The label of a line that begins or ends a block.
+    /// Returns the label if the line begins or ends a block.
     fileprivate func boundary(_ word: String) -> String? {
         let line = trimmingCharacters(in: .whitespaces)
         let (prefix, suffix) = ("-----\(word) ", "-----")

@@ -4,7 +4,7 @@
 import Foundation
 
 extension TrustPolicy {
-    /// Your own check of a server's certificates, for conditions that no other rule of a ``TrustPolicy`` covers.
+    /// A custom check of a server's certificates, for requirements that no other rule of a ``TrustPolicy`` covers.
     ///
     /// ```swift
     /// let evaluator = TrustPolicy.Evaluator { host, chain in
@@ -13,27 +13,28 @@ extension TrustPolicy {
     /// let trust = try TrustPolicy.system.evaluating(with: evaluator, forHosts: ["api.example.com"])
     /// ```
     ///
-    /// It is called after the checks of the system and the pins, and can only refuse. It is called before each request,
-    /// also over a reused connection, on a thread of the transport: it must return soon, and not block. Two evaluators
-    /// are equal if they are one object, so make it once.
+    /// An evaluator is called after the checks of the system and the pins, so it can refuse additional servers, but
+    /// never accept a server that they refuse. It is called before each request, even if the connection is reused. It
+    /// runs on a thread of the transport, so it must return quickly and never block. Evaluators are compared by
+    /// identity, so create each one only once.
     public final class Evaluator: Sendable, Hashable {
         private let evaluate: @Sendable (_ host: String, _ chain: [TrustPolicy.Certificate]) -> Bool
 
-        /// Makes an evaluator.
+        /// Creates an evaluator.
         ///
-        /// - Parameter evaluate: Returns whether a host is trusted. The chain is the verified one, the host's own
-        ///   certificate first. If any certificate is accepted, the chain has that one alone; over libcurl, such hosts
-        ///   can't have an evaluator.
+        /// - Parameter evaluate: Returns whether a host is trusted. The chain is the verified one, beginning with the
+        ///   host's own certificate. If any certificate is accepted for the host, the chain contains only the host's
+        ///   own; with libcurl, such hosts can't have an evaluator.
         public init(_ evaluate: @escaping @Sendable (_ host: String, _ chain: [TrustPolicy.Certificate]) -> Bool) {
             self.evaluate = evaluate
         }
 
         func trusts(_ host: String, _ chain: [TrustPolicy.Certificate]) -> Bool { evaluate(host, chain) }
 
-        /// Whether both are one object.
+        /// Returns whether both are the same instance.
         public static func == (one: TrustPolicy.Evaluator, other: TrustPolicy.Evaluator) -> Bool { one === other }
 
-        /// Hashes the object's identity.
+        /// Hashes the identity of the instance.
         public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
     }
 }

@@ -4,11 +4,12 @@
 import Foundation
 
 extension TrustPolicy {
-    /// The SHA-256 of a public key: one of a host's certificates must contain it, besides being trusted.
+    /// The SHA-256 digest of a public key that the certificate chain of a host must contain, in addition to being
+    /// trusted.
     ///
-    /// A pin is of the key, in the form that it has in a certificate (SubjectPublicKeyInfo), and not of the
-    /// certificate: it stays valid when that is renewed with the same key. Pin a second key too, one that isn't in use
-    /// yet; otherwise the loss of the first locks every installed client out. This prints the pin of a certificate:
+    /// A pin identifies the key (its SubjectPublicKeyInfo), not the certificate. So it stays valid when the certificate
+    /// is renewed with the same key. Always pin a second key that isn't in use yet: otherwise the loss of the first key
+    /// locks out every installed client. This command prints the pin of a certificate:
     ///
     /// ```sh
     /// openssl x509 -in server.pem -noout -pubkey | openssl pkey -pubin -outform der \
@@ -19,25 +20,26 @@ extension TrustPolicy {
     /// let pin = try TrustPolicy.PublicKeyPin("sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
     /// ```
     public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
-        /// The digest, 32 bytes.
+        /// The 32-byte digest.
         public let sha256: Data
 
-        /// Takes a digest.
+        /// Creates a pin from a digest.
         ///
-        /// - Throws: ``InvalidValue`` if it isn't 32 bytes.
+        /// - Throws: ``InvalidValue`` if the digest isn't 32 bytes long.
         public init(sha256: Data) throws(InvalidValue) {
             guard sha256.count == 32 else { throw InvalidValue(.pin, "isn't the 32 bytes of a SHA-256") }
             self.sha256 = Data(sha256)
         }
 
-        /// Takes a digest as text: base64 behind `sha256/`, as most tools print it.
+        /// Creates a pin from a string: `sha256/` followed by the base64 of the digest, as most tools print it.
         ///
-        /// - Throws: ``InvalidValue`` if it isn't 32 bytes in such a form.
+        /// - Throws: ``InvalidValue`` if the string has another form, or the digest isn't 32 bytes long.
         public init(_ text: String) throws(InvalidValue) {
             guard text.hasPrefix("sha256/") else {
                 throw InvalidValue(.pin, "doesn't begin with sha256/", excerpt: text)
             }
-            // libcurl's own form has two slashes; base64 of a digest may begin with one, but then it would be too long.
+            // Accept libcurl's form with two slashes, too. If the base64 itself begins with a slash, only one of the
+            // candidates has 32 bytes.
             let base64 = text.dropFirst("sha256/".count)
             let digests = [base64, base64.hasPrefix("/") ? base64.dropFirst() : base64].map {
                 Data(base64Encoded: "\($0)")
@@ -48,12 +50,12 @@ extension TrustPolicy {
             sha256 = digest
         }
 
-        /// Makes the pin of the key in a certificate.
+        /// Creates the pin of a certificate's public key.
         public init(_ certificate: TrustPolicy.Certificate) {
             sha256 = SHA256.digest(of: certificate.publicKeyInfo)
         }
 
-        /// The pin as text, such as `sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=`.
+        /// The pin as a string, such as `sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=`.
         public var description: String { "sha256/\(sha256.base64EncodedString())" }
     }
 }

@@ -3,12 +3,13 @@
 
 import Foundation
 
-/// The trust policy for connections: the accepted certificates and keys, and the minimum version of TLS.
+/// A policy that defines the accepted certificates and keys for connections, and the minimum version of TLS.
 ///
-/// The default, `system`, is right for nearly every application: the certificate is signed by an authority of the
-/// system, is in its period, and names the host. Change it to reach servers with an authority of your own, to pin keys,
-/// or to present a client certificate. Every rule either restricts or extends what is accepted; none disables the
-/// checks of another, except ``insecurelyAcceptingAnyCertificate(forHosts:)``, which is for development.
+/// The default, `system`, is right for nearly every application: it requires that the certificate is signed by an
+/// authority of the system, is within its validity period, and names the host. Change the policy to reach servers with
+/// your own authority, to pin keys, or to present a client certificate. Every rule either restricts or extends what is
+/// accepted. No rule disables the checks of another, except ``insecurelyAcceptingAnyCertificate(forHosts:)``, which is
+/// for development only.
 ///
 /// ```swift
 /// var environment = RequestEnvironment()
@@ -17,16 +18,17 @@ import Foundation
 ///     .pinning([currentKey, nextKey], forHosts: ["api.example.com", "*.internal.example.com"])
 /// ```
 ///
-/// A rule for hosts takes names and addresses, or `*` for the first label of a name: `*.example.com` matches
-/// `www.example.com`, but neither `example.com` nor `a.b.example.com`. The rule of a host itself takes precedence over
-/// that of a wildcard. Plain http has no certificates, and isn't affected.
+/// The hosts of a rule are names or addresses. A name may have `*` as its first label: `*.example.com` matches
+/// `www.example.com`, but neither `example.com` nor `a.b.example.com`. A rule for an exact host takes precedence over
+/// one with a wildcard. Plain HTTP has no certificates, so it isn't affected.
 ///
-/// A connection is reused only for requests with the same requirements. A requirement that a transport doesn't support
-/// is an error of code `unsupported`, before anything is sent. ``CurlTransport`` on Linux supports everything;
-/// `URLSession` does on Apple platforms, with client certificates as PKCS#12 only, and supports `system` alone on
-/// Linux. A connection that isn't trusted is an error of code `untrusted`, with a `reason`.
+/// A connection is reused only for requests with the same requirements. If a transport doesn't support a requirement,
+/// the request fails with the code `unsupported` before anything is sent. ``CurlTransport`` on Linux supports all
+/// requirements. `URLSession` on Apple platforms does, too, except for OCSP stapling and client certificates that
+/// aren't PKCS#12. On Linux, `URLSession` supports only `system`. If a connection isn't trusted, the request fails with
+/// the code `untrusted` and a `reason`.
 public struct TrustPolicy: Sendable, Hashable {
-    /// The rules for some hosts; those that are `nil` are left to the rules for more hosts.
+    /// The rules for one pattern of hosts; where a rule is `nil`, the next more general pattern decides.
     struct Rules: Sendable, Hashable {
         var authorities: HostTrust.Authorities?
         var minimumVersion: TrustPolicy.TLSVersion?
@@ -37,24 +39,25 @@ public struct TrustPolicy: Sendable, Hashable {
         var acceptsAnyCertificate: Bool?
     }
 
-    /// The rules; empty for the system's policy.
+    /// The rules by host pattern; empty for the system's policy.
     let rules: [HostPattern: Rules]
 
     private init(_ rules: [HostPattern: Rules]) {
         self.rules = rules.filter { $0.value != Rules() }
     }
 
-    /// The authorities of the system, with the host's name, and TLS 1.2 at least: the default.
+    /// The default policy, which requires a certificate of a system authority that names the host, and TLS 1.2 or
+    /// later.
     public static let system = TrustPolicy([:])
 
-    /// Trusts these authorities and no others, not even the system's.
+    /// Returns a policy that trusts only these authorities, but not the system's.
     ///
-    /// Without certificates, every connection fails.
+    /// If there are no certificates, every connection fails.
     public static func only(_ certificates: [TrustPolicy.Certificate]) -> TrustPolicy {
         system.changed { $0.authorities = HostTrust.Authorities(includesSystem: false, certificates: certificates) }
     }
 
-    /// Returns a policy that also trusts these authorities.
+    /// Returns a policy that trusts these authorities as well.
     public func adding(_ certificates: [TrustPolicy.Certificate]) -> TrustPolicy {
         changed { rules in
             var authorities = rules.authorities ?? HostTrust.Authorities()
@@ -65,16 +68,15 @@ public struct TrustPolicy: Sendable, Hashable {
         }
     }
 
-    /// Returns a policy that trusts only these authorities for some hosts: the authorities of the policy don't apply to
-    /// them.
+    /// Returns a policy that trusts only these authorities for some hosts, instead of the authorities of the policy.
     ///
-    /// Use it for servers of your own whose authority must not be trusted for other hosts.
+    /// Use it for your own servers if their authority must not be trusted for other hosts.
     ///
     /// - Parameters:
-    ///   - certificates: The authorities; without any, connections to these hosts fail.
-    ///   - hosts: The hosts: names, addresses, and names with `*` for their first label.
+    ///   - certificates: The authorities; if there are none, connections to these hosts fail.
+    ///   - hosts: The hosts: names, addresses, and names with `*` as their first label.
     /// - Returns: The policy.
-    /// - Throws: ``InvalidValue`` if there is no host, or one is invalid.
+    /// - Throws: ``InvalidValue`` if `hosts` is empty or contains an invalid host.
     public func trustingOnly(
         _ certificates: [TrustPolicy.Certificate],
         forHosts hosts: [String]
@@ -86,10 +88,10 @@ public struct TrustPolicy: Sendable, Hashable {
     /// Returns a policy that calls a closure for connections to these hosts, after all other checks.
     ///
     /// - Parameters:
-    ///   - evaluator: The closure; a host has one, the last.
-    ///   - hosts: The hosts: names, addresses, and names with `*` for their first label.
+    ///   - evaluator: The closure; it replaces any evaluator that was set for the same hosts before.
+    ///   - hosts: The hosts: names, addresses, and names with `*` as their first label.
     /// - Returns: The policy.
-    /// - Throws: ``InvalidValue`` if there is no host, or one is invalid.
+    /// - Throws: ``InvalidValue`` if `hosts` is empty or contains an invalid host.
     public func evaluating(
         with evaluator: TrustPolicy.Evaluator,
         forHosts hosts: [String]
@@ -97,16 +99,17 @@ public struct TrustPolicy: Sendable, Hashable {
         try changed(forHosts: hosts) { $0.evaluator = evaluator }
     }
 
-    /// Returns a policy that requires these hosts to prove that their certificate isn't revoked (OCSP stapling, RFC
+    /// Returns a policy that requires these hosts to prove that their certificate isn't revoked (OCSP stapling; RFC
     /// 6066, 8).
     ///
-    /// A server isn't trusted if it sends no proof, or one of a revocation, or if it doesn't send the certificate of
-    /// the authority, which OpenSSL needs to check the proof. Supported over libcurl only, if its TLS library can;
-    /// elsewhere, requests to these hosts fail with the code `unsupported`.
+    /// A server isn't trusted if it sends no OCSP response, or the response reports that the certificate is revoked. It
+    /// also isn't trusted if it doesn't send the certificate of its authority, which OpenSSL needs to verify the
+    /// response. Only libcurl supports this rule, if its TLS library does. Otherwise, requests to these hosts fail with
+    /// the code `unsupported`.
     ///
-    /// - Parameter hosts: The hosts: names, addresses, and names with `*` for their first label.
+    /// - Parameter hosts: The hosts: names, addresses, and names with `*` as their first label.
     /// - Returns: The policy.
-    /// - Throws: ``InvalidValue`` if there is no host, or one is invalid.
+    /// - Throws: ``InvalidValue`` if `hosts` is empty or contains an invalid host.
     public func requiringStapledStatus(forHosts hosts: [String]) throws(InvalidValue) -> TrustPolicy {
         try changed(forHosts: hosts) { $0.requiresStaple = true }
     }
@@ -114,16 +117,16 @@ public struct TrustPolicy: Sendable, Hashable {
     /// Returns a policy that requires one of these keys in the certificate chain of these hosts, after all other
     /// checks.
     ///
-    /// The chain is the verified one: the host's own certificate, and those above it up to the trusted authority.
-    /// Additional certificates of a server don't count. Pin the key of an authority to be able to change the server's.
-    /// If any certificate is accepted, and over a libcurl without OpenSSL, only the host's own certificate counts. Pins
-    /// for a host that already has some are added to them.
+    /// The verified chain counts, from the host's own certificate up to the trusted authority. Additional certificates
+    /// that a server sends don't count. Pin the key of an authority if you want to be able to change the server's key.
+    /// If any certificate is accepted for the host, or libcurl is built without OpenSSL, only the host's own
+    /// certificate counts. New pins are added to the existing pins of a host.
     ///
     /// - Parameters:
     ///   - pins: The pins; at least one.
-    ///   - hosts: The hosts of the keys: names, addresses, and names with `*` for their first label.
+    ///   - hosts: The hosts: names, addresses, and names with `*` as their first label.
     /// - Returns: The policy.
-    /// - Throws: ``InvalidValue`` if there is no pin or no host, or if a host is invalid.
+    /// - Throws: ``InvalidValue`` if `pins` or `hosts` is empty, or a host is invalid.
     public func pinning(
         _ pins: [TrustPolicy.PublicKeyPin],
         forHosts hosts: [String]
@@ -132,18 +135,18 @@ public struct TrustPolicy: Sendable, Hashable {
         return try changed(forHosts: hosts) { $0.pins = ($0.pins ?? []).union(pins) }
     }
 
-    /// Returns a policy that presents a client certificate to every host that asks for one.
+    /// Returns a policy that presents a client certificate to every host that requests one.
     ///
-    /// A request that was redirected to another origin doesn't present it, as it doesn't send its credentials.
+    /// As with other credentials, a request that was redirected to another origin doesn't present it.
     public func presenting(_ identity: TrustPolicy.ClientIdentity) -> TrustPolicy {
         changed { $0.identity = identity }
     }
 
-    /// Returns a policy that presents a client certificate to these hosts, if they ask for one.
+    /// Returns a policy that presents a client certificate to these hosts if they request one.
     ///
-    /// A request that was redirected to another origin doesn't present it, as it doesn't send its credentials.
+    /// As with other credentials, a request that was redirected to another origin doesn't present it.
     ///
-    /// - Throws: ``InvalidValue`` if there is no host, or one is invalid.
+    /// - Throws: ``InvalidValue`` if `hosts` is empty or contains an invalid host.
     public func presenting(
         _ identity: TrustPolicy.ClientIdentity,
         toHosts hosts: [String]
@@ -151,19 +154,19 @@ public struct TrustPolicy: Sendable, Hashable {
         try changed(forHosts: hosts) { $0.identity = identity }
     }
 
-    /// Returns a policy that requires this version of TLS, or a newer one.
+    /// Returns a policy that requires this version of TLS or a later one.
     public func requiring(_ version: TrustPolicy.TLSVersion) -> TrustPolicy {
-        // The default is no rule.
+        // TLS 1.2 is the default, so it needs no rule.
         changed { $0.minimumVersion = version == .tls12 ? nil : version }
     }
 
-    /// Returns a policy that accepts any certificate of these hosts: an attacker on the network can read and change
+    /// Returns a policy that accepts any certificate of these hosts, so an attacker on the network can read and change
     /// everything.
     ///
-    /// It is for servers on a developer's machine, with self-signed certificates. A better way is to make an authority
-    /// of your own and add it with ``adding(_:)``. Pins for these hosts are still checked.
+    /// Use it only for servers with self-signed certificates on a developer's machine. It is better to create your own
+    /// authority and add it with ``adding(_:)``. Pins for these hosts are still checked.
     ///
-    /// - Throws: ``InvalidValue`` if there is no host, or one is invalid.
+    /// - Throws: ``InvalidValue`` if `hosts` is empty or contains an invalid host.
     public func insecurelyAcceptingAnyCertificate(
         forHosts hosts: [String]
     ) throws(InvalidValue) -> TrustPolicy {
@@ -184,16 +187,17 @@ public struct TrustPolicy: Sendable, Hashable {
         return changed(try hosts.map(HostPattern.init(_:)), change)
     }
 
-    /// Hashes only the number of rules: every request looks up its policy, and there are seldom several.
+    /// Hashes only the number of rules, because every request looks up its policy, and there are rarely several
+    /// policies.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(rules.count)
     }
 }
 
 extension TrustPolicy {
-    /// The minimum version of TLS that a policy requires.
+    /// A minimum version of TLS that a policy requires.
     ///
-    /// Versions before 1.2 aren't available: they are deprecated (RFC 8996), and no server should need them.
+    /// Versions before 1.2 aren't available, because they are deprecated (RFC 8996), and no server should need them.
     public struct TLSVersion: Sendable, Hashable, CustomStringConvertible {
         /// The name of the version.
         public let description: String

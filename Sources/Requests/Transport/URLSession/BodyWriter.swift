@@ -4,42 +4,42 @@
 #if !canImport(FoundationNetworking)
 import Foundation
 
-/// Writes a body to a bound stream pair that a session reads from.
+/// Writes a body to a bound pair of streams, from which a session reads.
 ///
-/// A session reads streams on a thread that all sessions share, so a stream must not block there. The body is asked for
-/// its next chunk when the last one was written.
-// Sendable: the delegate of a stream has to inherit from NSObject; its variables are used on its queue only.
+/// All sessions read streams on the same thread, so a stream must never block it. The next chunk of the body is
+/// requested only after the previous one was written.
+// Sendable: a stream delegate must inherit from NSObject; the mutable state is accessed only on the queue.
 final class BodyWriter: NSObject, StreamDelegate, @unchecked Sendable {
-    /// The number of bytes between the two ends.
+    /// The size of the buffer between the two streams, in bytes.
     private static let bufferSize = 64 * 1024
-    /// The queue of all calls of streams, and of their delegates.
+    /// The queue on which all streams and their delegates are called.
     private static let queue = DispatchQueue(label: "Requests.BodyWriter")
 
     private let output: OutputStream
     private var task: Task<Void, Never>?
-    /// The bytes that wait for space, and the task that waits with them.
+    /// The bytes that wait for space in the buffer, and the continuation of the task that writes them.
     private var pending: (bytes: Data, waiter: UnsafeContinuation<Bool, Never>)?
-    private var isOver = false
+    private var hasEnded = false
 
     private init(_ output: OutputStream) {
         self.output = output
     }
 
-    /// Returns the stream for the session, and the writer, which begins to write.
+    /// Starts writing a body.
     ///
     /// - Parameters:
     ///   - body: The body.
-    ///   - whenFailed: Called if the body fails; the stream stays open then.
-    /// - Returns: The stream and the writer; `nil` if the system makes no streams.
+    ///   - onFailure: Called if the body fails. The stream then stays open.
+    /// - Returns: The stream for the session, and the writer; `nil` if the system can't create streams.
     static func start(
         _ body: HTTPBody.Stream,
-        whenFailed: @escaping @Sendable (any Error) -> Void
+        onFailure: @escaping @Sendable (any Error) -> Void
     ) -> (input: InputStream, writer: BodyWriter)? {
         var (input, output) = (InputStream?.none, OutputStream?.none)
         Stream.getBoundStreams(withBufferSize: bufferSize, inputStream: &input, outputStream: &output)
         guard let input, let output else { return nil }
         let writer = BodyWriter(output)
-        queue.async { writer.start(body, whenFailed: whenFailed) }
+        queue.async { writer.start(body, onFailure: onFailure) }
         return (input, writer)
     }
 
@@ -56,10 +56,10 @@ final class BodyWriter: NSObject, StreamDelegate, @unchecked Sendable {
         }
     }
 
-    // MARK: On the queue
+    // MARK: Called on the queue
 
-    private func start(_ body: HTTPBody.Stream, whenFailed: @escaping @Sendable (any Error) -> Void) {
-        guard !isOver else { return }
+    private func start(_ body: HTTPBody.Stream, onFailure: @escaping @Sendable (any Error) -> Void) {
+        guard !hasEnded else { return }
         output.delegate = self
         CFWriteStreamSetDispatchQueue(output as CFWriteStream, Self.queue)
         output.open()
@@ -68,17 +68,18 @@ final class BodyWriter: NSObject, StreamDelegate, @unchecked Sendable {
                 for try await chunk in body { guard await write(chunk) else { break } }
                 cancel()
             } catch {
-                // The end of the stream would look like the end of the content. A body that was stopped hasn't failed.
+                // Leave the stream open, because its end would look like the end of the content. Ignore the error of a
+                // cancelled body.
                 Self.queue.async { [self] in
-                    if !isOver { whenFailed(error) }
+                    if !hasEnded { onFailure(error) }
                 }
             }
         }
     }
 
     private func end() {
-        guard !isOver else { return }
-        isOver = true
+        guard !hasEnded else { return }
+        hasEnded = true
         task?.cancel()
         pending?.waiter.resume(returning: false)
         (task, pending) = (nil, nil)
@@ -86,7 +87,7 @@ final class BodyWriter: NSObject, StreamDelegate, @unchecked Sendable {
         output.close()
     }
 
-    /// Writes as many of the pending bytes as there is space for.
+    /// Writes as many pending bytes as the buffer has space for.
     private func flush() {
         while let (bytes, waiter) = pending, output.hasSpaceAvailable {
             let count = bytes.withUnsafeBytes { buffer in
@@ -98,13 +99,13 @@ final class BodyWriter: NSObject, StreamDelegate, @unchecked Sendable {
         }
     }
 
-    // MARK: On the task
+    // MARK: Called by the task
 
-    /// Writes a chunk, and returns when all of it was taken; `false` if the reader is gone.
+    /// Writes a chunk, and suspends until all of it was written; returns `false` if the writer has ended.
     private func write(_ chunk: Data) async -> Bool {
         await withUnsafeContinuation { waiter in
             Self.queue.async { [self] in
-                guard !isOver else { return waiter.resume(returning: false) }
+                guard !hasEnded else { return waiter.resume(returning: false) }
                 pending = (chunk, waiter)
                 flush()
             }

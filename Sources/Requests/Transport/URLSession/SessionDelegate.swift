@@ -3,35 +3,36 @@
 
 import Foundation
 
-/// The delegate of a session, which passes the events of its tasks to their transfers.
-// Sendable: a delegate has to inherit from NSObject; its state is constants and one lock.
+/// A session delegate that forwards the events of tasks to their transfers.
+// Sendable: a delegate must inherit from NSObject; its state consists of constants and locks.
 final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private let queue: OperationQueue?
     private let transfers = Locked<[ObjectIdentifier: SessionTransfer]>([:])
     #if canImport(FoundationNetworking)
     private let watch = IdleWatch()
     #else
-    /// The delegate of tasks in sessions that aren't the library's.
+    /// The task delegate for sessions that belong to the caller.
     static let shared = SessionDelegate(queue: nil)
     #endif
     #if canImport(Security)
-    /// The rules for judging servers; `nil` if only the system judges them.
+    /// The custom trust rules; `nil` if only the system decides whether to trust a server.
     private let trust: SessionTrust?
 
-    /// Makes a delegate that is called on a serial queue; `nil` if the sessions have their own.
+    /// Creates a delegate that is called on a serial queue; `nil` if each session has its own queue.
     init(queue: OperationQueue?, trust: SessionTrust? = nil) {
         self.queue = queue
         self.trust = trust
     }
     #else
 
-    /// Makes a delegate that is called on a serial queue; `nil` if the sessions have their own.
+    /// Creates a delegate that is called on a serial queue; `nil` if each session has its own queue.
     init(queue: OperationQueue?) {
         self.queue = queue
     }
     #endif
 
-    /// Runs an action between two calls of the delegate.
+    /// Performs an action on the delegate's queue, so that no call of the delegate overlaps it; immediately if there is
+    /// no queue.
     func perform(_ action: @escaping @Sendable () -> Void) {
         guard let queue else { return action() }
         queue.addOperation(action)
@@ -51,7 +52,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
         return transfers.withLock { $0[ObjectIdentifier(task)] }
     }
 
-    // MARK: The delegate
+    // MARK: URLSessionDataDelegate
 
     func urlSession(
         _ session: URLSession,
@@ -79,10 +80,10 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
         transfer(of: task)?.didSend(totalBytesSent, of: totalBytesExpectedToSend)
     }
 
-    /// Refuses every redirect: the library follows them itself.
+    /// Declines every redirect, because the library follows redirects itself.
     ///
-    /// A redirect of a cancelled task isn't answered, because on Linux the answer would end the process; the
-    /// cancellation completes the task without it.
+    /// On Linux, the completion handler of a cancelled task isn't called, because that would crash the process. The
+    /// cancellation completes the task anyway.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -96,10 +97,11 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
         completionHandler(nil)
     }
 
-    /// Leaves challenges of a server or a proxy for credentials to the library, which handles the response.
+    /// Handles challenges about trust, and rejects challenges for credentials, because the library handles the
+    /// response.
     ///
-    /// On Linux the default handling would never complete, so the challenge is cancelled, and the transfer is told to
-    /// ignore that.
+    /// On Linux, the default handling would never complete. So the challenge is cancelled, and the transfer ignores the
+    /// resulting error.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -122,8 +124,9 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
         #endif
     }
 
-    /// Ends a transfer whose server was never judged: TLS may resume sessions of other connections of the process,
-    /// which had other requirements.
+    /// Stops a transfer if its server's certificate was never evaluated.
+    ///
+    /// TLS may resume a session of another connection of the process with other requirements.
     private func checkTrust(of transfer: SessionTransfer) {
         #if canImport(Security)
         if trust?.hasAcceptedServer == false { transfer.stop(.untrusted(.unchecked)) }
@@ -139,7 +142,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
     }
 
     #if !canImport(FoundationNetworking)
-    // On Linux it is never called, and using the type traps.
+    // The method is never called on Linux, and using the type there traps.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -163,7 +166,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
 #if canImport(FoundationNetworking)
 import Foundation
 
-/// Ends transfers that have been silent for too long, to the millisecond, which `URLSession` can't on Linux.
+/// Stops transfers after an idle timeout, with a precision of milliseconds that `URLSession` on Linux doesn't support.
 final class IdleWatch: Sendable {
     private struct State: Sendable {
         var timeouts = IdleTimeouts<ObjectIdentifier>()

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// One task of a session, as a transfer.
+/// A transfer that a `URLSessionTask` performs.
 final class SessionTransfer: TransferHandle {
     private let task: URLSessionTask
     private let delegate: SessionDelegate
@@ -11,7 +11,7 @@ final class SessionTransfer: TransferHandle {
     private let receive: @Sendable (TransferEvent) -> Void
     private let state = Locked(SessionTransferState())
     #if !canImport(FoundationNetworking)
-    /// The writer of a body that is a sequence.
+    /// The writer of a body that is an asynchronous sequence.
     private let writer = Locked<BodyWriter?>(nil)
     #endif
 
@@ -27,7 +27,7 @@ final class SessionTransfer: TransferHandle {
         self.receive = receive
     }
 
-    /// Makes a task of the request and starts it; a request that can't be sent ends at once.
+    /// Creates and starts a task for the request; if the request can't be sent, the transfer ends immediately.
     static func start(
         _ request: TransportRequest,
         in session: URLSession,
@@ -41,7 +41,7 @@ final class SessionTransfer: TransferHandle {
             let task = try session.task(for: request)
             if let priority = request.priority { task.priority = Float(priority) }
             request.configureTask?(task)
-            // The closure, or the one that has opened the body, may have cancelled the request.
+            // The caller's closures above, including the one that opens the body, may have cancelled the request.
             guard request.flow?.isCancelled != true else {
                 task.cancel()
                 throw RequestError(.cancelled, phase: .sending)
@@ -68,16 +68,16 @@ final class SessionTransfer: TransferHandle {
     func resume() { task.resume() }
     #endif
 
-    /// Ends the transfer, for a reason that its `end` reports.
-    func stop(_ reason: SessionTransferState.Stop) {
+    /// Cancels the task, for a reason that the transfer's `end` event reports.
+    func stop(_ reason: SessionTransferState.StopReason) {
         guard state.withLock({ $0.stop(reason) }) else { return }
-        // On the delegate's queue: on Linux, answering a redirect of a task that was just cancelled ends the process,
-        // and a cancellation from inside a task's cancellation handler may wait for itself. On a serial queue, neither
-        // can happen.
+        // Cancel on the delegate's serial queue, to avoid two faults of Linux. Completing a redirect of a task that was
+        // just cancelled crashes the process, and a cancellation from within a cancellation handler of a task may
+        // deadlock.
         delegate.perform { [task] in task.cancel() }
     }
 
-    // MARK: What the delegate hears, one call after the other
+    // MARK: Serial calls of the delegate
 
     func didReceive(_ response: URLResponse) {
         guard let response = response as? HTTPURLResponse else { return }
@@ -89,10 +89,10 @@ final class SessionTransfer: TransferHandle {
     }
 
     func didSend(_ count: Int64, of total: Int64) {
-        send(state.withLock { $0.sent(count, of: total) })
+        send(state.withLock { $0.didSend(count, of: total) })
     }
 
-    /// Whether a redirect may still be answered.
+    /// Whether neither side has ended the transfer.
     var isRunning: Bool { state.withLock { $0.isRunning } }
 
     func didRejectChallenge() {
@@ -105,25 +105,25 @@ final class SessionTransfer: TransferHandle {
 
     func newBodyStream() -> InputStream? {
         #if !canImport(FoundationNetworking)
-        if case .stream(let stream) = body.content, stream.isAsynchronous { return written(stream) }
+        if case .stream(let stream) = body.content, stream.isAsynchronous { return inputStream(stream) }
         #endif
         return try? body.content.open()
     }
 
     #if !canImport(FoundationNetworking)
-    /// Returns a stream that a task writes, instead of the one of an earlier call.
-    private func written(_ body: HTTPBody.Stream) -> InputStream? {
+    /// Returns a stream to which a new task writes the body, and cancels the writer of an earlier call.
+    private func inputStream(_ body: HTTPBody.Stream) -> InputStream? {
         let new = BodyWriter.start(body) { [weak self] error in self?.stop(.bodyFailed(error)) }
         replaceWriter(by: new?.writer)
         return new?.input
     }
 
     private func replaceWriter(by new: BodyWriter?) {
-        let former = writer.withLock { writer in
+        let previous = writer.withLock { writer in
             defer { writer = new }
             return writer
         }
-        former?.cancel()
+        previous?.cancel()
     }
     #endif
 
@@ -131,7 +131,7 @@ final class SessionTransfer: TransferHandle {
         #if !canImport(FoundationNetworking)
         replaceWriter(by: nil)
         #endif
-        // The head of a refused redirect is reported nowhere else.
+        // The head of a declined redirect isn't reported anywhere else.
         let head = state.withLock(\.awaitsHead) ? (task.response as? HTTPURLResponse).map(HTTPResponseHead.init) : nil
         for event in state.withLock({ $0.complete(error, head: head) }) { receive(event) }
     }
@@ -142,11 +142,13 @@ final class SessionTransfer: TransferHandle {
 }
 
 extension URLSession {
-    /// The configured maximum time without data.
+    /// The idle timeout of the session's configuration.
     var configuredTimeout: Duration {
         Duration(clampedSeconds: configuration.timeoutIntervalForRequest)
     }
 
+    /// Creates the task of a request.
+    ///
     /// - Throws: A ``RequestError`` if the session can't send such a request.
     fileprivate func task(for request: TransportRequest) throws -> URLSessionTask {
         guard request.decodesContent else {
@@ -164,12 +166,12 @@ extension URLSession {
         case .data(let data):
             urlRequest.httpBody = data
         case .file(let url):
-            // For a missing file, Foundation's error is late and vague.
+            // Check that the file exists, because Foundation's error for a missing file is late and vague.
             _ = try url.fileSize()
             return uploadTask(with: urlRequest, fromFile: url)
         case .stream(let stream):
             #if !canImport(FoundationNetworking)
-            // The session asks its delegate for the stream.
+            // The session requests the stream from its delegate.
             if stream.isAsynchronous { return uploadTask(withStreamedRequest: urlRequest) }
             #endif
             urlRequest.httpBodyStream = try stream.open()
@@ -177,7 +179,7 @@ extension URLSession {
         return dataTask(with: urlRequest)
     }
 
-    /// Returns a request in Foundation's terms, without its content.
+    /// Returns a Foundation request without the body.
     ///
     /// - Throws: A ``RequestError`` if the session can't send such a request.
     package func urlRequest(for request: TransportRequest) throws -> URLRequest {
@@ -187,7 +189,7 @@ extension URLSession {
         urlRequest.httpMethod = request.method.rawValue
         urlRequest.allowsCellularAccess = request.allowsCellularAccess
         #if canImport(FoundationNetworking)
-        // The transport stores the cookies of the session itself.
+        // The transport handles the session's cookies itself.
         urlRequest.httpShouldHandleCookies = false
         #else
         let mayHandleCookies = request.usesCookies && !request.headers.contains(.cookie)
@@ -201,10 +203,11 @@ extension URLSession {
             urlRequest.setValue(request.headers[field.name], forHTTPHeaderField: field.name.rawValue)
         }
         #if canImport(FoundationNetworking)
-        // Foundation rounds it to whole seconds there, so it is only a fallback for the transport's own timeout.
+        // Foundation rounds the timeout to whole seconds on Linux, so it is only a fallback for the transport's own
+        // timeout.
         urlRequest.timeoutInterval = (request.timeout ?? configuredTimeout).clampedSeconds.rounded(.up) + 60
         #else
-        // A request without a timeout of its own takes the session's.
+        // If the request has no timeout, the session's timeout applies.
         if let timeout = request.timeout { urlRequest.timeoutInterval = timeout.clampedSeconds }
         #endif
         return urlRequest
@@ -213,10 +216,9 @@ extension URLSession {
 
 extension TransportRequest {
     #if !canImport(Security)
-    /// Refuses requirements that a session doesn't support: a rule that is ignored must not look as if it were in
-    /// force.
+    /// Rejects trust requirements that a session doesn't support, because a rule must never be ignored silently.
     ///
-    /// This applies to http too, which may be redirected to https.
+    /// Requests over plain HTTP are rejected, too, because they may be redirected to HTTPS.
     fileprivate func validateTrust() throws(RequestError) {
         guard trust != .system else { return }
         let reason = "a URLSession supports only the system's trust policy"
@@ -224,7 +226,7 @@ extension TransportRequest {
     }
     #endif
 
-    /// The library has checked its own fields; those of a session's configuration are checked here for the first time.
+    /// Validates the header fields, because fields of a session's configuration weren't validated before.
     fileprivate func validateSessionHeaders() throws(InvalidValue) {
         for field in headers where !field.name.rawValue.isToken || !field.hasValidValue {
             throw InvalidValue(.headerName, "or its value isn't valid", excerpt: field.name.rawValue)
@@ -232,17 +234,17 @@ extension TransportRequest {
     }
 }
 
-/// The state of one task of a session: it turns the calls of `URLSession` into the events of a transport.
+/// The state of one session task; converts the calls of `URLSession` to transfer events.
 struct SessionTransferState {
-    /// The reason why a transfer was stopped from this side.
-    enum Stop: Sendable {
-        /// It was cancelled.
+    /// The reason why the client stopped a transfer.
+    enum StopReason: Sendable {
+        /// The caller cancelled the transfer.
         case cancelled
-        /// It was silent for too long.
+        /// The idle timeout has elapsed.
         case timedOut
-        /// The server can't be trusted, or doesn't trust this side.
+        /// The server isn't trusted, or doesn't trust the client.
         case untrusted(TrustFailure)
-        /// The content of the request has failed.
+        /// The body of the request has failed.
         case bodyFailed(any Error)
     }
 
@@ -253,19 +255,19 @@ struct SessionTransferState {
     }
 
     private var phase = Phase.awaitingHead
-    private var stopped: Stop?
+    private var stopReason: StopReason?
     private var hasRejectedChallenge = false
 
     /// Whether neither side has ended the transfer.
-    var isRunning: Bool { phase != .ended && stopped == nil }
+    var isRunning: Bool { phase != .ended && stopReason == nil }
 
-    /// Whether no final head was reported.
+    /// Whether the final head hasn't been reported yet.
     var awaitsHead: Bool { phase == .awaitingHead }
 
-    /// Stops the transfer from this side; `false` if it has ended.
-    mutating func stop(_ reason: Stop) -> Bool {
+    /// Stops the transfer; returns `false` if it has already ended or been stopped.
+    mutating func stop(_ reason: StopReason) -> Bool {
         guard isRunning else { return false }
-        stopped = reason
+        stopReason = reason
         return true
     }
 
@@ -280,11 +282,12 @@ struct SessionTransferState {
         isRunning && phase == .receiving && !data.isEmpty ? .data(data) : nil
     }
 
-    mutating func sent(_ count: Int64, of total: Int64) -> TransferEvent? {
+    mutating func didSend(_ count: Int64, of total: Int64) -> TransferEvent? {
         isRunning ? .sent(count, of: total > 0 ? total : nil) : nil
     }
 
-    /// Records a rejected challenge, which `URLSession` turns into a cancellation although there is a response.
+    /// Records that a challenge was rejected, so that the resulting cancellation error is ignored in favor of the
+    /// response.
     mutating func rejectChallenge() {
         hasRejectedChallenge = true
     }
@@ -293,7 +296,7 @@ struct SessionTransferState {
         guard phase != .ended else { return [] }
         defer { phase = .ended }
         let errorPhase: RequestError.Phase = phase == .receiving ? .receiving : .sending
-        switch stopped {
+        switch stopReason {
         case .cancelled: return [.end(RequestError(.cancelled, phase: errorPhase))]
         case .timedOut: return [.end(RequestError(.timedOut, phase: errorPhase, underlying: URLError(.timedOut)))]
         case .untrusted(let trustFailure): return [.end(RequestError(trustFailure, phase: errorPhase))]
@@ -317,7 +320,7 @@ struct SessionTransferState {
 import Foundation
 
 extension TransferRecord.Metrics {
-    /// Takes the measurements of a `URLSession` for one transaction.
+    /// Creates metrics from the metrics of a `URLSession` transaction.
     init(_ transaction: URLSessionTaskTransactionMetrics, start: Date) {
         self.init(start: transaction.fetchStartDate ?? start)
         let origin = self.start
@@ -326,7 +329,7 @@ extension TransferRecord.Metrics {
         }
         fetchStart = .zero
         domainLookupEnd = moment(transaction.domainLookupEndDate)
-        // Foundation counts the TLS handshake as a part of connecting.
+        // Foundation includes the TLS handshake in the connect phase.
         connectEnd = moment(transaction.secureConnectionStartDate ?? transaction.connectEndDate)
         secureConnectionEnd = moment(transaction.secureConnectionEndDate)
         requestEnd = moment(transaction.requestEndDate)
@@ -339,7 +342,7 @@ extension TransferRecord.Metrics {
         responseHeadSize = transaction.countOfResponseHeaderBytesReceived
         responseBodySize = transaction.countOfResponseBodyBytesReceived
         (remoteAddress, localAddress) = (transaction.remoteAddress, transaction.localAddress)
-        // Numbers on Apple platforms, and texts in swift-corelibs-foundation.
+        // The ports are numbers on Apple platforms, and strings in swift-corelibs-foundation.
         remotePort = transaction.remotePort.flatMap { Int("\($0)") }
         localPort = transaction.localPort.flatMap { Int("\($0)") }
         isProxyConnection = transaction.isProxyConnection
@@ -347,7 +350,7 @@ extension TransferRecord.Metrics {
         tlsCipherSuite = transaction.negotiatedTLSCipherSuite.map { Self.name(ofCipherSuite: $0.rawValue) }
     }
 
-    // The numbers are those of RFC 8446, 4.1.2 and B.4, and RFC 5289; others are shown as numbers.
+    // Names for the codes of RFC 8446 (4.1.2 and B.4) and RFC 5289; any other code is shown as a number.
     private static func name(ofVersion version: UInt16) -> String {
         (0x0301...0x0304).contains(version)
             ? ["TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3"][Int(version) - 0x0301] : "\(version)"

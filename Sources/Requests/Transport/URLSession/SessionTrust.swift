@@ -5,21 +5,21 @@
 import Foundation
 import Security
 
-/// The answers of a session's delegate to challenges about the server, or about the client.
+/// Handles the challenges of a session that concern the server's certificate or the client's.
 final class SessionTrust: Sendable {
-    /// The answer to a challenge.
+    /// The response to a challenge.
     enum Disposition: Sendable {
-        /// The default handling of the system.
+        /// Perform the default handling of the system.
         case system
         /// Continue with this credential.
         case use(URLCredential)
-        /// End the connection.
+        /// Close the connection.
         case refuse(TrustFailure)
     }
 
     private let rules: HostTrust
     private let credential: URLCredential?
-    private let hasApproved = Locked(false)
+    private let isServerAccepted = Locked(false)
 
     /// - Throws: A ``RequestError`` if the client's certificate can't be used.
     init(_ rules: HostTrust) throws(RequestError) {
@@ -31,8 +31,8 @@ final class SessionTrust: Sendable {
         credential = try rules.identity?.makeCredential()
     }
 
-    /// Whether a server was accepted in this session; a transfer over a connection that was never judged isn't proven.
-    var hasAcceptedServer: Bool { hasApproved.withLock { $0 } }
+    /// Whether a server was accepted in this session; until then, no response can be trusted.
+    var hasAcceptedServer: Bool { isServerAccepted.withLock { $0 } }
 
     func disposition(to challenge: URLAuthenticationChallenge) -> Disposition {
         let space = challenge.protectionSpace
@@ -51,7 +51,7 @@ final class SessionTrust: Sendable {
     private func disposition(to trust: SecTrust, of host: String) -> Disposition {
         let decision = trust.decision(of: rules, for: host)
         if case .refuse(let trustFailure) = decision { return .refuse(trustFailure) }
-        hasApproved.withLock { $0 = true }
+        isServerAccepted.withLock { $0 = true }
         return decision == .accept ? .use(URLCredential(trust: trust)) : .system
     }
 }
@@ -59,21 +59,22 @@ final class SessionTrust: Sendable {
 // MARK: - Host trust
 
 extension SecTrust {
-    /// Judges the certificates of a server.
+    /// Decides whether to trust the certificates of a server.
     func decision(of rules: HostTrust, for host: String) -> HostTrust.Decision {
         rules.decision(on: host, chain: { chain }, problem: { problem(for: host, by: rules) })
     }
 
-    /// The certificates as DER, the server's own first; after an evaluation, the verified ones.
+    /// The DER-encoded certificate chain, beginning with the server's own certificate; the verified chain after an
+    /// evaluation.
     private var chain: [Data] {
         let chain = SecTrustCopyCertificateChain(self) as? [SecCertificate] ?? []
         return chain.map { SecCertificateCopyData($0) as Data }
     }
 
-    /// The problem that the system finds; `nil` if it finds none.
+    /// Returns the reason why the system doesn't trust the server; `nil` if it does.
     ///
-    /// If the system decides in the end, it is asked for its own evaluation. Otherwise the name is checked again,
-    /// whatever the session was about to check.
+    /// If the rules use the system's trust, the session's own policies are evaluated. Otherwise, the host name and the
+    /// authorities of the rules are checked, whatever the session would check.
     private func problem(for host: String, by rules: HostTrust) -> TrustFailure? {
         if !rules.usesSystemTrust {
             guard SecTrustSetPolicies(self, SecPolicyCreateSSL(true, host as CFString)) == errSecSuccess else {
@@ -93,14 +94,14 @@ extension SecTrust {
 }
 
 extension TrustFailure {
-    /// Converts the system's status.
+    /// Creates a failure from a status code of the Security framework.
     fileprivate init(status: OSStatus) {
         switch status {
         case errSecHostNameMismatch: self = .wrongHost
         case errSecCertificateExpired: self = .expired
         case errSecCertificateNotValidYet: self = .notYetValid
         case errSecCertificateRevoked: self = .revoked
-        // The code for an untrusted root, whether it is an authority or the certificate itself.
+        // The code for an untrusted root, including a self-signed server certificate.
         case errSecNotTrusted, errSecCreateChainFailed: self = .unknownAuthority
         default: self = .badCertificate
         }
@@ -110,17 +111,17 @@ extension TrustFailure {
 // MARK: - URLCredential
 
 extension TrustPolicy.ClientIdentity {
-    /// Makes the credential that a session shows to a server.
+    /// Creates the credential that a session presents to a server.
     ///
-    /// - Throws: A ``RequestError`` of code `unsupported` if the system can't do so without the keychain, and of code
-    ///   `untrusted` if the container can't be opened.
+    /// - Throws: A ``RequestError`` of code `unsupported` if the system can't create it without the keychain, and of
+    ///   code `untrusted` if the container can't be opened.
     func makeCredential() throws(RequestError) -> URLCredential {
         guard case .pkcs12(let container) = content else {
             throw Self.unsupported("a URLSession takes a client certificate as PKCS#12 only")
         }
         var options: [String: Any] = [kSecImportExportPassphrase as String: password ?? ""]
         #if os(macOS)
-        // Without this option, the key would be put into the user's keychain, and stay there.
+        // Without this option, the key would be stored permanently in the user's keychain.
         guard #available(macOS 15, *) else {
             throw Self.unsupported("a client certificate that leaves the keychain alone needs macOS 15")
         }
@@ -136,7 +137,8 @@ extension TrustPolicy.ClientIdentity {
         return URLCredential(identity: identity, certificates: Array(chain.dropFirst()), persistence: .forSession)
     }
 
-    /// Returns a value as an identity; Swift's own casts to types of Core Foundation check nothing.
+    /// Casts a value to an identity after checking its type, because Swift's casts to Core Foundation types check
+    /// nothing.
     private static func identity(_ value: Any?) -> SecIdentity? {
         let object = value as AnyObject
         guard CFGetTypeID(object) == SecIdentityGetTypeID() else { return nil }

@@ -4,13 +4,13 @@
 #if canImport(FoundationNetworking)
 import Foundation
 
-/// A transfer whose content is written to a file before it is sent.
+/// A transfer whose body is written to a file before it is sent.
 ///
-/// On Linux, all sessions of the process read content on one queue, so reading it must never block. The file is
-/// private, and has no name: its bytes are released with the transfer, even if the process is killed.
+/// On Linux, all sessions of the process read bodies on the same queue, so reading a body must never block. The file is
+/// private and unlinked, so its space is freed with the transfer, even if the process is killed.
 final class SpooledTransfer: TransferHandle {
     private enum Phase: Sendable {
-        /// The task that writes, once it is known.
+        /// The body is being written by this task; `nil` until the task is stored.
         case writing(Task<Void, Never>?)
         case sending
         case ended
@@ -24,13 +24,13 @@ final class SpooledTransfer: TransferHandle {
         self.receive = receive
     }
 
-    /// Starts to write the content.
+    /// Starts writing the body.
     ///
     /// - Parameters:
-    ///   - body: The content.
+    ///   - body: The body.
     ///   - timeout: The maximum time without a chunk.
     ///   - receive: Receives the events.
-    ///   - send: Sends the request with the written content, and reports its events to `receive`.
+    ///   - send: Sends the request with the written body, and reports its events to `receive`.
     /// - Returns: The handle.
     static func start(
         _ body: HTTPBody.Stream,
@@ -42,12 +42,12 @@ final class SpooledTransfer: TransferHandle {
         let task = RunExecutor.detachedTask {
             do {
                 let file = try await transfer.write(body, timeout)
-                transfer.begin { send(file.body) }
+                transfer.startSending { send(file.body) }
             } catch {
                 transfer.end(RequestError(bodyError: error))
             }
         }
-        transfer.keep(task)
+        transfer.store(task)
         return transfer
     }
 
@@ -56,17 +56,17 @@ final class SpooledTransfer: TransferHandle {
         flow.cancel()
     }
 
-    /// Keeps the task that writes, unless it has written everything, or isn't needed any more.
-    private func keep(_ task: Task<Void, Never>) {
-        let isOver = phase.withLock { phase in
+    /// Stores the writing task, unless it has finished; cancels the task if the transfer has already ended.
+    private func store(_ task: Task<Void, Never>) {
+        let hasEnded = phase.withLock { phase in
             if case .writing = phase { phase = .writing(task) }
             if case .ended = phase { return true }
             return false
         }
-        if isOver { task.cancel() }
+        if hasEnded { task.cancel() }
     }
 
-    /// Ends the transfer, unless it is being sent: then the session does.
+    /// Ends the transfer while the body is being written; after that, the session ends it.
     private func end(_ error: RequestError) {
         let (isFirst, task) = phase.withLock { phase -> (Bool, Task<Void, Never>?) in
             guard case .writing(let task) = phase else { return (false, nil) }
@@ -77,13 +77,13 @@ final class SpooledTransfer: TransferHandle {
         if isFirst { receive(.end(error)) }
     }
 
-    private func begin(_ send: () -> any TransferHandle) {
-        let isWanted = phase.withLock { phase in
+    private func startSending(_ send: () -> any TransferHandle) {
+        let isWriting = phase.withLock { phase in
             guard case .writing = phase else { return false }
             phase = .sending
             return true
         }
-        if isWanted { flow.attach(send()) }
+        if isWriting { flow.attach(send()) }
     }
 
     private func write(_ body: HTTPBody.Stream, _ timeout: Duration) async throws -> SpoolFile {
@@ -101,12 +101,12 @@ final class SpooledTransfer: TransferHandle {
     }
 }
 
-/// A file without a name, which is released with its last reader.
+/// An unlinked temporary file, whose space is freed with its last reader.
 private final class SpoolFile: Sendable {
     private let descriptor: Int32
     private let folder = FileManager.default.temporaryDirectory
 
-    /// - Throws: ``FileError``.
+    /// - Throws: A ``FileError`` if the file can't be created.
     init() throws(FileError) {
         let path = folder.appendingPathComponent(PartialFile.name(for: "body")).path
         do throws(POSIXError) {
@@ -124,10 +124,10 @@ private final class SpoolFile: Sendable {
         guard number == 0 else { throw FileError(folder, errno: number) }
     }
 
-    /// The content, from its beginning each time.
+    /// The content of the file; each iteration begins at the start.
     var body: HTTPBody.Stream {
         HTTPBody.Stream { [self] in
-            // Each reader has a position of its own.
+            // Each reader has its own position.
             var offset = 0
             return PolledStream { [self] buffer in
                 let count = pread(descriptor, buffer.baseAddress, buffer.count, offset)

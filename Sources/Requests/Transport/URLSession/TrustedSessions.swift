@@ -5,13 +5,13 @@
 import Foundation
 import Security
 
-/// The sessions of a transport for requests whose requirements differ from the system's: one for each origin and
-/// requirement.
+/// The sessions of a transport for requests with custom trust requirements, one for each combination of origin and
+/// requirements.
 ///
-/// A session reuses its connections, for another host too if the certificate names both (RFC 9113, 9.1.1), and then no
-/// delegate is asked about the certificate. All requests of a session must therefore have the same requirements.
+/// A session may reuse a connection even for another host that the certificate names (RFC 9113, 9.1.1), and then
+/// doesn't call the delegate to evaluate the certificate. So all requests of a session must have the same requirements.
 final class TrustedSessions: Sendable {
-    /// A session, which is invalidated when this object is deallocated and its last task has ended.
+    /// A session that is invalidated after this object was deallocated and its last task has ended.
     final class Member: Sendable {
         let session: URLSession
         let delegate: SessionDelegate
@@ -34,10 +34,10 @@ final class TrustedSessions: Sendable {
         let rules: HostTrust
     }
 
-    // Redirects may lead to any number of hosts.
+    // Limited, because redirects may lead to any number of hosts.
     private let members = Locked(LeastRecentlyUsed<Key, Member>(limit: 64))
 
-    /// The session for a request; `nil` if an ordinary one suffices.
+    /// Returns the session for a request; `nil` if the request has no custom requirements.
     ///
     /// - Throws: A ``RequestError`` if the requirements aren't supported.
     func member(for request: TransportRequest, like session: URLSession) throws(RequestError) -> Member? {
@@ -49,7 +49,7 @@ final class TrustedSessions: Sendable {
         let key = Key(origin: Origin(request.url), rules: rules)
         if let known = members.withLock({ $0.value(for: key) }) { return known }
         let configuration = session.configuration
-        // A stored response may have come over a connection with other requirements.
+        // Don't use cached responses, because they may have been received over connections with other requirements.
         configuration.urlCache = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         let version: tls_protocol_version_t = rules.minimumVersion == .tls13 ? .TLSv13 : .TLSv12
@@ -57,13 +57,13 @@ final class TrustedSessions: Sendable {
             configuration.tlsMinimumSupportedProtocolVersion = version
         }
         let fresh = try Member(configuration, rules: rules)
-        // Two threads at once each make their own, and the later one is kept. Evicted sessions are released outside the
-        // lock.
-        let former = members.withLock { members in
+        // If two threads create a session simultaneously, the later one is kept. Evicted sessions are released outside
+        // of the lock.
+        let previous = members.withLock { members in
             defer { members.insert(fresh, for: key, cost: 1) }
             return members
         }
-        withExtendedLifetime(former) {}
+        withExtendedLifetime(previous) {}
         return fresh
     }
 }

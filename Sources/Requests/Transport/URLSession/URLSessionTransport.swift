@@ -3,40 +3,40 @@
 
 import Foundation
 
-/// A transport over a session of its own, made from a configuration.
+/// A transport that creates a private `URLSession` from a configuration.
 ///
-/// Use it for a configuration of your own if a `URLSession` with a delegate isn't needed. The session exists as long as
-/// the transport; when the transport is deallocated, running transfers still complete. On Apple platforms, requests
-/// with a ``TrustPolicy`` but `.system` have sessions of their own with the same configuration, one for each origin,
-/// without its URL cache.
+/// Use it with your own configuration if you don't need a `URLSession` with a delegate. The session exists as long as
+/// the transport. When the transport is deallocated, running transfers still complete. On Apple platforms, requests
+/// with a ``TrustPolicy`` other than `.system` use separate sessions, one for each origin, with the same configuration
+/// but without its URL cache.
 ///
-/// On Linux the session is set up to avoid the faults of `URLSession` there, as far as that is possible from outside:
+/// On Linux, the transport works around these faults of `URLSession`:
 ///
-/// | what `URLSession` does on Linux | what happens here |
+/// | fault of `URLSession` on Linux | behavior of this transport |
 /// |---|---|
-/// | a 401 with a Basic challenge and no credential never completes | it is a response like any other |
-/// | timeouts are cut to whole seconds, so that 0.5 s becomes 1 ms | exact, measured by the transport |
-/// | redirects carry every header anywhere, and lose bodies | none is followed here: the pipeline follows them |
-/// | a cancel that races with the end of a cached task ends the process | there is no URL cache |
-/// | an `async` method that is cancelled blocks every session of the process | none is used |
-/// | header names and methods with line breaks are sent as they are | such requests are refused |
-/// | a GET with a body fails with an unrelated error | an error of code `unsupported` |
-/// | `Proxy-Authorization` of a request goes to the origin, here as everywhere | an error of code `unsupported` |
-/// | a stream of known length is sent with two contradicting lengths | it is sent in chunks |
-/// | a body that waits for its bytes stalls every session of the process | an asynchronous sequence is first written to a file |
-/// | a stored cookie takes the place of the request's own `Cookie` field | the request's own is sent |
+/// | a 401 with a Basic challenge and without a credential never completes | it completes like any other response |
+/// | timeouts are truncated to whole seconds, so 0.5 s becomes 1 ms | the transport measures them exactly |
+/// | redirects send every header field to any origin, and lose bodies | the session follows no redirects: the library does |
+/// | a cancellation that races with the end of a cached task crashes the process | the URL cache is disabled |
+/// | a cancelled `async` method blocks every session of the process | no `async` method is used |
+/// | header names and methods with line breaks are sent verbatim | such requests fail |
+/// | a GET with a body fails with an unrelated error | it fails with the code `unsupported` |
+/// | `Proxy-Authorization` of a request is sent to the origin (on all platforms) | the request fails with the code `unsupported` |
+/// | a stream of known length is sent with contradictory lengths | it is sent chunked |
+/// | a body that waits for its bytes blocks every session of the process | an asynchronous sequence is first written to a file |
+/// | a stored cookie replaces the `Cookie` field of the request | the field of the request is sent |
 ///
-/// These faults on Linux can't be avoided from outside:
+/// These faults on Linux have no workaround:
 ///
-/// | fault | consequence |
+/// | fault of `URLSession` on Linux | consequence |
 /// |---|---|
-/// | trailers, or an end in the middle of a response head, are a `fatalError` of Foundation (Swift 6.3 and older) | talk to servers that you trust |
-/// | a transfer can't be paused | a fast peer fills memory up to the limit of the body, and past it while a cancel takes effect |
-/// | compressed content is always decoded, and a cancel of it comes late | memory may exceed the limit for a moment |
-/// | no control over TLS: no pinning, no client certificate, no own certificate authority | a ``TrustPolicy`` but `.system` is refused |
-/// | `http://[::1]` is refused, and LF-only or `Name:value` header lines are errors | use names, and servers that keep to the form |
-/// | the content of a 301 to 308 without a usable `Location` is dropped | such a response comes without content |
-/// | the wait for a free connection counts towards the timeout | keep fewer requests in flight than connections |
+/// | trailers, and a connection that ends within a response head, cause a `fatalError` of Foundation (Swift 6.3 and earlier) | use only servers that you trust |
+/// | transfers can't be paused | a fast server can fill memory up to the body limit, and exceed it until a cancellation takes effect |
+/// | compressed content is always decoded, and its cancellation takes effect late | memory may briefly exceed the limit |
+/// | TLS can't be configured: no pinning, no client certificates, no custom authorities | requests with a ``TrustPolicy`` other than `.system` fail |
+/// | `http://[::1]` is rejected, and header lines like `Name:value` or with a bare LF are errors | use host names, and servers that send the usual format |
+/// | the content of a 301 to 308 without a usable `Location` is discarded | such a response has no content |
+/// | the wait for a free connection counts toward the timeout | send fewer concurrent requests than there are connections |
 public final class URLSessionTransport: HTTPTransport {
     private let session: URLSession
     private let delegate: SessionDelegate
@@ -46,14 +46,14 @@ public final class URLSessionTransport: HTTPTransport {
     private let sendsCookies: Bool
     #endif
     #if canImport(Security)
-    private let trusted = TrustedSessions()
+    private let trustedSessions = TrustedSessions()
     #endif
 
-    /// Makes a transport with a session of its own.
+    /// Creates a transport with a private session.
     ///
-    /// The configuration is copied. A request's headers take precedence over its additional headers, and of these, only
-    /// fields that are harmless there follow a redirect to another origin. A background configuration isn't supported:
-    /// its tasks outlive the process, and operations don't.
+    /// The configuration is copied. The headers of a request take precedence over the additional headers of the
+    /// configuration. Of the latter, only non-sensitive fields are sent after a redirect to another origin. Background
+    /// configurations aren't supported, because their tasks outlive the process, and operations don't.
     public init(configuration: URLSessionConfiguration) {
         let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
         headers = configuration.headers
@@ -61,8 +61,8 @@ public final class URLSessionTransport: HTTPTransport {
         #if canImport(FoundationNetworking)
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil
-        // The session would replace a `Cookie` field of the request by its own cookies, and store those of any
-        // response: it ignores `httpShouldHandleCookies`.
+        // Handle cookies here. The session ignores `httpShouldHandleCookies`, so it would replace the `Cookie` field of
+        // a request by its own cookies, and store the cookies of every response.
         cookies = FoundationCookieStorage(of: configuration)
         sendsCookies = configuration.httpShouldSetCookies
         configuration.httpCookieStorage = nil
@@ -79,10 +79,10 @@ public final class URLSessionTransport: HTTPTransport {
         session.finishTasksAndInvalidate()
     }
 
-    /// The features that the transport supports.
+    /// The optional features that the transport supports.
     public var capabilities: TransportCapabilities { .ofURLSession }
 
-    /// Starts a transfer, as ``HTTPTransport`` says.
+    /// Starts a transfer, as documented by ``HTTPTransport``.
     public func send(
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
@@ -97,7 +97,7 @@ public final class URLSessionTransport: HTTPTransport {
         #endif
         #if canImport(Security)
         do {
-            if let member = try trusted.member(for: request, like: session) {
+            if let member = try trustedSessions.member(for: request, like: session) {
                 return SessionTransfer.start(request, in: member.session, delegate: member.delegate, receive: receive)
             }
         } catch {
@@ -109,18 +109,18 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     #if !canImport(FoundationNetworking)
-    /// Returns the session of a request, with the headers and the trust that apply to it.
+    /// Returns the session that must send a request, and adds the session's header fields to the request.
     package func session(for request: inout TransportRequest) throws(RequestError) -> URLSession {
         addHeaders(to: &request)
         #if canImport(Security)
-        if let member = try trusted.member(for: request, like: session) { return member.session }
+        if let member = try trustedSessions.member(for: request, like: session) { return member.session }
         #endif
         return session
     }
     #endif
 
     #if canImport(FoundationNetworking)
-    /// Sends a request whose content is written to a file first.
+    /// Writes the body of a request to a file, and then sends the request.
     private func spool(
         _ stream: HTTPBody.Stream,
         of request: TransportRequest,
@@ -144,7 +144,8 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     #if canImport(FoundationNetworking)
-    /// Adds the cookies of the session to a request without any, and returns the storage for those of its response.
+    /// Adds the session's cookies to a request without cookies, and returns a receiver that stores the cookies of the
+    /// response.
     private func addCookies(
         to request: inout TransportRequest,
         _ receive: @escaping @Sendable (TransferEvent) -> Void
@@ -163,17 +164,15 @@ public final class URLSessionTransport: HTTPTransport {
 }
 
 extension URLSessionTransport: CustomReflectable {
-    /// A mirror of the capabilities, for `dump`.
-    ///
-    /// Foundation's session can't be read while it works.
+    /// A mirror that shows only the capabilities, because Foundation's session can't be read safely while it is in use.
     public var customMirror: Mirror { Mirror(self, children: ["capabilities": capabilities], displayStyle: .class) }
 }
 
-/// The private sessions that run the tasks of injected ones: all of them on Linux, and on other platforms those whose
-/// trust isn't just the system's.
+/// The private transports that replace sessions of the caller.
 ///
-/// There is one for each injected session, made from its configuration at its first use, and released with it. The
-/// injected session is referenced weakly: its address alone may be reused.
+/// A session is replaced for all requests on Linux, and on other platforms for requests with custom trust requirements.
+/// Its private transport is created from its configuration at the first use, and released after the session was
+/// deallocated. The session is referenced weakly, because its address may be reused.
 final class PrivateSessions: Sendable {
     private struct Entry {
         weak var session: URLSession?
@@ -183,40 +182,41 @@ final class PrivateSessions: Sendable {
     static let shared = PrivateSessions()
     private let entries = Locked<[ObjectIdentifier: Entry]>([:])
 
-    /// The transport that replaces a session.
+    /// Returns the transport that replaces a session.
     func transport(for session: URLSession) -> URLSessionTransport {
         let id = ObjectIdentifier(session)
         if let transport = entries.withLock({ $0[id]?.session === session ? $0[id]?.transport : nil }) {
             return transport
         }
-        // Made outside the lock; if two threads come at once, the first to store wins.
+        // Create the transport outside of the lock. If two threads do so simultaneously, both use the transport that is
+        // stored first.
         let fresh = URLSessionTransport(configuration: session.configuration)
-        let (transport, gone) = entries.withLock { entries in
-            let gone = entries.filter { $0.value.session == nil }
-            for id in gone.keys { entries[id] = nil }
-            if let known = entries[id] { return (known.transport, gone) }
+        let (transport, deallocated) = entries.withLock { entries in
+            let deallocated = entries.filter { $0.value.session == nil }
+            for id in deallocated.keys { entries[id] = nil }
+            if let known = entries[id] { return (known.transport, deallocated) }
             entries[id] = Entry(session: session, transport: fresh)
-            return (fresh, gone)
+            return (fresh, deallocated)
         }
-        withExtendedLifetime(gone) {}  // Their sessions are invalidated here, outside the lock.
+        withExtendedLifetime(deallocated) {}  // Invalidates their sessions here, outside of the lock.
         return transport
     }
 }
 
 // MARK: - HTTPTransport
 
-/// Any session is a transport: one of your own, with its configuration, or `URLSession.shared`.
+/// Makes every session a transport, whether it is `URLSession.shared` or your own.
 ///
-/// On Apple platforms the session runs the task itself, and its cookies, its cache and its configuration stay in force.
-/// On Linux only a session's own delegate sees data. A private session therefore runs the tasks, with the session's
-/// *configuration*: protocol classes, headers, proxy, cookies, limits. The session's own delegate isn't called, and its
-/// URL cache isn't used. The same applies on Apple platforms to a request with a ``TrustPolicy`` but `.system`, whose
-/// connections must not be shared. ``URLSessionTransport`` lists the consequences.
+/// On Apple platforms, the session performs the task itself, with its cookies, its cache and its configuration. On
+/// Linux, only a session's own delegate receives data. So a private session performs the tasks, with the session's
+/// *configuration*: protocol classes, headers, proxy, cookies and limits. The session's own delegate isn't called, and
+/// its URL cache isn't used. On Apple platforms, the same applies to requests with a ``TrustPolicy`` other than
+/// `.system`, because their connections must not be shared. ``URLSessionTransport`` documents the consequences.
 extension URLSession: HTTPTransport {
-    /// The features that a session supports.
+    /// The optional features that a session supports.
     public var capabilities: TransportCapabilities { .ofURLSession }
 
-    /// Starts a transfer, as ``HTTPTransport`` says.
+    /// Starts a transfer, as documented by ``HTTPTransport``.
     public func send(
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
@@ -233,9 +233,9 @@ extension URLSession: HTTPTransport {
 }
 
 #if !canImport(FoundationNetworking)
-/// A transport over sessions, for the tasks of WebSockets.
+/// A transport that is based on `URLSession`, and can therefore create WebSocket tasks.
 package protocol SessionTransport: HTTPTransport {
-    /// Returns the session of a request, with the headers and the trust that apply to it.
+    /// Returns the session that must send a request, and adds the session's header fields to the request.
     func session(for request: inout TransportRequest) throws(RequestError) -> URLSession
 }
 
@@ -250,7 +250,7 @@ extension URLSession: SessionTransport {
 #endif
 
 extension HTTPTransport where Self == URLSession {
-    /// `URLSession.shared`.
+    /// The shared session, `URLSession.shared`.
     public static var shared: URLSession { URLSession.shared }
 }
 
