@@ -3,13 +3,15 @@
 
 import Foundation
 
-/// The queues of all exclusive categories of the process.
+/// The queues of all exclusive categories in the process.
 ///
-/// An operation waits in the queues of all its categories, whatever operation queue it was added to.
+/// An operation waits in the queues of all its categories, no matter which operation queue it was added to.
 final class ExclusivityRegistry: Sendable {
     static let shared = ExclusivityRegistry()
 
-    /// An operation that waits or holds its categories; weak, because its owners decide about its end.
+    /// An operation that holds its categories or is queued for them.
+    ///
+    /// The references are weak, so the registry doesn't keep operations alive.
     struct Entry: Sendable {
         weak var operation: Operation?
         weak var gate: OperationGate?
@@ -23,7 +25,7 @@ final class ExclusivityRegistry: Sendable {
 
     private let state = Locked(State())
 
-    /// Returns a number for an operation that is about to be added.
+    /// Registers an operation that will be enqueued, and returns its number.
     func register(_ entry: Entry) -> Int {
         state.withLock { state in
             state.lastNumber += 1
@@ -32,7 +34,7 @@ final class ExclusivityRegistry: Sendable {
         }
     }
 
-    /// Adds an operation to its queues; returns whether it is admitted at once.
+    /// Adds an operation to the queues of its categories, and returns whether it is admitted immediately.
     func enqueue(_ number: Int, _ categories: Set<RequestOptions.ExclusiveCategory>) -> Bool {
         let priority = state.withLock { $0.entries[number] }?.operation?.queuePriority ?? .normal
         return state.withLock { state in
@@ -41,42 +43,44 @@ final class ExclusivityRegistry: Sendable {
         }
     }
 
-    /// Removes an operation, and opens the gates of those that are admitted then.
+    /// Removes an operation, and opens the gates of the operations that are admitted next.
     ///
-    /// An operation is retained while its gate opens. Foundation notifies the dependents of the gate without
-    /// retaining them, and this one may be cancelled and deallocated at the same moment; one that is already
-    /// deallocated isn't notified.
+    /// An operation is retained while its gate opens, because Foundation notifies the dependents of the gate without
+    /// retaining them. Another thread may cancel and release the operation at the same moment. If the operation is
+    /// already deallocated, its gate stays closed.
     func leave(_ number: Int) {
         let next = state.withLock { state in
             state.entries[number] = nil
             return state.table.leave(number).compactMap { state.entries[$0] }
         }
         for entry in next {
-            // Outside the lock: this may release the last reference to the operation.
+            // The loop runs outside of the lock, because it may release the last reference to an operation.
             guard let operation = entry.operation else { continue }
             withExtendedLifetime(operation) { entry.gate?.open() }
         }
     }
 
-    /// For each waiting operation, the numbers of those directly in front of it.
+    /// Returns the numbers of the operations directly before each waiting operation, one for each of its queues.
     func predecessors() -> [Int: [Int]] {
-        // Sorted outside the lock, in a copy, because the queues may be long.
+        // Copy the table, and sort outside of the lock, because the queues may be long.
         state.withLock { $0.table }.predecessors()
     }
 
-    /// The operations of some numbers that haven't left.
+    /// Returns the operations with the given numbers, except those that have left.
     func operations(_ numbers: [Int]) -> [Operation] {
         state.withLock { state in numbers.compactMap { state.entries[$0]?.operation } }
     }
 }
 
-/// The queues of exclusive categories at one moment, for a search or a graph.
+/// A snapshot of the queues of exclusive categories, for a search or a graph.
 ///
-/// - Complexity: To make it, O(n log n) in the number of waiting operations; to use it, O(1).
+/// - Complexity: O(n log n) in the number of waiting operations to create it, and O(1) to use it.
 struct ExclusivitySnapshot {
     private let predecessors = ExclusivityRegistry.shared.predecessors()
 
-    /// The operations that have to leave directly before a gate opens: one in each queue, unless it has left since.
+    /// Returns the operations that must leave before a gate opens, namely the one directly before it in each queue.
+    ///
+    /// Operations that have left since the snapshot are omitted.
     func operations(before gate: OperationGate) -> [Operation] {
         guard let numbers = gate.exclusivityNumber().flatMap({ predecessors[$0] }) else { return [] }
         return ExclusivityRegistry.shared.operations(numbers)

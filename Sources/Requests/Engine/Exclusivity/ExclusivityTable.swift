@@ -1,11 +1,11 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// The queues of the categories: one for each, with one holder.
+/// The queues of the exclusive categories, each with at most one holder.
 ///
-/// An operation is admitted to all its categories at once: when it is the first in all their queues, and none of them
-/// is held. So no operation holds one category while it waits for another, and one with several categories isn't
-/// overtaken by those with one of them.
+/// An operation is admitted to all its categories simultaneously, when it is the first in all their queues and none of
+/// them has a holder. No operation holds one category while it waits for another. An operation with several categories
+/// isn't overtaken by operations with only one of them.
 struct ExclusivityTable: Sendable {
     private struct Queue: Sendable {
         var holder: Int?
@@ -13,46 +13,46 @@ struct ExclusivityTable: Sendable {
     }
 
     private var queues: [RequestOptions.ExclusiveCategory: Queue] = [:]
-    /// The categories of the operations that hold them or wait.
+    /// The categories that each operation holds or waits for.
     private var categories: [Int: Set<RequestOptions.ExclusiveCategory>] = [:]
     private var priorities: [Int: Int] = [:]
 
-    /// Whether no state is left.
+    /// Whether the table has neither holders nor waiting operations.
     var isEmpty: Bool { queues.isEmpty && categories.isEmpty }
 
-    /// Adds an operation, with a number that is larger than all before; returns whether it is admitted at once.
-    mutating func enqueue(_ id: Int, _ joined: Set<RequestOptions.ExclusiveCategory>, priority: Int) -> Bool {
-        categories[id] = joined
+    /// Adds an operation, whose number must exceed all previous ones, and returns whether it is admitted immediately.
+    mutating func enqueue(_ id: Int, _ requested: Set<RequestOptions.ExclusiveCategory>, priority: Int) -> Bool {
+        categories[id] = requested
         priorities[id] = priority
-        for category in joined {
+        for category in requested {
             queues[category, default: Queue()].waiting.add(id, priority: priority)
         }
         return admit(id)
     }
 
-    /// Removes an operation; returns those that are admitted then.
+    /// Removes an operation, and returns the operations that are admitted next.
     mutating func leave(_ id: Int) -> [Int] {
-        guard let left = categories.removeValue(forKey: id) else { return [] }
+        guard let released = categories.removeValue(forKey: id) else { return [] }
         priorities[id] = nil
-        for category in left {
+        for category in released {
             if queues[category]?.holder == id { queues[category]?.holder = nil }
             queues[category]?.waiting.remove(id)
             if let queue = queues[category], queue.holder == nil, queue.waiting.isEmpty { queues[category] = nil }
         }
-        return left.compactMap { category in
+        return released.compactMap { category in
             guard let next = queues[category]?.waiting.first, admit(next) else { return nil }
             return next
         }
     }
 
-    /// For each waiting operation, those directly in front of it: one in each of its queues.
+    /// Returns the operations directly before each waiting operation, one for each of its queues.
     ///
     /// - Complexity: O(n log n) in the number of waiting operations.
     func predecessors() -> [Int: [Int]] {
         var predecessors: [Int: Set<Int>] = [:]
         for queue in queues.values {
             var last = queue.holder
-            for id in queue.waiting.ids.sorted(by: { order($0) < order($1) }) {
+            for id in queue.waiting.ids.sorted(by: { sortKey($0) < sortKey($1) }) {
                 if let last { predecessors[id, default: []].insert(last) }
                 last = id
             }
@@ -60,15 +60,14 @@ struct ExclusivityTable: Sendable {
         return predecessors.mapValues { $0.sorted() }
     }
 
-    /// The sort key of the queues.
-    private func order(_ id: Int) -> (Int, Int) { (-(priorities[id] ?? 0), id) }
+    private func sortKey(_ id: Int) -> (Int, Int) { (-(priorities[id] ?? 0), id) }
 
     private mutating func admit(_ id: Int) -> Bool {
-        guard let wanted = categories[id] else { return false }
-        for category in wanted {
+        guard let requested = categories[id] else { return false }
+        for category in requested {
             guard queues[category]?.holder == nil, queues[category]?.waiting.first == id else { return false }
         }
-        for category in wanted {
+        for category in requested {
             _ = queues[category]?.waiting.popFirst()
             queues[category]?.holder = id
         }

@@ -3,19 +3,19 @@
 
 import Foundation
 
-/// The ticket of an exclusive operation, which queues for its categories from the end of its dependencies until its own
-/// end.
+/// Queues an exclusive operation for its categories when its dependencies are finished.
 ///
-/// The operation depends on the ``gate``, which opens when the operation is admitted. So its operation queue doesn't
-/// know of categories, and a waiting operation takes no slot of it.
+/// The ticket holds the categories until the operation is finished. The operation depends on the ``gate``, which opens
+/// when the operation is admitted. Its operation queue therefore doesn't need to know about categories, and a waiting
+/// operation doesn't occupy a slot.
 final class ExclusivityTicket: OperationObserver {
     /// Opens when the operation is admitted.
     let gate: OperationGate
-    /// Enqueues the operation when all its dependencies are finished; `nil` if they already are.
+    /// The operation that enqueues the exclusive one when its dependencies are finished; `nil` if they already are.
     private let deferredEnqueue = Locked<Operation?>(nil)
     private let position: Locked<Position>
     private let categories: Set<RequestOptions.ExclusiveCategory>
-    /// Whether an operation that has its result before its start keeps its categories until it is finished.
+    /// Whether the operation keeps its categories until it is finished, even if it has its result before its start.
     private let lastsUntilEnd: Bool
 
     private enum Position: Sendable {
@@ -24,7 +24,7 @@ final class ExclusivityTicket: OperationObserver {
         case left
     }
 
-    /// Creates the ticket of an operation that isn't on a queue yet; ``enqueue(_:)`` uses it.
+    /// Creates the ticket of an operation that isn't in a queue yet.
     init(in categories: Set<RequestOptions.ExclusiveCategory>, after prerequisites: [Operation], untilEnd: Bool) {
         lastsUntilEnd = untilEnd
         let position = Locked(Position.none)
@@ -34,22 +34,26 @@ final class ExclusivityTicket: OperationObserver {
         (self.gate, self.position, self.categories) = (gate, position, categories)
     }
 
-    /// Whether the ticket is for all these categories.
+    /// Returns whether the ticket is for all the given categories.
     func covers(_ others: Set<RequestOptions.ExclusiveCategory>) -> Bool { others.isSubset(of: categories) }
 
-    /// Whether both tickets are for a common category.
+    /// Returns whether both tickets have a common category.
     func overlaps(_ other: ExclusivityTicket) -> Bool { !categories.isDisjoint(with: other.categories) }
 
-    // An operation that is deallocated without having run delays no other. Its gate stays closed: opening it would
-    // notify the operation, which is already being deallocated.
+    // An operation that is deallocated without having run delays no other operation. Its gate stays closed, because
+    // opening the gate would notify the operation, which is already being deallocated.
     deinit {
         leaveQueues()
-        // On Linux, an operation that it was delayed after too late would follow a pointer to it.
-        if let deferredEnqueue = deferredEnqueue.withLock({ $0 }), deferredEnqueue.isFinished { deferredEnqueue.removeDependencies() }
+        // On Linux, a dependency that was added after `deferredEnqueue` had finished would later follow a dangling
+        // pointer.
+        if let deferredEnqueue = deferredEnqueue.withLock({ $0 }), deferredEnqueue.isFinished {
+            deferredEnqueue.removeDependencies()
+        }
     }
 
-    /// Enqueues the operation as soon as all its dependencies are finished; if they already are, at once, in the order
-    /// in which operations are added.
+    /// Enqueues the operation as soon as all its dependencies are finished.
+    ///
+    /// If they already are, the operation is enqueued immediately, that is, in the order in which operations are added.
     func enqueue(_ operation: Operation) {
         let prerequisites = gate.dependencies.filter { !$0.isFinished }
         guard !prerequisites.isEmpty else { return Self.enqueue(operation, gate, categories, position) }
@@ -62,7 +66,7 @@ final class ExclusivityTicket: OperationObserver {
         deferredEnqueue.runOnSeparateQueue()
     }
 
-    /// Waits until another operation is finished, too; an operation that is enqueued keeps its position.
+    /// Delays the enqueuing until another operation is finished, too; an enqueued operation keeps its position.
     func delay(until operation: Operation) {
         guard operation !== gate, !gate.isFinished else { return }
         guard let deferredEnqueue = deferredEnqueue.withLock({ $0 }), !deferredEnqueue.isFinished else { return }
@@ -86,9 +90,9 @@ final class ExclusivityTicket: OperationObserver {
 
     func observe(_ step: OperationStep) {
         switch step {
-        // The operation is enqueued when all its dependencies are finished.
         case .dependencyAdded(let operation): delay(until: operation)
-        // An operation that has its result before its start has nothing left to do.
+        // An operation with a result before its start has no work left, so it leaves. Only an admitted operation with
+        // `lastsUntilEnd` stays.
         case .completedUnstarted: if !lastsUntilEnd || !gate.isFinished { leave() }
         case .finished: leave()
         default: break

@@ -4,15 +4,17 @@
 import Foundation
 
 extension Operation {
-    /// Makes the operation wait until no other one of its exclusive categories runs.
+    /// Makes the operation wait until no other operation of its exclusive categories is running.
     ///
-    /// The operation must not be on a queue yet. Operations on behalf of a running one don't wait, as they don't count
-    /// towards the limit of its queue: otherwise the running one would wait for itself if both are of one category.
+    /// The operation must not be in a queue yet. Nested operations don't wait, just as they don't count toward the
+    /// limit of their queue. Otherwise, an operation would deadlock if it waited for a nested one of the same category.
     ///
     /// - Parameters:
-    ///   - categories: The categories in which it must be the only one; if empty, nothing is done.
-    ///   - prerequisites: The operations that must finish before it is enqueued; `nil`, the default, is all its dependencies.
-    ///   - untilEnd: Whether it keeps its categories until it is finished, even if it has its result before its start.
+    ///   - categories: The categories in which only one operation may run; with none, the method does nothing.
+    ///   - prerequisites: The operations that must finish before the operation is enqueued; by default, all its
+    ///     dependencies.
+    ///   - untilEnd: Whether the operation keeps its categories until it is finished, even if it has its result before
+    ///     its start.
     final func enqueue(
         in categories: Set<RequestOptions.ExclusiveCategory>,
         after prerequisites: [Operation]? = nil,
@@ -20,7 +22,7 @@ extension Operation {
     ) {
         guard !categories.isEmpty, !NestingContext.isNested, !isFinished else { return }
         let operation = self as? AsynchronousOperation
-        // A caller's queue may pass its operations on to another one, which admits them again.
+        // A caller's queue may forward its operations to another queue, which calls this method again.
         guard operation?.observer(ExclusivityTicket.self) == nil else { return }
         let ticket = ExclusivityTicket(in: categories, after: prerequisites ?? dependencies, untilEnd: untilEnd)
         if let operation {
@@ -28,7 +30,7 @@ extension Operation {
             operation.addVerifiedDependency(ticket.gate)
         } else {
             addDependency(ticket.gate)
-            // The operation leaves its queues here; until then this retains the ticket.
+            // When the operation has finished, this block leaves the queues. Until then, the block retains the ticket.
             let end = BlockOperation { [self] in
                 ticket.leave()
                 removeDependencies()
@@ -42,7 +44,7 @@ extension Operation {
 }
 
 extension AnyRequestOperation {
-    /// Refuses a request whose exclusive categories its operation doesn't have.
+    /// Throws if the request has exclusive categories that its operation isn't queued for.
     final func checkExclusivity(in categories: Set<RequestOptions.ExclusiveCategory>) throws {
         guard scope == nil, observer(ExclusivityTicket.self)?.covers(categories) != true else { return }
         let names = categories.map(\.description).sorted()

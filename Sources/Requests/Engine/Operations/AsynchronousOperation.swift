@@ -5,11 +5,15 @@ import Foundation
 
 /// An operation that ends when its work does, rather than when `main` returns.
 ///
-/// The library's operations are all of this kind. It implements the parts of an asynchronous `Operation` that are hard
-/// to get right: one locked state machine, notifications outside the lock, an end that comes exactly once and never
-/// before the queue has started the operation, and dependencies that are released when the operation is over.
+/// All operations of the library are asynchronous. This class implements the parts of an asynchronous `Operation` that
+/// are hard to get right:
 ///
-/// To write one, override ``execute()``, and call ``finish()`` when the work is done, from any thread:
+/// - One lock protects the entire state, and observers are notified outside of it.
+/// - The operation finishes exactly once, and never before the queue has started it.
+/// - A finished operation releases its dependencies.
+///
+/// To write an asynchronous operation, override ``execute()``, and call ``finish()`` from any thread when the work is
+/// done:
 ///
 /// ```swift
 /// final class Ripen: AsynchronousOperation, @unchecked Sendable {
@@ -19,18 +23,18 @@ import Foundation
 /// }
 /// ```
 ///
-/// A cancellation ends such an operation at once, and frees its place in the queue, while its work may still run. If
-/// that matters, override ``cancel()`` to stop the work, and call `super`.
+/// A cancellation ends the operation immediately, and frees its slot in the queue, although its work may still be
+/// running. If that matters, override ``cancel()`` to stop the work, and call `super`.
 ///
-/// The library never uses `completionBlock`: it is yours.
+/// The library never uses `completionBlock`, so you can.
 // Sendable: Operation requires restating it; the only addition here is one lock.
 open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Sendable {
     final let core = Locked(OperationCore())
 
-    // Foundation keeps pointers to the dependents of an operation, and follows them when it finishes. An operation that
-    // is deallocated without having run has to remove its own.
+    // Foundation keeps pointers to the dependents of an operation, and follows them when the operation finishes. A
+    // dependent that is deallocated without having run must therefore remove its dependencies.
     deinit {
-        // The `deinit` of `RequestOperation` has already done this.
+        // A request operation has already removed its dependencies in the `deinit` of `RequestOperation`.
         if !(self is AnyRequestOperation), core.withLock({ $0.links.hasDependencies }) { removeDependencies() }
     }
 
@@ -39,10 +43,10 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     /// Always true.
     public final override var isAsynchronous: Bool { true }
 
-    /// Whether the queue has started the operation, and it isn't finished.
+    /// Whether the queue has started the operation, and the operation isn't finished yet.
     public final override var isExecuting: Bool { core.withLock { $0.lifecycle.isExecuting } }
 
-    /// Whether the operation is over.
+    /// Whether the operation is finished.
     public final override var isFinished: Bool { core.withLock { $0.lifecycle.isFinished } }
 
     /// Starts the operation; called by its queue.
@@ -54,7 +58,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         let action = transition(.start)
         didChangeValue(forKey: Self.isExecutingKey)
         #else
-        // Foundation observes nothing here: the notifications would only take three locks, to store ``isExecuting``.
+        // Foundation observes nothing here, so notifications would only acquire three locks, to store ``isExecuting``.
         let action = transition(.start)
         #endif
         perform(action)
@@ -62,12 +66,13 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
 
     /// Cancels the operation.
     ///
-    /// The first completion of an operation wins, and a cancellation is one. An operation that already has its result
-    /// keeps it. One that waits in its queue has its result, and its completions enqueued, when this returns, but stays
-    /// in the queue until that starts it. Safe from any thread and at any time, also repeatedly.
+    /// An operation that already has its result keeps it, because the first completion wins and a cancellation is one
+    /// of them. An operation that waits in its queue has its result, and its completions are enqueued, when this method
+    /// returns. It stays in the queue until the queue starts it. You can call this method from any thread, at any time,
+    /// and repeatedly.
     open override func cancel() {
-        // The completion comes first: when `super` marks the operation ready, its queue may start it at once, and must
-        // find it complete. The delivery comes last, so that an observer of the result also sees `isCancelled`.
+        // Complete first: when `super` marks the operation as ready, its queue may start it immediately, and must find
+        // it complete. Deliver last, so that an observer of the result also sees `isCancelled`.
         let action = transition(.complete)
         super.cancel()
         if action == .deliver { deliver(makeCancellationResult()) }
@@ -77,9 +82,9 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
 
     /// A mirror of the name and the state, for `dump`.
     ///
-    /// It has nothing else, since Foundation's part of an operation has pointers to others that may be deallocated: on
-    /// Linux, following them ends the process. A subclass that overrides this must not show the ancestors' children
-    /// either.
+    /// The mirror contains nothing else, because Foundation's part of an operation has pointers to other operations,
+    /// which may be deallocated. On Linux, following them crashes the process. A subclass that overrides this property
+    /// must not show the children of its ancestors either.
     open var customMirror: Mirror {
         Mirror(
             self,
@@ -96,26 +101,26 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
 
     /// Does the work, and ensures that ``finish()`` is called at its end.
     ///
-    /// The base class finishes at once.
+    /// The base class finishes immediately.
     open func execute() {
         finish()
     }
 
     /// Ends the operation.
     ///
-    /// Only the first call counts; one that comes before the start takes effect with it.
+    /// Only the first call counts. A call before the start takes effect at the start.
     public final func finish() {
         complete { makeCancellationResult() }
     }
 
-    /// Passes the result to a completion: at once if there is one, otherwise when there is.
-    // The completion retains the result, and not the operation: one that is never run has to be deallocated before its
-    // completions are called.
+    /// Passes the result to a completion, either immediately or as soon as there is one.
+    // The completion retains the result, not the operation. An operation that never runs can therefore be deallocated,
+    // and then calls its completions.
     final func addResultHandler(_ completion: OperationCore.Completion) {
         if let result = core.withLock({ $0.add(completion) }) { completion(result) }
     }
 
-    /// Completes the operation, unless it is already complete, with a result that is made outside of the lock.
+    /// Completes the operation, unless it is already complete, with a result that is created outside of the lock.
     @inline(__always)
     @discardableResult
     final func complete(_ makeResult: () -> OperationCore.AnyResult?) -> Bool {
@@ -124,7 +129,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         return true
     }
 
-    /// Completes the operation with a result that is there, unless it is already complete.
+    /// Completes the operation with an existing result, unless the operation is already complete.
     @discardableResult
     final func complete(with result: OperationCore.AnyResult) -> Bool {
         let effects = core.withLock { core in
@@ -145,7 +150,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         core.withLock { $0.lifecycle.handle(input) }
     }
 
-    /// Reports an event to the features of the operation.
+    /// Reports an event to the observers of the operation.
     final func report(_ event: @autoclosure () -> OperationEvent) {
         let observers = core.withLock { $0.observers }
         guard !observers.isEmpty else { return }
@@ -153,17 +158,17 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         for observer in observers { observer.observe(event) }
     }
 
-    /// Reports a step to the features of the operation.
+    /// Reports a step to the observers of the operation.
     final func report(_ step: OperationStep) {
         for observer in core.withLock({ $0.observers }) { observer.observe(step) }
     }
 
-    /// Adds a feature, unless there is one of its type.
+    /// Adds an observer, unless one of the same type is attached.
     ///
     /// - Parameters:
-    ///   - observer: The feature.
-    ///   - catchUp: Tells it what has happened so far, besides the result.
-    /// - Returns: Whether it was added.
+    ///   - observer: The observer.
+    ///   - catchUp: Reports to the observer everything that has happened so far, except the result.
+    /// - Returns: Whether the observer was added.
     @discardableResult
     final func add<Observer: OperationObserver>(_ observer: Observer, _ catchUp: () -> Void = {}) -> Bool {
         let (isAdded, result) = core.withLock { core in
@@ -176,24 +181,24 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         return isAdded
     }
 
-    /// The feature of a type, if the operation has it.
+    /// Returns the observer of a type, if the operation has one.
     final func observer<Observer: OperationObserver>(_ type: Observer.Type = Observer.self) -> Observer? {
         core.withLock { core in core.observers.lazy.compactMap { $0 as? Observer }.first }
     }
 
-    /// Makes the result of an operation that is cancelled, or ended without one; the base class has no results.
+    /// Creates the result of an operation that is cancelled, or ends without a result; the base class has no results.
     func makeCancellationResult() -> OperationCore.AnyResult? { nil }
 
-    /// The outcome, for the features of the operation; the base class has no results.
+    /// Returns the outcome for the observers of the operation; the base class has no results.
     func outcome(of result: OperationCore.AnyResult?) -> OperationEvent.Outcome { .cancelled }
 
-    /// Called once, when there is a result, before anything else learns of it.
+    /// Called once when there is a result, before anything else is notified of it.
     func willDeliver(_ result: OperationCore.AnyResult?) {}
 
-    /// Releases the resources of the work, after the completions are enqueued; called once.
+    /// Releases the resources of the work; called once, after the completions are enqueued.
     func didDeliver() {}
 
-    /// Continues after the start was announced: executes the operation, or finishes it if it has its result.
+    /// Continues after the start was announced: executes the operation, or finishes it if it already has its result.
     func startAnnounced() { advance(.announced) }
 
     /// Performs an action of the lifecycle.
@@ -206,16 +211,16 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         }
     }
 
-    /// Stores the result, and does everything that follows from it.
+    /// Stores the result, and performs all its effects.
     final func deliver(_ result: OperationCore.AnyResult?) {
         performEffects(core.withLock { $0.complete(with: result) })
     }
 
-    /// Calls the completions, ends the run, and finishes unless something else has to come first.
+    /// Calls the completions, ends the run, and finishes the operation unless another step is pending.
     private func performEffects(_ effects: OperationCore.CompletionEffects) {
         let (result, observers) = (effects.result, effects.observers)
         willDeliver(result)
-        // Before any monitor or completion gets the result: from then on, the run sends nothing.
+        // Stop the transfers before any monitor or completion gets the result, because nothing may be sent after that.
         effects.run.stopTransfers()
         if !observers.isEmpty {
             let outcome = outcome(of: result)
@@ -225,19 +230,21 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         for observer in observers { observer.observe(.delivered) }
         didDeliver()
         endDelivery(of: result)
-        // Last: the handlers of interceptors for the cancellation of their task may block, and wait for the end.
+        // Stop the task last, because the cancellation handlers of interceptors may block until the operation has
+        // ended.
         effects.run.stopTask()
     }
 
-    /// Calls the completions that have come in the meantime, and finishes unless something else has to come first.
+    /// Calls the completions that were added in the meantime, and finishes the operation unless another step is
+    /// pending.
     private func endDelivery(of result: OperationCore.AnyResult?) {
         while true {
             switch core.withLock({ $0.endDelivery() }) {
-            case .call(let late): if let result { late.call(with: result) }
+            case .call(let lateCompletions): if let result { lateCompletions.call(with: result) }
             case .over(let action, let awaitsStart):
                 if awaitsStart { report(.completedUnstarted) }
                 return perform(action)
-            case .finished(let rest): return announce(rest)
+            case .finished(let effects): return announce(effects)
             }
         }
     }
@@ -258,39 +265,39 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     }
 
     /// Announces that the operation is finished, and releases its dependencies.
-    private func announce(_ rest: OperationCore.FinishEffects) {
+    private func announce(_ effects: OperationCore.FinishEffects) {
         #if canImport(Darwin)
-        // On other platforms, Foundation would only read the property, and do nothing.
+        // Apple platforms only: elsewhere, Foundation would just read the property and do nothing.
         didChangeValue(forKey: Self.isExecutingKey)
         #endif
         didChangeValue(forKey: Self.isFinishedKey)
-        for observer in rest.observers { observer.observe(.finished) }
-        if rest.hasLinks { removeDependencies() }
+        for observer in effects.observers { observer.observe(.finished) }
+        if effects.hasLinks { removeDependencies() }
     }
 
-    // Strings rather than key paths, which swift-corelibs-foundation first compares slowly, and then converts to
-    // strings.
+    // Strings instead of key paths, because swift-corelibs-foundation compares key paths slowly, and then converts them.
     private static let isExecutingKey = "isExecuting"
     private static let isFinishedKey = "isFinished"
 
     // MARK: Dependencies
 
-    /// Makes the operation wait for another.
+    /// Makes the operation wait for another one.
     ///
-    /// A dependency that would make the operation wait for itself isn't added; instead, the operation is completed with an error. If
-    /// its kind has a result, that is an error of code `dependencyCycle` that names the path, and otherwise it is
-    /// cancelled. The search uses no recursion; if no operation depends on this one yet, it skips what earlier calls
-    /// have verified. A cycle that is closed later, by a plain operation or by another thread, is found while the
-    /// operation waits.
+    /// If the operation would then wait for itself, the dependency isn't added, and the operation is completed with an
+    /// error. This is an error of code `dependencyCycle` that names the path, if the operation's kind has a result.
+    /// Otherwise, the operation is cancelled.
     ///
-    /// - Complexity: O(1) for an operation without dependents, else O(n) in the dependencies of `operation`.
+    /// The search doesn't recurse. If no operation depends on this one yet, it skips what earlier calls have verified.
+    /// If a plain operation or another thread closes a cycle later, the cycle is found while the operation waits.
+    ///
+    /// - Complexity: O(1) for an operation without dependents, otherwise O(n) in the dependencies of `operation`.
     open override func addDependency(_ operation: Operation) {
         if let error = cycle(through: operation) { return refuse(error) }
         addVerifiedDependency(operation)
         report(.dependencyAdded(operation))
     }
 
-    /// The error for an operation that would wait for itself if it depended on another; `nil` if it may depend on it.
+    /// Returns the error for an operation that would wait for itself if it depended on another one, otherwise `nil`.
     final func cycle(
         through operation: Operation,
         skipping isVerified: (Operation) -> Bool = { _ in false }
@@ -306,9 +313,10 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         return nil
     }
 
-    /// Makes the operation wait for another that is known not to wait for this one.
+    /// Adds a dependency on an operation that is known not to wait for this one.
     final func addVerifiedDependency(_ operation: Operation) {
-        guard !isFinished else { return }  // It doesn't wait any more, and the link would never be removed.
+        // A finished operation doesn't wait, and the dependency would never be removed.
+        guard !isFinished else { return }
         let isFirst = core.withLock { state in
             defer { state.links.hasDependencies = true }
             return !state.links.hasDependencies
@@ -317,14 +325,14 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         if isFirst, !(self is OperationGate) { DeadlockDetector.shared.watch(self) }
     }
 
-    /// Ends the operation with an error, if it is of a kind that has a result, and cancels it otherwise.
+    /// Ends the operation with an error if its kind has a result, and cancels it otherwise.
     ///
-    /// It doesn't wait for its dependencies any more: they may wait for it.
+    /// The operation no longer waits for its dependencies, because they may wait for it.
     func refuse(_ error: RequestError) {
         cancel()
     }
 
-    /// Lets the queue start an operation that has its result, whatever it depends on.
+    /// Lets the queue start an operation that already has its result, without waiting for its dependencies.
     final func ignoreDependencies() {
         super.cancel()
     }
@@ -332,29 +340,30 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     /// The name of the type, for graphs and errors.
     var displayType: String { String(describing: type(of: self)) }
 
-    /// The request for errors: its tag, or its type and identifier.
+    /// The request for errors, that is, its tag, or its type and identifier.
     var displayRequest: String { displayType }
 
-    /// Whether it is a group.
+    /// Whether the operation is a group.
     var hasMembers: Bool { false }
 }
 
 extension Operation {
-    /// Releases the dependencies of an operation that is over.
+    /// Removes the dependencies of a finished operation.
     ///
-    /// Otherwise every operation of a chain would retain the one before it, and releasing the last would release all,
-    /// each inside the other's deinitialiser, until the stack overflows. And on Linux, a dependency that isn't
-    /// finished, because this operation was cancelled, keeps a pointer to it, and follows it later. It has to come
-    /// after the end is announced: before it, every removal would make the queue look for work, and removing an
-    /// unfinished dependency strands the operation.
+    /// Without this, every operation of a chain would retain the previous one. Releasing the last one would then
+    /// release all of them recursively, until the stack overflows. On Linux, an unfinished dependency of a cancelled
+    /// operation would also keep a pointer to that operation, and follow it later.
+    ///
+    /// Call this method only after the end is announced. Before that, every removal would make the queue look for work,
+    /// and removing an unfinished dependency would strand the operation.
     final func removeDependencies() {
         for dependency in dependencies.reversed() { removeDependency(dependency) }
     }
 
-    /// Makes the queue to which the operation was just added check again whether it is ready.
+    /// Makes the queue check again whether an operation that was just added is ready.
     ///
-    /// On Linux, a queue doesn't notice that the last dependency finishes while it adds an operation. It would leave
-    /// the operation until something else happens: for ever, if it is the last one.
+    /// On Linux, a queue doesn't notice that the last dependency finishes while the queue adds an operation. The
+    /// operation would wait until something else happens, or forever if it is the last one.
     package final func notifyQueueIfReady() {
         #if !canImport(Darwin)
         if !dependencies.isEmpty, isReady, !isExecuting, !isFinished { didChangeValue(forKey: "isReady") }

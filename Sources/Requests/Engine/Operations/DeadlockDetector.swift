@@ -3,23 +3,24 @@
 
 import Foundation
 
-/// Finds operations that wait for each other, whoever has closed the cycle.
+/// Finds operations that wait for each other, no matter which of them has closed the cycle.
 ///
-/// The check of a new dependency sees neither a link that a plain operation gets later, nor the lines of categories,
-/// nor what another thread does at the same moment. So the operations that wait for something are kept here, weakly,
-/// and are searched together: first after a quarter of a second, then after twice that time, and so on. Most have ended
-/// by then. There is one timer for all, and none if nothing waits.
+/// The check of a new dependency misses three things: dependencies that a plain operation gets later, the queues of
+/// exclusive categories, and what another thread does at the same moment. So the detector keeps weak references to
+/// waiting operations, and searches all of them together. The first search is after a quarter of a second, and the
+/// interval then doubles. Most operations have ended by then. All operations share one timer, and there is none if
+/// nothing waits.
 final class DeadlockDetector: Sendable {
     static let shared = DeadlockDetector()
 
     private struct State: Sendable {
         var watched: [Weak<Operation>] = []
         var timer: DelayedAction?
-        /// The time until the next search, as it was when it was scheduled; `nil` during a search, and without a timer.
+        /// The delay of the scheduled search; `nil` during a search, and without a timer.
         var delay: Duration?
         var isSearching = false
-        /// The shortest time between two searches, which is longer if a large graph makes them expensive.
-        var pause = Duration.milliseconds(250)
+        /// The minimum time between two searches; longer if a large graph makes them expensive.
+        var minimumInterval = Duration.milliseconds(250)
     }
 
     private let state = Locked(State())
@@ -28,8 +29,8 @@ final class DeadlockDetector: Sendable {
     func watch(_ operation: Operation) {
         state.withLock { state in
             state.watched.append(Weak(operation))
-            guard !state.isSearching, state.delay.map({ $0 > state.pause }) ?? true else { return }
-            schedule(&state, after: state.pause)
+            guard !state.isSearching, state.delay.map({ $0 > state.minimumInterval }) ?? true else { return }
+            schedule(&state, after: state.minimumInterval)
         }
     }
 
@@ -51,37 +52,37 @@ final class DeadlockDetector: Sendable {
         let start = ContinuousClock.now
         CycleSearch.refuseCycles(of: watched.compactMap(\.object))
         let waiting = watched.filter { $0.object.map { !$0.isFinished && !$0.isExecuting } ?? false }
-        let pause = min(max(.milliseconds(250), (ContinuousClock.now - start) * 10), .seconds(2))
+        let minimumInterval = min(max(.milliseconds(250), (ContinuousClock.now - start) * 10), .seconds(2))
         state.withLock { state in
-            (state.isSearching, state.pause) = (false, pause)
-            let isNew = !state.watched.isEmpty
+            (state.isSearching, state.minimumInterval) = (false, minimumInterval)
+            let hasNew = !state.watched.isEmpty
             state.watched = waiting + state.watched
             guard !state.watched.isEmpty else { return }
-            schedule(&state, after: isNew ? pause : max(pause, delay * 2))
+            schedule(&state, after: hasNew ? minimumInterval : max(minimumInterval, delay * 2))
         }
     }
 }
 
-/// A search for cycles, which refuses one operation of each.
+/// Searches for cycles, and refuses one operation of each cycle.
 struct CycleSearch {
     private enum Mark {
         /// On the path, at an index.
         case open(Int)
-        /// Known to be in no cycle.
+        /// Known not to be in a cycle.
         case done
     }
 
     /// The positions of the operations that may be refused, in the order in which they began to wait.
     private let ranks: [ObjectIdentifier: Int]
     private var marks: [ObjectIdentifier: Mark] = [:]
-    /// The present path, with the rest of what each of its operations waits for.
+    /// The current path, with the unvisited prerequisites of each of its operations.
     private var path: [(operation: Operation, prerequisites: [Operation])] = []
-    private let lines = ExclusivitySnapshot()
+    private let exclusivity = ExclusivitySnapshot()
 
-    /// Refuses operations until the others are in no cycle.
+    /// Refuses operations until the others form no cycle.
     ///
-    /// - Complexity: O(n) in the number of operations and links behind the given ones, for each time that the lines of
-    ///   categories change because an operation is refused.
+    /// - Complexity: O(n) in the number of reachable operations and dependencies, for each time that a refused
+    ///   operation changes the queues of exclusive categories.
     static func refuseCycles(of operations: [Operation]) {
         let ranks = Dictionary(operations.enumerated().map { (ObjectIdentifier($1), $0) }, uniquingKeysWith: min)
         var isComplete = false
@@ -95,7 +96,7 @@ struct CycleSearch {
         self.ranks = ranks
     }
 
-    /// Searches from each of the operations; returns whether one was refused.
+    /// Searches from each of the operations, and returns whether one was refused.
     private mutating func refuse(from operations: [Operation]) -> Bool {
         var hasRefused = false
         for operation in operations where marks[ObjectIdentifier(operation)] == nil {
@@ -118,48 +119,48 @@ struct CycleSearch {
 
     private mutating func enter(_ operation: Operation) {
         marks[ObjectIdentifier(operation)] = .open(path.count)
-        path.append((operation, operation.prerequisites(in: lines)))
+        path.append((operation, operation.prerequisites(in: exclusivity)))
     }
 
-    /// Refuses an operation of the cycle that begins at an index of the path; returns whether there is one.
+    /// Refuses one operation of the cycle that begins at an index of the path, and returns whether it did.
     ///
-    /// It is the last that has begun to wait, and rather a member than its group.
+    /// The refused operation is the last one that began to wait; members are preferred to their group.
     private mutating func refuse(from start: Int) -> Bool {
         let cycle = path[start...].map(\.operation)
-        guard isPresent(cycle) else { return false }
+        guard stillExists(cycle) else { return false }
         let candidates = cycle.indices.filter { ranks[ObjectIdentifier(cycle[$0])] != nil }
-        guard let index = candidates.max(by: { order(cycle[$0]) < order(cycle[$1]) }) else { return false }
-        let way = cycle[(index + 1)...] + cycle[...index]
-        cycle[index].failOrCancel(with: .dependencyCycle(of: cycle[index], through: Array(way)))
-        // Those behind it may be in other cycles.
+        guard let index = candidates.max(by: { rank(cycle[$0]) < rank(cycle[$1]) }) else { return false }
+        let route = cycle[(index + 1)...] + cycle[...index]
+        cycle[index].failOrCancel(with: .dependencyCycle(of: cycle[index], through: Array(route)))
+        // The operations after the refused one may be in other cycles.
         for (operation, _) in path[(start + index)...] { marks[ObjectIdentifier(operation)] = nil }
         marks[ObjectIdentifier(cycle[index])] = .done
         path.removeSubrange((start + index)...)
         return true
     }
 
-    private func order(_ operation: Operation) -> (Int, Int) {
+    private func rank(_ operation: Operation) -> (Int, Int) {
         let asynchronous = operation as? AsynchronousOperation
         return (asynchronous?.hasMembers ?? true ? 0 : 1, ranks[ObjectIdentifier(operation)] ?? 0)
     }
 
-    /// Whether all links of a cycle are still there.
+    /// Returns whether all dependencies of a cycle still exist.
     ///
-    /// They were read one after the other. A link that is there before and after a moment is there at that moment, and
-    /// if all are there at one moment, nobody but a cancellation can remove them.
-    private func isPresent(_ cycle: [Operation]) -> Bool {
+    /// They were read one after the other. A dependency seen in both passes also existed in between, so all of them
+    /// existed at the same moment. From then on, only a cancellation can remove them.
+    private func stillExists(_ cycle: [Operation]) -> Bool {
         cycle.indices.allSatisfy { index in
             let next = cycle[(index + 1) % cycle.count]
-            return cycle[index].prerequisites(in: lines).contains { $0 === next }
+            return cycle[index].prerequisites(in: exclusivity).contains { $0 === next }
         }
     }
 }
 
 extension Operation {
-    /// The operations that this one waits for, at this moment.
-    fileprivate final func prerequisites(in lines: ExclusivitySnapshot) -> [Operation] {
+    /// Returns the operations that this one currently waits for.
+    fileprivate final func prerequisites(in exclusivity: ExclusivitySnapshot) -> [Operation] {
         guard !isFinished else { return [] }
-        if let gate = self as? OperationGate { return gate.dependencies + lines.operations(before: gate) }
+        if let gate = self as? OperationGate { return gate.dependencies + exclusivity.operations(before: gate) }
         return isReady || isExecuting ? [] : dependencies
     }
 }

@@ -3,25 +3,25 @@
 
 import Foundation
 
-/// A search along the dependencies of operations, with a list rather than recursion.
+/// An iterative search along the dependencies of operations.
 ///
-/// Every link between asynchronous operations was checked when it was made, so the graph behind one of them has no
-/// cycle, and can't contain an operation without dependents. The search therefore stops at asynchronous operations,
-/// unless its target has dependents. Plain operations are searched through: their links were never checked. Cycles that
-/// this search can't see are left to ``DeadlockDetector``.
+/// Every dependency between asynchronous operations was checked when it was added, so these operations form no cycle. A
+/// target without dependents can't be reached through them, so the search then stops at asynchronous operations. It
+/// always continues through plain operations, because their dependencies were never checked. ``DeadlockDetector`` finds
+/// the cycles that this search can't see.
 struct DependencyWalk {
     /// The asynchronous operations that were reached.
     private(set) var asynchronous: [AsynchronousOperation] = []
-    /// The path of the search to its target; empty if it wasn't found.
+    /// The path of the search to its target; empty if the target wasn't found.
     private(set) var path: [Operation] = []
 
-    /// Searches until all reachable operations are done.
+    /// Searches all reachable operations, until the target is found.
     ///
     /// - Parameters:
     ///   - first: The operations to begin with.
     ///   - throughAsynchronous: Whether the target has dependents.
-    ///   - isVerified: Whether it is known that the target can't be reached through an operation.
-    ///   - isTarget: Whether an operation is the target.
+    ///   - isVerified: Returns whether the target is known to be unreachable through an operation.
+    ///   - isTarget: Returns whether an operation is the target.
     init(
         from first: [Operation],
         throughAsynchronous: Bool,
@@ -33,8 +33,8 @@ struct DependencyWalk {
             return
         }
         var origins: [ObjectIdentifier: Operation?] = [:]
-        var open: [(operation: Operation, origin: Operation?)] = first.map { ($0, nil) }
-        while let (operation, origin) = open.popLast() {
+        var pending: [(operation: Operation, origin: Operation?)] = first.map { ($0, nil) }
+        while let (operation, origin) = pending.popLast() {
             guard origins[ObjectIdentifier(operation)] == nil else { continue }
             origins[ObjectIdentifier(operation)] = .some(origin)
             guard !isTarget(operation) else {
@@ -46,9 +46,9 @@ struct DependencyWalk {
                 asynchronous.append(operation)
                 guard throughAsynchronous else { continue }
             }
-            // Links of finished operations delay nothing, and the library's own finished operations have none.
+            // Dependencies of a finished operation delay nothing, and the library's own finished operations have none.
             guard !operation.isFinished else { continue }
-            for next in operation.dependencies { open.append((next, operation)) }
+            for next in operation.dependencies { pending.append((next, operation)) }
         }
     }
 
@@ -60,7 +60,7 @@ struct DependencyWalk {
 }
 
 extension RequestError {
-    /// The failure of an operation that would wait for itself, with the path in words.
+    /// Creates the failure of an operation that would wait for itself; the message contains the path.
     static func dependencyCycle(of operation: Operation, through path: [Operation]) -> RequestError {
         var names = path.filter { !($0 is OperationGate) }.map(\.displayName)
         if names.last != operation.displayName { names.append(operation.displayName) }
@@ -71,12 +71,12 @@ extension RequestError {
 }
 
 extension Operation {
-    /// The name of the operation for display.
+    /// The display name of the operation.
     final var displayName: String {
         name ?? (self as? AsynchronousOperation)?.displayRequest ?? String(describing: type(of: self))
     }
 
-    /// Fails an operation that can't be run, if its kind has failures, and cancels it otherwise.
+    /// Fails an operation that can't run, or cancels it if its kind has no failures.
     final func failOrCancel(with error: RequestError) {
         if let operation = self as? AsynchronousOperation { return operation.refuse(error) }
         cancel()
@@ -86,19 +86,21 @@ extension Operation {
     }
 }
 
-/// An operation that others depend on until an event that isn't the end of another operation.
+/// An operation that others depend on until some event opens it.
 ///
-/// No queue runs it, so it takes no place in one.
+/// No queue runs a gate, so it doesn't occupy a slot.
 // Sendable: Operation requires restating it; the only addition here is a constant.
 final class OperationGate: AsynchronousOperation, @unchecked Sendable {
-    /// The number of the exclusive operation that waits here; `nil` for other gates.
+    /// The number of the exclusive operation that waits for this gate; `nil` for other gates.
     let exclusivityNumber: @Sendable () -> Int?
 
-    /// Makes a gate that is closed.
+    /// Creates a closed gate.
     ///
     /// - Parameters:
-    ///   - prerequisites: The operations that must finish before it can open, for graphs and for the search for cycles.
-    ///   - exclusivityNumber: The number in ``ExclusivitySnapshot``, if the operations in front must finish, too.
+    ///   - prerequisites: The operations that must finish before the gate can open, for graphs and for the search for
+    ///     cycles.
+    ///   - exclusivityNumber: Returns the number in ``ExclusivitySnapshot``, if the gate also waits for the preceding operations
+    ///     there.
     init(after prerequisites: [Operation] = [], exclusivityNumber: @escaping @Sendable () -> Int? = { nil }) {
         self.exclusivityNumber = exclusivityNumber
         super.init()
@@ -106,23 +108,23 @@ final class OperationGate: AsynchronousOperation, @unchecked Sendable {
         start()
     }
 
-    /// Does nothing: it is opened from outside.
+    /// Does nothing, because the gate is opened from outside.
     override func execute() {}
 
-    /// Opens it; a second call has no effect.
+    /// Opens the gate; a second call has no effect.
     func open() { finish() }
 }
 
 extension OperationQueue {
-    /// The queue for operations that take no place in a queue: it has no limit, and they are short.
+    /// The queue for short operations that don't count toward any limit.
     static let unlimited = OperationQueue()
 }
 
 extension Operation {
     /// Runs the operation outside of all limits, as soon as its dependencies are finished.
     ///
-    /// It gets a queue of its own: on Linux, a queue looks at all operations that wait in it whenever one is added or
-    /// has ended.
+    /// The operation gets a separate queue, because a queue on Linux scans all waiting operations whenever one is added
+    /// or has ended.
     final func runOnSeparateQueue() {
         let queue = OperationQueue()
         queue.underlyingQueue = .global()

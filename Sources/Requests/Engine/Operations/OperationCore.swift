@@ -1,9 +1,9 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// The variables of an operation: one struct behind one lock, for all classes of the operation's hierarchy.
+/// The mutable state of an operation: one struct behind one lock, shared by every class in the hierarchy.
 ///
-/// It doesn't depend on the request's type, so it has a single layout, and its code needs no generic metadata.
+/// The state doesn't depend on the request's type, so it has a single layout, and its code needs no generic metadata.
 struct OperationCore: Sendable {
     /// A result, in a ``Box`` whose type the operation knows.
     typealias AnyResult = any AnyObject & Sendable
@@ -22,19 +22,19 @@ struct OperationCore: Sendable {
 
     var lifecycle = OperationLifecycle()
     var links = DependencyLinks()
-    /// The features of the operation, which observe it; nearly always none.
+    /// The observers of the operation; nearly always none.
     var observers: [any OperationObserver] = []
     /// The run of the request; unused by operations that send nothing.
     var run = RunState()
     private(set) var result: AnyResult?
 
     private var completions = Completions()
-    /// Whether all completions have been called: until then, a new one is added behind the others.
+    /// Whether all completions have been called; until then, new completions are appended.
     private var isDelivered = false
 
-    /// The receivers of the result, in their order.
+    /// The receivers of the result, in order.
     struct Completions: Sendable {
-        // There is nearly always one, for which a list would be wasteful.
+        // A single property for the first completion avoids an array, because there is nearly always only one.
         private var first: Completion?
         private var others: [Completion] = []
 
@@ -55,7 +55,7 @@ struct OperationCore: Sendable {
         }
     }
 
-    /// What must be done outside of the lock when an operation is completed.
+    /// The effects of completing an operation, performed outside of the lock.
     struct CompletionEffects: Sendable {
         let result: AnyResult?
         let completions: Completions
@@ -63,29 +63,29 @@ struct OperationCore: Sendable {
         let run: RunState.Cleanup
     }
 
-    /// The end of a delivery.
-    enum Ending: Sendable {
-        /// More completions have come in the meantime, and are called too.
+    /// The next step at the end of a delivery.
+    enum DeliveryEnd: Sendable {
+        /// Call these completions, which were added in the meantime.
         case call(Completions)
-        /// All effects have been performed; the operation may still have to be started.
+        /// All effects have been performed; the operation may still await its start.
         case over(OperationLifecycle.Action, awaitsStart: Bool)
-        /// As before, and the operation is finished.
+        /// All effects have been performed, and the operation is finished.
         case finished(FinishEffects)
     }
 
-    /// What is left to do for a finished operation: to remove its links, and to notify its observers.
+    /// The effects of finishing an operation: removing its dependencies, and notifying its observers.
     struct FinishEffects: Sendable {
         let hasLinks: Bool
         let observers: [any OperationObserver]
     }
 
-    /// Adds a completion; returns the result if the caller is to call it at once.
+    /// Adds a completion, or returns the result if the caller should call the completion immediately.
     mutating func add(_ completion: Completion) -> AnyResult? {
         if !isDelivered { completions.add(completion) }
         return isDelivered ? result : nil
     }
 
-    /// Stores the result, which is the first.
+    /// Stores the first result.
     mutating func complete(with result: AnyResult?) -> CompletionEffects {
         self.result = result
         return CompletionEffects(
@@ -96,8 +96,8 @@ struct OperationCore: Sendable {
         )
     }
 
-    /// Records that the delivery is over, unless a completion is still to be called.
-    mutating func endDelivery() -> Ending {
+    /// Records the end of the delivery, unless further completions must be called.
+    mutating func endDelivery() -> DeliveryEnd {
         guard completions.isEmpty else { return .call(completions.takeAll()) }
         isDelivered = true
         let action = lifecycle.handle(.delivered)
@@ -108,20 +108,20 @@ struct OperationCore: Sendable {
         return .over(action, awaitsStart: lifecycle.state == .completed(.start))
     }
 
-    /// Finishes the operation, which depends on nothing any more.
+    /// Records that the operation is finished, and has no dependencies from now on.
     mutating func finish() -> FinishEffects {
         _ = lifecycle.handle(.finished)
         defer { links.hasDependencies = false }
         return FinishEffects(hasLinks: links.hasDependencies, observers: observers)
     }
 
-    /// Whether an operation that is deallocated has to be completed: something waits for its result.
+    /// Whether an operation that is being deallocated must be completed, because something waits for its result.
     var needsCompletion: Bool { result == nil && (!completions.isEmpty || !observers.isEmpty || run.hasWaitingTask) }
 }
 
 /// The relations of an operation in the graph.
 struct DependencyLinks: Sendable {
-    /// Whether other operations may depend on this one: only then can a new dependency close a cycle.
+    /// Whether other operations may depend on this one; otherwise, a new dependency can't close a cycle.
     var isDependedUpon = false
     /// Whether the operation depends on anything.
     var hasDependencies = false

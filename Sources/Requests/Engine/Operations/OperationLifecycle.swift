@@ -1,22 +1,22 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// The life of one operation, for its queue and its observers: all states, all inputs, and the resulting actions.
+/// The lifecycle of one operation: all states, all inputs, and the resulting actions.
 ///
 /// ```text
 ///  ready ─▶ starting ─▶ running(transfers)
 ///  each of them, on `complete`: ─▶ delivering ─▶ completed ─▶ finishing ─▶ finished
 /// ```
 ///
-/// The steps of a running operation are those of a function (``AnyRequestOperation/run(_:)``), and no states here. The
-/// machine has no effects: an input changes the state and returns the action that its owner has to perform after
-/// unlocking. Three rules shape it:
+/// The steps of a running operation aren't states here, because ``AnyRequestOperation/run(_:)`` performs them in order.
+/// This state machine has no side effects: an input changes the state and returns an action, which the owner performs
+/// after unlocking. It follows three rules:
 ///
-/// - **One completion.** The first `complete` (success, failure, cancellation or deadline) wins; its owner stores the
-///   result and enqueues the completions, then says `delivered`. Only after that can the operation finish, so an
+/// - **One completion.** The first `complete` (success, failure, cancellation or deadline) wins. Its owner stores the
+///   result and enqueues the completions, then passes `delivered`. Only after that can the operation finish, so an
 ///   observer of a finished operation sees its result, and finds the completions enqueued.
-/// - **No early finish.** A queue that sees an operation finish before the queue has started it breaks (on Linux it
-///   may touch freed memory). An operation that is complete while it waits is finished by its `start`.
+/// - **No early finish.** An operation must not finish before its queue has started it. The queue would break, and on
+///   Linux it might access freed memory. If an operation is completed while it waits, its `start` finishes it.
 /// - **Nothing after it.** No transfer begins after the completion, and running transfers end before the operation
 ///   finishes.
 struct OperationLifecycle: Sendable, Hashable {
@@ -27,55 +27,55 @@ struct OperationLifecycle: Sendable, Hashable {
         case starting
         /// The work is running, with a number of transfers.
         case running(transfers: Int)
-        /// The result is being stored and its completions enqueued.
+        /// The result is being stored, and its completions are being enqueued.
         case delivering(then: PendingStep?)
-        /// The result is delivered; the pendingStep must come before the operation may finish.
+        /// The result is delivered, but a step is pending before the operation may finish.
         case completed(PendingStep)
         /// The end is being announced.
         case finishing
-        /// Over.
+        /// The operation is finished.
         case finished
     }
 
-    /// The step that a complete operation awaits before it may finish.
+    /// A step that a complete operation awaits before it may finish.
     enum PendingStep: Sendable, Hashable {
-        /// The queue has to start it.
+        /// The queue must start the operation.
         case start
-        /// `start` has to end its announcement.
+        /// `start` must end its announcement.
         case announcement
-        /// This number of transfers has to end.
+        /// The given number of transfers must end.
         case transfers(Int)
     }
 
     enum Input: Sendable, Hashable {
-        /// The queue started the operation.
+        /// The queue has started the operation.
         case start
-        /// It is announced that the operation executes.
+        /// The execution was announced.
         case announced
-        /// A transfer is to begin.
+        /// A transfer wants to begin.
         case transferBegins
         /// A transfer has ended.
         case transferEnded
-        /// There is a result: success, failure, cancellation, deadline.
+        /// There is a result: success, failure, cancellation, or deadline.
         case complete
         /// The result is stored, and its completions are enqueued.
         case delivered
-        /// The end is announced.
+        /// The end was announced.
         case finished
     }
 
     enum Action: Sendable, Hashable {
-        /// Nothing: the input was repeated, or too late.
+        /// Do nothing: the input was repeated, or arrived too late.
         case none
-        /// Announce that the operation executes, then say `announced`.
+        /// Announce that the operation executes, then pass `announced`.
         case announce
         /// Begin the work.
         case execute
         /// Begin the transfer.
         case send
-        /// Store the result and enqueue the completions, then say `delivered`.
+        /// Store the result and enqueue the completions, then pass `delivered`.
         case deliver
-        /// Announce the end, then say `finished`.
+        /// Announce the end, then pass `finished`.
         case finish
     }
 
@@ -100,7 +100,7 @@ struct OperationLifecycle: Sendable, Hashable {
         case (.running(let count), .complete):
             return move(to: .delivering(then: count == 0 ? nil : .transfers(count)), .deliver)
 
-        // The delivering thread also finishes, if the pendingStep has come before it was done.
+        // If the pending step happens during the delivery, the delivering thread finishes the operation.
         case (.delivering(then: .start), .start), (.delivering(then: .announcement), .announced):
             return move(to: .delivering(then: nil), .none)
         case (.delivering(then: .transfers(let count)), .transferEnded):
@@ -109,8 +109,8 @@ struct OperationLifecycle: Sendable, Hashable {
             return move(to: .completed(pendingStep), .none)
         case (.completed(.transfers(let count)), .transferEnded) where count > 1:
             return move(to: .completed(.transfers(count - 1)), .none)
-        case (.delivering(then: nil), .delivered), (.completed(.start), .start), (.completed(.announcement), .announced),
-            (.completed(.transfers), .transferEnded):
+        case (.delivering(then: nil), .delivered), (.completed(.start), .start),
+            (.completed(.announcement), .announced), (.completed(.transfers), .transferEnded):
             return move(to: .finishing, .finish)
         case (.finishing, .finished):
             return move(to: .finished, .none)
@@ -125,7 +125,7 @@ struct OperationLifecycle: Sendable, Hashable {
         return action
     }
 
-    /// Whether the queue has started the operation, and the end isn't announced.
+    /// Whether the queue has started the operation, and the end isn't announced yet.
     var isExecuting: Bool {
         switch state {
         case .ready, .delivering(then: .start), .completed(.start), .finished: false
@@ -133,7 +133,7 @@ struct OperationLifecycle: Sendable, Hashable {
         }
     }
 
-    /// Whether the work is running, and there is no result.
+    /// Whether the work is running, and there is no result yet.
     var isRunning: Bool {
         if case .running = state { true } else { false }
     }
@@ -147,6 +147,6 @@ struct OperationLifecycle: Sendable, Hashable {
         }
     }
 
-    /// Whether the end is announced.
+    /// Whether the end was announced.
     var isFinished: Bool { state == .finished }
 }

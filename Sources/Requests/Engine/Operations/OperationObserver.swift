@@ -3,12 +3,13 @@
 
 import Foundation
 
-/// A feature of one operation: monitors, progress, a deadline, a place in a line.
+/// Observes one operation, for example to notify monitors, report progress, or enforce a deadline.
 ///
-/// A feature is added to the operation, and no other code knows of it. It receives the events of monitors, and steps
-/// that only features need, on any thread and outside of all locks, and must not block.
+/// An observer is attached to the operation, and no other code needs to know about it. It receives the events that
+/// monitors receive, and additional steps. The methods are called on any thread and outside of all locks, and must not
+/// block.
 ///
-/// Features receive events as they occur. Only ``EventEmitter`` closes what a cancelled operation leaves open.
+/// Observers receive events as they occur. Only ``EventEmitter`` adds the missing ends when an operation is cancelled.
 protocol OperationObserver: AnyObject, Sendable {
     func observe(_ event: OperationEvent)
     func observe(_ step: OperationStep)
@@ -25,27 +26,27 @@ extension OperationObserver {
     }
 }
 
-/// A step of an operation that its features need to know, and monitors don't.
+/// A step of an operation that its observers receive, but monitors don't.
 enum OperationStep: Sendable {
     /// The operation must wait for another one.
     case dependencyAdded(Operation)
     /// The run of a request begins, and its settings are resolved.
     case runBegan(AnyRequestOperation)
-    /// A validator's preparation for another attempt has run.
+    /// A validator has prepared the next attempt.
     case prepared
-    /// A transfer begins to send a body, of a byte count that may be unknown.
+    /// A transfer begins to send a body, whose byte count may be unknown.
     case uploadBegan(total: Int64?)
-    /// A number of bytes of the body have been sent, of the given total, if that is known.
+    /// A number of bytes of the body have been sent, out of a total that may be unknown.
     case uploaded(Int64, of: Int64?)
-    /// The content of a response begins after bytes that were there before.
+    /// The content of a response begins, following `offset` bytes from earlier transfers.
     case downloadBegan(offset: Int64, total: Int64?)
-    /// The content of a response begins whose bytes don't count, such as that of a redirect.
+    /// Content begins whose bytes don't count, such as that of a redirect.
     case downloadIgnored
     /// The byte count of the content so far.
     case downloaded(Int64)
     /// The completions were enqueued.
     case delivered
-    /// The completions were enqueued, and the operation only waits to be started, to finish.
+    /// The completions were enqueued, and the operation finishes as soon as it is started.
     case completedUnstarted
     /// The operation is finished.
     case finished
