@@ -28,7 +28,7 @@ extension AnyRequestOperation: InterceptedRun {
     final func exchange(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
         let scope = NestingContext.current
         let subrequest = SubrequestOperation(request, onBehalfOf: self, in: scope)
-        // Other operations may wait for a refresh, so it doesn't end with this one.
+        // Other operations may wait for the same refresh, so a refresh doesn't end with this operation.
         guard scope?.isRefresh != true else { return try await subrequest.outcome().get() }
         add(SubrequestOwner())
         guard let owner = observer(SubrequestOwner.self) else { return try await subrequest.outcome().get() }
@@ -44,30 +44,32 @@ extension AnyRequestOperation: InterceptedRun {
         let environment = configuration.environment
         let purpose = SubrequestOwner.Purpose(request, in: environment, name: name)
         _ = SubrequestOwner.outliving(operationsIn: environment).start(purpose) {
-            // It has the options of this operation, but no validators and no retries of its own, since nobody waits for
-            // its response. It must not retain this operation, which may finish long before.
+            // The subrequest has the options of this operation, but neither validators nor retries, because nobody
+            // waits for its response. The closure must not retain this operation, which may finish long before the
+            // subrequest.
             let continued = RunConfiguration(continuing: configuration, through: [interceptor] + next.remaining)
             let urgency = urgency
             return SubrequestOperation(request, continued, over: ownTransport, as: monitorInfo?.another()) { urgency }
         }
     }
 
-    /// The operation as monitors know it; `nil` without monitors.
+    /// The description of the operation for monitors; `nil` without monitors.
     final var monitorInfo: OperationEvent.Info? { observer(EventEmitter.self)?.operation }
 }
 
 extension InterceptorChain.Context {
-    /// Sends a request that outlives the operation, one at a time for a resource.
+    /// Sends a request that outlives the operation.
     ///
-    /// Use it for work beyond this one request: to validate a stored response while a stale one is used, or to prefetch
-    /// a configuration. It runs as with ``send(_:)``, but the operation doesn't wait for it, and cancelling the operation
-    /// doesn't cancel it. It ends with the client of the operation, and all clients derived from that.
+    /// Use it for work beyond this one request, for example to revalidate a stored response while a stale one is used,
+    /// or to prefetch a configuration. The request runs as with ``send(_:)``, but the operation doesn't wait for it,
+    /// and cancelling the operation doesn't cancel it. The request ends with the client of the operation and all
+    /// clients derived from that client. Only one such request for each resource runs at a time.
     ///
     /// - Parameters:
     ///   - request: The request; a relative address is resolved against the operation's base URL.
-    ///   - completion: Called once with the outcome, on no particular thread; not called if the method returns `false`.
+    ///   - completion: Called once with the outcome, on an arbitrary thread; not called if the method returns `false`.
     /// - Returns: `false`, without sending the request, while a request of the same interceptor with the same method
-    ///   and address is running, or if the client was deallocated.
+    ///   and URL is running, or if the client was deallocated.
     @discardableResult
     public func detached(
         _ request: HTTPRequest,
@@ -88,7 +90,7 @@ extension InterceptorChain.Context {
 }
 
 extension Attempt {
-    /// Returns the route to the proxy of the transport; `nil` if credentials can't be sent to one.
+    /// Returns the transport's route to the proxy; `nil` if the transport can't send credentials to one.
     func proxyRoute() -> ProxyRoute? {
         guard let transport = operation.ownTransport else { return nil }
         return transport.capabilities.contains(.proxyAuthorization) ? ProxyRoute(over: transport) : nil

@@ -4,13 +4,13 @@
 import Foundation
 
 extension AnyRequestOperation {
-    /// Runs the request: conditions, then attempts until one succeeds or no other is allowed.
+    /// Runs the request: checks the conditions, then makes attempts until one succeeds or no other is allowed.
     ///
-    /// This function has all steps of every request, in their order. It runs in one task, which is cancelled when the
-    /// operation has its result, from whatever source: then nothing is sent any more, and the rest has no effect. A
-    /// transfer that is running at that moment keeps the operation from finishing until it has ended.
+    /// This function contains all steps of a request, in order. It runs in one task, which is cancelled as soon as the
+    /// operation has a result, no matter where the result comes from. After that, nothing is sent, and the remaining
+    /// steps have no effect. The operation finishes only after all running transfers have ended.
     ///
-    /// - Parameter observers: The features of the operation at its start.
+    /// - Parameter observers: The observers of the operation at its start.
     final func run(_ observers: [any OperationObserver]) async {
         let handling = handling
         do throws(RunFailure) {
@@ -22,17 +22,20 @@ extension AnyRequestOperation {
                 do throws(RunFailure) {
                     let request = try await attempt.makeRequest()
                     sent = request
-                    let answer: RawResponse
+                    let response: RawResponse
                     do {
                         let chain = try attempt.makeChain(isShared: isShared(observers))
-                        answer = try await chain(request)
+                        response = try await chain(request)
                     } catch {
                         throw RunFailure(sending: error)
                     }
                     guard try shouldContinue() else { return }
-                    return try await handling.conclude(try attempt.transformAndValidate(answer, to: request), of: request)
+                    return try await handling.conclude(
+                        try attempt.transformAndValidate(response, to: request),
+                        of: request
+                    )
                 } catch {
-                    // A result cancels the transfers first, and then this task: their error must not lead to a retry.
+                    // A result cancels the transfers before this task, and their errors must not lead to a retry.
                     guard hasNoResult, try shouldContinue() else { return }
                     attempt = try await attempt.next(after: error, to: sent)
                 }
@@ -42,16 +45,16 @@ extension AnyRequestOperation {
         }
     }
 
-    /// Returns whether the run should go on: `false` after its task was cancelled because of a result.
+    /// Returns whether the run should continue, that is, whether its task wasn't cancelled because of a result.
     ///
-    /// - Throws: A cancellation, if a caller's code has cancelled the task of the run itself.
+    /// - Throws: A cancellation, if the caller's code has cancelled the task of the run itself.
     private func shouldContinue() throws(RunFailure) -> Bool {
         guard Task.isCancelled else { return true }
         guard hasNoResult else { return false }
         throw RunFailure(RequestError(.cancelled, phase: phase), in: phase)
     }
 
-    /// Creates the request if it is deferred, and returns the configuration; `nil` if there is a result.
+    /// Returns the configuration, after creating a deferred request; `nil` if there is already a result.
     private func resolve(_ observers: [any OperationObserver]) throws(RunFailure) -> RunConfiguration? {
         guard try shouldContinue() else { return nil }
         defer { for observer in observers { observer.begin(self) } }
@@ -71,13 +74,14 @@ extension AnyRequestOperation {
         !observers.isEmpty && observer(CoalescingParticipant.self)?.isRegistered == true
     }
 
-    /// Whether there is no result yet.
+    /// Whether the operation is running, and has no result yet.
     final var hasNoResult: Bool { core.withLock { $0.lifecycle.isRunning } }
 
     // MARK: Transfers
 
-    /// Records that a transfer begins; returns the facts that it needs, or `nil` if there is a result, and nothing is
-    /// to be sent.
+    /// Records the beginning of a transfer, and returns what the transfer needs.
+    ///
+    /// Returns `nil` if there is already a result, so that nothing may be sent.
     final func begin(
         _ transfer: Transfer
     ) -> (isPaused: Bool, observers: [any OperationObserver], number: Int, isFirst: Bool)? {
@@ -91,7 +95,7 @@ extension AnyRequestOperation {
         return isBegun ? facts : nil
     }
 
-    /// Records that a transfer has ended, and finishes if there is a result and it was the last.
+    /// Records the end of a transfer; if it was the last one and there is a result, the operation finishes.
     final func endTransfer(_ transfer: Transfer) {
         let action = core.withLock { core in
             core.run.record.didEnd(transfer)
@@ -102,7 +106,7 @@ extension AnyRequestOperation {
 
     // MARK: The task
 
-    /// Begins the run after the start was announced: in the task that waits for the start, or in a new one.
+    /// Begins the run after the start was announced, either in the task that waits for the start or in a new one.
     final func beginRun() {
         let (action, start, waiter, hasWaitingTask, startsOnAnotherThread) = core.withLock { core in
             let action = core.lifecycle.handle(.announced)
@@ -111,9 +115,9 @@ extension AnyRequestOperation {
             return (action, start, waiter, core.run.hasWaitingTask, core.run.startsOnAnotherThread)
         }
         guard action == .execute else { return perform(action) }
-        // The task will come to the start later.
+        // The waiting task hasn't reached its wait yet, and will find the start when it does.
         if hasWaitingTask, waiter == nil { return }
-        // Never on the main thread, nor on a queue of the caller's, where completions run.
+        // Never run on the main thread or on a caller's queue, because completions run there.
         if startsOnAnotherThread || Thread.isMain {
             DispatchQueue.global(qos: qualityOfService.dispatchQoS).async { start.begin(waiter) }
         } else {
@@ -121,15 +125,19 @@ extension AnyRequestOperation {
         }
     }
 
-    /// Makes the task of the run now, so that it inherits the task-locals of the current task; it waits for the start.
+    /// Creates the task of the run now, so that it inherits the task-local values of the current task.
+    ///
+    /// The task then waits for the start of the operation.
     ///
     /// - Parameter completion: Receives the result.
     final func prepareTask(_ completion: OperationCore.Completion) {
-        // Runs up to the wait at once: the thread that starts the operation then continues it.
+        // The task runs immediately up to its wait, so the thread that starts the operation can resume it.
         RunExecutor.resuming {
             let task = RunExecutor.task { [core] in
                 let start = await withUnsafeContinuation { waiter in
-                    if let known = core.withLock({ $0.run.attach(waiter) }) { waiter.resume(returning: known) }
+                    if let operationStart = core.withLock({ $0.run.attach(waiter) }) {
+                        waiter.resume(returning: operationStart)
+                    }
                 }
                 if let start { await start.operation.run(start.observers) }
             }
@@ -142,12 +150,12 @@ extension AnyRequestOperation {
         }
     }
 
-    /// Makes the operation leave the thread that starts it at once: the thread is a caller's.
+    /// Begins the run on a different thread, because the thread that starts the operation may belong to the caller.
     final func startOnAnotherThread() { core.withLock { $0.run.startsOnAnotherThread = true } }
 }
 
 extension RunState {
-    /// An operation that has started, with the features that it had at that time.
+    /// An operation that has started, with its observers at that time.
     struct Start: Sendable {
         let operation: AnyRequestOperation
         let observers: [any OperationObserver]

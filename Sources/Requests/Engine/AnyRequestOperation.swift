@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// The operation of any request: for lists of running requests of several types.
+/// An operation for a request of any type, for example in a list of running requests.
 ///
 /// ```swift
 /// for operation in client.requestOperations {
@@ -11,19 +11,20 @@ import Foundation
 /// }
 /// ```
 ///
-/// ``RequestQueue/requestOperations`` gives those of a queue. Cast one to its own type for its request and its result.
-/// A group of requests, and an operation of your own that sends nothing, have none of the values here.
+/// ``RequestQueue/requestOperations`` returns the operations of a queue. To access the request and the result of an
+/// operation, cast it to its own type. Groups of requests and your own operations that send nothing have no values for
+/// the properties of this class.
 ///
-/// Only the library's own classes inherit from it directly; yours inherit from one of these.
+/// Only the library's classes inherit directly from this class; yours inherit from one of those.
 // Sendable: Operation requires restating it; the only additions here are constants.
 open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
     /// The transport of the request; `nil` for an operation that sends nothing.
     final let ownTransport: (any HTTPTransport)?
-    /// The work for which the request is sent, if any.
+    /// The nested work for which the request is sent, if any.
     final let scope: NestingContext?
-    /// How its request is built, and what happens to the response.
+    /// The type that builds the request and handles its response.
     final let kind: any ResponseHandling.Type
-    /// The configuration of a known request, or the environment's for one that is created at the start.
+    /// The configuration of the request, or the environment's configuration if the request is deferred.
     private let initialConfiguration: RunConfiguration
     /// Whether the request is created when the operation starts.
     final let isDeferred: Bool
@@ -31,10 +32,10 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
     /// Creates an operation.
     ///
     /// - Parameters:
-    ///   - configuration: The configuration of the run; that of the environment for a deferred request.
+    ///   - configuration: The configuration of the run, or the environment's configuration if the request is deferred.
     ///   - transport: The transport; `nil` for an operation that sends nothing.
-    ///   - scope: The work for which the request is sent, if any.
-    ///   - kind: How the request is built, and what happens to the response.
+    ///   - scope: The nested work for which the request is sent, if any.
+    ///   - kind: The type that builds the request and handles its response.
     ///   - isDeferred: Whether the request is created when the operation starts.
     init(
         _ configuration: RunConfiguration,
@@ -49,35 +50,36 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
         if let deadline = configuration.deadline { setDeadline(deadline) }
     }
 
-    // MARK: What is known
+    // MARK: State of the request
 
-    /// The identifier of the request; `nil` until it has been made from the result of another operation.
+    /// The identifier of the request; `nil` until the request has been created, if it depends on other operations'
+    /// results.
     public var identifier: String? { nil }
 
-    /// The name of the request for display, if it has one.
+    /// The display name of the request, if it has one.
     public final var tag: String? { configuration.options.tag }
 
-    /// The request that was sent last, or answered by a cache; `nil` before one was made.
+    /// The last request that was sent or answered from a cache; `nil` before the first one.
     public final var urlRequest: URLRequest? { record.request.map(URLRequest.init) }
 
-    /// The head of the last response; `nil` before the first one.
+    /// The head of the last response; `nil` before the first response.
     public final var response: HTTPResponseHead? { record.head }
 
-    /// The transfers so far: the first one, redirects and retries, in their order.
+    /// The transfers so far, including redirects and retries, in order.
     ///
-    /// Of more than 100, it has the first one, the last 99, and those that are running.
+    /// If there are more than 100, the array contains only the first transfer, the last 99, and all running transfers.
     public final var transfers: [TransferRecord] { record.transferRecords }
 
-    /// The metrics of the last transfer, if known; those of earlier ones are in the ``transfers``.
+    /// The metrics of the last transfer, if known; the ``transfers`` contain the metrics of earlier ones.
     public final var metrics: TransferRecord.Metrics? { transfers.last?.metrics }
 
-    /// The settings of the run; before a deferred request is created, those of the environment.
+    /// The settings of the run, or the environment's settings until a deferred request is created.
     final var configuration: RunConfiguration {
         guard isDeferred else { return initialConfiguration }
         return core.withLock { $0.run.configuration } ?? initialConfiguration
     }
 
-    /// The facts about the run so far, for its response and its errors.
+    /// The record of the run so far, for its response and its errors.
     final var record: RunRecord { core.withLock { $0.run.record } }
 
     /// Changes the record, and releases the replaced values outside of the lock.
@@ -90,10 +92,12 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
         withExtendedLifetime(previous) {}
     }
 
-    /// The failure, before the request converted it to its own type.
+    /// The failure before it was converted to the request's failure type.
     final var failure: RequestError? { core.withLock { $0.run.failure } }
 
-    /// The interceptor that has thrown the last error of its own; `nil` if that was caught.
+    /// The type name of the interceptor that threw the current error.
+    ///
+    /// It is `nil` if no interceptor threw the error, or if another interceptor has caught it.
     final var throwingInterceptor: String? {
         get { core.withLock { $0.run.throwingInterceptor } }
         set { core.withLock { $0.run.throwingInterceptor = newValue } }
@@ -110,9 +114,9 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
 
     // MARK: Pausing
 
-    /// Pauses the transfer until ``resume()``, if the transport can; also before the operation starts.
+    /// Pauses the transfer until ``resume()``, if the transport supports that; has an effect even before the start.
     ///
-    /// Transports without ``TransportCapabilities/pausing`` continue. The deadline isn't extended.
+    /// Transports without ``TransportCapabilities/pausing`` continue. Pausing doesn't extend the deadline.
     public final func pause() { setPaused(true) }
 
     /// Resumes the transfer.
@@ -123,7 +127,7 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
         for transfer in record.transfers { applyPause(to: transfer) }
     }
 
-    /// Pauses or resumes a transfer, and again if the value has changed in the meantime.
+    /// Applies the pause state to a transfer, and repeats if another thread has changed the state.
     final func applyPause(to transfer: Transfer) {
         var passed: Bool?
         func next(_ core: inout OperationCore) -> Bool? { core.run.isPaused == passed ? nil : core.run.isPaused }
@@ -142,20 +146,20 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
         return type(of: self).failure(in: result).map { OperationEvent.Outcome(failure ?? $0) } ?? .success
     }
 
-    // MARK: What depends on the request
+    // MARK: Customization
 
-    /// Changes the request before it is checked and sent; by default it does nothing.
+    /// Changes the request before it is validated and sent; does nothing by default.
     ///
-    /// - Throws: An error that keeps the request from being sent.
+    /// - Throws: An error that prevents the request from being sent.
     open func prepare(_ request: inout HTTPRequest) throws {}
 
     /// Creates the identifier of the request; `nil` until there is a request.
     var makeIdentifier: (@Sendable () -> String)? { nil }
 
-    /// The failure in a result of this class; `nil` for a success.
+    /// Returns the failure in a result of this class; `nil` if the result is a success.
     class func failure(in result: OperationCore.AnyResult) -> (any Error)? { nil }
 
-    /// The priority of the request: its own, or the highest of those that share its transfer.
+    /// The priority of the request, or the highest priority among the operations that share its transfer.
     final var urgency: Int { handling.urgency }
 
     final override func startAnnounced() {
@@ -168,17 +172,17 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
 }
 
 extension AnyRequestOperation {
-    /// The phase of the operation, for the errors of an end that comes from outside.
+    /// The current phase, for errors that don't come from the run itself, such as a cancellation or the deadline.
     final var phase: RequestError.Phase {
         let record = record
         guard record.request != nil else { return isExecuting ? .building : .waiting }
         guard let head = record.head else { return .sending }
-        // Content without an end may still be read after the transfer has ended.
+        // A stream without an end may still be read after its transfer has ended.
         let isJudged = record.last?.isOver != false && !(kind.content == .openEnded && handling.acceptsHead(head))
         return isJudged ? .validating : .receiving
     }
 
-    /// The error of a cancelled operation, which is its failure from now on.
+    /// Creates the error of a cancelled operation, and records it as the operation's failure.
     final func makeCancellation() -> RequestError {
         let phase = phase
         let error = addContext(to: RequestError(.cancelled, phase: phase), in: phase)
@@ -186,11 +190,11 @@ extension AnyRequestOperation {
         return error
     }
 
-    /// Adds the request, the response and the transfers to a failure, and records it as the operation's.
+    /// Adds the request, the response and the transfers to a failure, and records it as the operation's failure.
     final func recordFailure(_ failure: RunFailure) -> RequestError {
         let wrapped: RequestError
         if failure.error is CancellationError {
-            // Thrown by a caller's code: this operation isn't cancelled.
+            // The error was thrown by a caller's code: this operation isn't cancelled.
             let reason = "a task was cancelled that the request needs"
             wrapped = RequestError(.other, phase: failure.phase, reason: reason, underlying: failure.error)
         } else {
@@ -202,7 +206,7 @@ extension AnyRequestOperation {
         return error
     }
 
-    /// Adds the known facts to an error.
+    /// Adds the facts about the run to an error.
     final func addContext(
         to error: RequestError,
         in phase: RequestError.Phase,

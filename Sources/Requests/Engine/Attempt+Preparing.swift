@@ -4,11 +4,11 @@
 import Foundation
 
 extension Attempt {
-    /// Builds the request that the transport would get.
+    /// Builds the request that would be sent, without sending it.
     ///
-    /// Interceptors adapt the request, and add the credentials that they know for its address; cookies come last.
+    /// Interceptors adapt the request, and add the credentials that they know for its URL. Cookies are added last.
     ///
-    /// - Throws: The failure of the operation; of code `unsupported` for an interceptor that has no effect without a
+    /// - Throws: The failure of the operation, with the code `unsupported` if an interceptor has no effect without a
     ///   transfer.
     func prepareRequest() async throws(RunFailure) -> HTTPRequest {
         do {
@@ -28,7 +28,7 @@ extension Attempt {
                 return request
             }
             request = request.addingCookies(of: cookies)
-            // The storage of another transport would replace them.
+            // A transport with a cookie storage would otherwise replace these cookies.
             request.usesCookies = false
             return request
         } catch {
@@ -36,13 +36,13 @@ extension Attempt {
         }
     }
 
-    /// Adds the credentials that a server has asked for before at the address.
+    /// Adds the credentials that a server has previously requested for the URL.
     private func addKnownCredentials(to request: HTTPRequest) async throws -> HTTPRequest {
         var authenticated = request
         for placed in configuration.interceptors {
             guard let interceptor = placed.interceptor as? any HopAuthenticating else { continue }
             let context = context(for: authenticated)
-            // Code that doesn't know the route to the proxy would send its credentials to the origin.
+            // Code that doesn't know the route to the proxy would send the proxy's credentials to the origin.
             let noProxy: () -> ProxyRoute? = { nil }
             _ = try await interceptor.authenticate(authenticated, context: context, proxy: noProxy) { request, _ in
                 authenticated = request
@@ -54,7 +54,8 @@ extension Attempt {
 
     /// Returns whether an interceptor implements ``Interceptor/intercept(_:context:next:)`` itself.
     ///
-    /// The method is called to find out, with a context and a chain that send nothing, until it uses the chain.
+    /// To find out, this calls the method with a context and a chain that send nothing. The call is cancelled as soon
+    /// as it uses the chain.
     private func interceptsItself(_ placed: PlacedInterceptor, _ request: HTTPRequest) async -> Bool {
         let (step, isOver) = (DefaultProbe(), OneShot<Void>())
         let chain = InterceptorChain { _ in

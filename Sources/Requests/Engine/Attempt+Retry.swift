@@ -3,13 +3,13 @@
 
 import Foundation
 
-/// The decision about another attempt, and the wait before it.
+/// Decides whether there is another attempt, and waits before it.
 extension Attempt {
-    /// Returns the next attempt, when its time has come.
+    /// Waits until the next attempt is due, and returns it.
     ///
-    /// The decision depends on the request that would be sent again, whatever redirects it went through.
+    /// The decision depends on the request that would be sent again, even after redirects.
     ///
-    /// - Throws: The failure, if no other attempt follows.
+    /// - Throws: The failure, if there is no other attempt.
     func next(
         after failure: RunFailure,
         to request: HTTPRequest?
@@ -19,7 +19,8 @@ extension Attempt {
         case .none:
             throw failure
         case .strategy(let strategy, let limit):
-            // A stream whose consumer has begun isn't validatedResponse, and has no strategy.
+            // `isRetryable` needn't be checked here: validators choose the strategy, and they don't validate a stream
+            // that is already being consumed.
             guard number <= strategy.limit else {
                 let reason = "a validator may have the request sent again \(strategy.limit) times"
                 let error = RequestError(limit, phase: .validating, reason: reason)
@@ -38,7 +39,9 @@ extension Attempt {
     /// The number of attempts that the retry policy counts, including those of shared transfers.
     var countedAttempts: Int { max(number, operation.record.countedAttempts) }
 
-    /// Asks the interceptors and the retry policy, and waits as long as they require.
+    /// Lets the interceptors and the retry policy decide about a retry, and waits for the delay that they choose.
+    ///
+    /// - Throws: The failure, if none of them retries.
     private func applyRetryPolicies(
         _ failure: RunFailure,
         _ error: RequestError,
@@ -111,7 +114,7 @@ extension Attempt {
         operation.addContext(to: error, in: failure.phase, validatedResponse: failure.response)
     }
 
-    /// Returns the failure, with the reason why there is no other attempt as its cause.
+    /// Returns the failure with an additional cause: the body was a stream, which can't be sent again.
     private func notReplayable(_ failure: RunFailure) -> RunFailure {
         guard let error = failure.error as? RequestError else { return failure }
         let cause = RequestError(

@@ -3,9 +3,9 @@
 
 import Foundation
 
-/// One attempt of a run: builds the request, sends it through the chain, and judges the response.
+/// One attempt of a run: builds the request, sends it through the chain, and validates the response.
 struct Attempt: Sendable {
-    /// The number of the attempt, from 1; redirects and further parts of a download don't count.
+    /// The number of the attempt, starting at 1; redirects and further parts of a download don't count.
     let number: Int
     let operation: AnyRequestOperation
     let configuration: RunConfiguration
@@ -24,14 +24,14 @@ struct Attempt: Sendable {
 
     var scope: NestingContext? { operation.scope }
 
-    /// Returns the context of interceptors.
+    /// Returns the context that is passed to interceptors.
     func context(for request: HTTPRequest? = nil, noting step: DefaultProbe? = nil) -> InterceptorChain.Context {
         InterceptorChain.Context(operation, attempt: number, request: request, noting: step)
     }
 
     // MARK: Before the request
 
-    /// Checks the conditions for the operation's work.
+    /// Checks the conditions for starting the operation's work.
     func checkConditions() async throws(RunFailure) {
         guard scope != nil || !configuration.conditions.isEmpty else { return }
         do {
@@ -46,7 +46,7 @@ struct Attempt: Sendable {
                 }
             }
         } catch let error as RequestError where error.request == nil {
-            // The condition's own error, such as `offline`, rather than the failure of a request that it has sent.
+            // The condition's own error, such as `offline`, and not the failure of a request that the condition has sent.
             throw RunFailure(error, in: .building)
         } catch {
             throw RunFailure(RequestError(.conditionFailed, phase: .building, underlying: error), in: .building)
@@ -61,7 +61,7 @@ struct Attempt: Sendable {
         if number > 1 { operation.throwingInterceptor = nil }
         do {
             let request = try await operation.handling.makeRequest()
-            // A run that continues another one has a request that is complete.
+            // A run that continues another run already has a complete request.
             guard !configuration.isContinuation else { return request }
             return configuration.interceptors.isEmpty ? try draft(request).finish() : try await adapted(request)
         } catch {
@@ -69,7 +69,8 @@ struct Attempt: Sendable {
         }
     }
 
-    // Separate functions, not inlined, to keep the stack frame of the run small: all other frames are on top of it.
+    // Separate functions that aren't inlined keep the stack frame of the run small. The frame stays on the stack below
+    // all other frames.
     @inline(never)
     func draft(_ request: HTTPRequest) throws -> RequestDraft {
         var draft = try RequestDraft(request, for: self)
@@ -86,18 +87,18 @@ struct Attempt: Sendable {
         return try draft.finish()
     }
 
-    /// Lets an interceptor adapt a request that is being made; its errors have the request.
+    /// Lets an interceptor adapt a request that is being built, and adds the request to the interceptor's errors.
     func adapt(_ draft: inout RequestDraft, by placed: PlacedInterceptor, noting step: DefaultProbe? = nil) async throws
     {
         do {
             draft.request = try await adapt(draft.request, by: placed, context(noting: step))
         } catch let error as RequestError {
-            // Nothing was sent, so that the record has no request that the error could name.
+            // Nothing was sent, so the record has no request for the error.
             throw error.withContext(request: draft.request, response: nil, body: Data(), transfers: [])
         }
     }
 
-    /// Lets an interceptor adapt a request; what was added for its origin isn't sent to another one.
+    /// Lets an interceptor adapt a request, and removes fields for the previous origin if the origin changes.
     private func adapt(
         _ request: HTTPRequest,
         by placed: PlacedInterceptor,
@@ -115,7 +116,7 @@ struct Attempt: Sendable {
         return adapted
     }
 
-    /// Lets an interceptor adapt a request once more, whose challenge it has answered.
+    /// Lets an interceptor adapt a request again after it has answered the challenge to that request.
     func adapt(
         _ request: HTTPRequest,
         again interceptor: any Interceptor,
@@ -127,22 +128,24 @@ struct Attempt: Sendable {
         return adapted
     }
 
-    /// Runs an interceptor, and records that an error is its own, unless one that it has called has thrown it.
+    /// Runs an interceptor, and records it as the source of an error, unless a later interceptor threw the error.
     func attributingErrors<Value>(_ placed: PlacedInterceptor, _ work: () async throws -> Value) async throws -> Value {
         do {
             let value = try await work()
             if operation.throwingInterceptor != nil { operation.throwingInterceptor = nil }
             return value
         } catch let error as RequestError {
-            // Such an error says itself what has happened, and may come from a later interceptor.
+            // A `RequestError` explains itself, and may come from a later interceptor.
             throw error
         } catch {
-            if operation.throwingInterceptor == nil { operation.throwingInterceptor = NestingContext.Author(placed.interceptor).type }
+            if operation.throwingInterceptor == nil {
+                operation.throwingInterceptor = NestingContext.Author(placed.interceptor).type
+            }
             throw error
         }
     }
 
-    /// Records who has changed a request, and protects its fields if the change leads to another origin.
+    /// Records the source of a change, and protects its fields if the change leads to another origin.
     func attributeChanges(
         of request: inout HTTPRequest,
         to source: HTTPField.Provenance.Source,
@@ -152,14 +155,14 @@ struct Attempt: Sendable {
         request.attributeChanges(to: source, since: previous, marks: marks, baseURL: baseURL)
     }
 
-    /// Creates the chain that sends the request, and forgets what the attempt before has received.
+    /// Creates the chain that sends the request, and releases the content of previous attempts.
     ///
-    /// - Throws: A ``RequestError`` of code `unsupported` for more interceptors than a chain can have.
+    /// - Throws: A ``RequestError`` of code `unsupported` if there are more interceptors than a chain supports.
     func makeChain(isShared: Bool) throws -> InterceptorChain {
         if number > 1 {
             operation.record { $0.beginAttempt() }
-            // The content of a failed attempt isn't needed any more. A running transfer, whose task an interceptor has
-            // left behind, still needs its content.
+            // The content of a failed attempt isn't needed any longer. A transfer that is still running keeps its
+            // content: an interceptor may have started it in another task.
             for transfer in operation.record.transfers where transfer.isOver { transfer.forgetContent() }
         }
         let interceptors = isShared ? configuration.coalescingChain : configuration.chain
@@ -175,22 +178,23 @@ struct Attempt: Sendable {
         )
     }
 
-    // MARK: Judge
+    // MARK: Validate
 
-    /// Lets the interceptors transform a response, and the validators judge it.
+    /// Lets the interceptors transform a response, and the validators validate it.
     ///
-    /// Content that was delivered elsewhere can't be judged. Its head was, before the delivery.
-    func transformAndValidate(_ answer: RawResponse, to request: HTTPRequest) throws(RunFailure) -> RawResponse {
-        var answer = answer
-        answer.notes.makeDecoder = environment.customMakeDecoder
-        guard case .data(let content) = answer.body else {
+    /// Content that was delivered to a receiver can't be validated. The head of such a response was validated before
+    /// the delivery.
+    func transformAndValidate(_ rawResponse: RawResponse, to request: HTTPRequest) throws(RunFailure) -> RawResponse {
+        var rawResponse = rawResponse
+        rawResponse.notes.makeDecoder = environment.customMakeDecoder
+        guard case .data(let content) = rawResponse.body else {
             // Only a transfer can have delivered its content.
-            if operation.record.transfers.contains(where: \.isDelivered) { return answer }
+            if operation.record.transfers.contains(where: \.isDelivered) { return rawResponse }
             let reason = "an interceptor returned content as delivered that no transfer has delivered"
             throw RunFailure(RequestError(.badResponse, phase: .receiving, reason: reason), in: .receiving)
         }
-        var response = answer.map { _ in content }
-        let sentRequest = answer.notes.redirectedRequest?.value ?? request
+        var response = rawResponse.map { _ in content }
+        let sentRequest = rawResponse.notes.redirectedRequest?.value ?? request
         let context = validationContext(sentRequest)
         let result: ValidationResult
         do {
@@ -208,13 +212,13 @@ struct Attempt: Sendable {
                 context.accepts(response.status) ? .retryLimitReached : .unacceptableStatus
             throw RunFailure(error, in: .validating, response: response, retryRule: .strategy(strategy, limit: limit))
         }
-        // Content that was refused by its head isn't at its destination, and may have been cut: it stays refused,
-        // even if a validator accepts it the second time.
+        // If the head was refused, the content isn't at its destination, and may be truncated. The response therefore
+        // stays refused, even if a validator now accepts the same head.
         if operation.kind.content != .inMemory {
             let cut = RequestError(.rejected, phase: .validating, reason: "only the beginning of the content was read")
             let isAccepted = operation.handling.acceptsHead(response.head)
             let refused = isAccepted ? headRefusal(of: response.head, to: sentRequest) : nil
-            if let refused = refused ?? (answer.notes.isTruncated ? cut : nil) {
+            if let refused = refused ?? (rawResponse.notes.isTruncated ? cut : nil) {
                 throw refusal(refused, of: response, in: context)
             }
         }
@@ -225,7 +229,7 @@ struct Attempt: Sendable {
         return response.map { .data($0) }
     }
 
-    /// Whether every response is that of the last transfer, unchanged.
+    /// Whether every response is the unchanged response of the last transfer.
     private var returnsTransferResponses: Bool {
         configuration.interceptors.isEmpty && configuration.validators.isEmpty && environment.cache == nil
     }
@@ -240,9 +244,11 @@ struct Attempt: Sendable {
         }
     }
 
-    /// Returns the result of the validators, and replaces the response if they do.
+    /// Runs the validators, and replaces the response if one of them does.
     ///
-    /// The statuses of the request are checked last.
+    /// The status is checked last.
+    ///
+    /// - Returns: The result of the first validator that doesn't accept the response, or `accept`.
     private func validate(
         _ response: inout HTTPResponse<Data>,
         in context: ValidationContext
@@ -263,7 +269,7 @@ struct Attempt: Sendable {
         return .accept
     }
 
-    /// Returns why a validator refuses the content of a response because of its head; `nil` if none does.
+    /// Returns the error of a validator that refuses the head of a response; `nil` if none does.
     func headRefusal(of head: HTTPResponseHead, to sentRequest: HTTPRequest) -> RequestError? {
         guard !configuration.validators.isEmpty else { return nil }
         let context = validationContext(sentRequest)
@@ -275,7 +281,7 @@ struct Attempt: Sendable {
         }
     }
 
-    /// Returns a failure that contains the response, whatever error a validator or an interceptor threw.
+    /// Returns a failure that contains the response, for any error that a validator or an interceptor threw.
     private func refusal(
         _ error: any Error,
         of response: HTTPResponse<Data>,

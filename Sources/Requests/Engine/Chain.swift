@@ -3,14 +3,15 @@
 
 import Foundation
 
-/// The chain that every request passes: the interceptors of the environment and of the request, then the built-in
-/// interceptors, then the transport.
+/// Builds the chain that every request passes through.
 ///
-/// Each policy is one ``Interceptor`` like those of users, and sends requests on by calling `next`.
+/// The chain contains the interceptors of the environment and of the request, then the built-in interceptors, then the
+/// transport. Each built-in policy is an ``Interceptor`` like those of users, which sends a request on by calling
+/// `next`.
 enum Chain {
     /// Returns the interceptors whose policies apply to a request, outermost first.
     static func interceptors(
-        _ users: [PlacedInterceptor],
+        _ userInterceptors: [PlacedInterceptor],
         redirect: RedirectPolicy,
         cookies: (any CookieStorage)?,
         caching: ResponseCache.Policy,
@@ -19,23 +20,24 @@ enum Chain {
         in environment: RequestEnvironment
     ) -> [any Interceptor] {
         var chain: [any Interceptor] = []
-        chain.reserveCapacity(users.count + 4)
-        for placed in users { chain.append(UserInterceptor(placed: placed)) }
-        // A download asks for the missing parts of its file; all later interceptors see each of them.
+        chain.reserveCapacity(userInterceptors.count + 4)
+        for placed in userInterceptors { chain.append(UserInterceptor(placed: placed)) }
+        // A download requests the missing parts of its file, and all later interceptors see each of these requests.
         if content != .inMemory { chain.append(PartsInterceptor()) }
-        // Redirects come next, because all later interceptors work for one address.
+        // Redirects come next, because all later interceptors work for one URL.
         chain.append(RedirectInterceptor(policy: redirect))
-        // Credentials answer the hop that was challenged; later interceptors store and count the request with them.
-        if let credentials = CredentialInterceptor(users) { chain.append(credentials) }
-        // Cookies are outside of the cache: those of a cached response were stored when it arrived, and it varies by
-        // the sent ones.
+        // Credentials come after redirects, because they answer the challenge to a single hop. Later interceptors store
+        // and count the request with its credentials.
+        if let credentials = CredentialInterceptor(userInterceptors) { chain.append(credentials) }
+        // Cookies are outside of the cache, because a cached response varies by the cookies that were sent. The cookies
+        // that it set were stored when it arrived.
         if let cookies { chain.append(CookieInterceptor(cookies: cookies)) }
         // The cache is outside of all limits, because a stored response doesn't have to wait.
         if let cache = environment.cache {
             if content != .inMemory {
                 chain.append(InvalidationInterceptor(cache: cache))
             } else if let cookies {
-                // Its background requests bypass the interceptor before.
+                // The background requests of the cache bypass the cookie interceptor.
                 chain.append(
                     CacheInterceptor(cache: cache, policy: caching) { head, request in
                         if request.usesCookies { cookies.store(head, from: request.url) }
@@ -45,15 +47,15 @@ enum Chain {
                 chain.append(CacheInterceptor(cache: cache, policy: caching))
             }
         }
-        // Equal requests share all later interceptors; no request waits for a cached response.
+        // Equal requests share all later interceptors. A request that the cache can answer never waits for a transfer.
         if isShared { chain.append(CoalescingInterceptor()) }
-        // The rate is counted before a slot is taken: a slot that waits for its time would block others.
+        // The rate limit comes before the slot, because a request that holds a slot while it waits would block others.
         if let limiter = environment.rateLimiter {
             chain.append(RateLimitInterceptor(limiter: limiter, clock: environment.clock))
         }
         // A slot of the host is held from here to the end of the transfer.
         if let limiter = environment.hostLimiter { chain.append(HostLimitInterceptor(limiter: limiter)) }
-        // After all waits: from here on, a server may get the request.
+        // The last interceptor follows all waits, because a server may receive the request from here on.
         if let last = environment.lastInterceptor { chain.append(last) }
         chain.append(TransportInterceptor())
         return chain
@@ -61,7 +63,7 @@ enum Chain {
 }
 
 extension Attempt {
-    /// Returns the attempt that a chain belongs to.
+    /// Creates the attempt that a chain belongs to.
     ///
     /// - Throws: A ``RequestError`` of code `unsupported` outside of an operation's chain, where built-in interceptors
     ///   are never called.
@@ -73,7 +75,7 @@ extension Attempt {
     }
 }
 
-/// Sends a request over the transport: the end of every chain.
+/// Sends a request over the transport, at the end of every chain.
 private struct TransportInterceptor: Interceptor {
     func intercept(
         _ request: HTTPRequest,
@@ -91,14 +93,14 @@ extension Attempt {
         var request = request
         guard let transport = try operation.handling.transport(for: &request) else { throw CancellationError() }
         let transfer = Transfer(request, because: next.cause, headObserver: next.headObserver, for: self)
-        // Without interceptors, only the end of the run cancels the task, and it also cancels the transfer itself. So no
-        // cancellation handler is needed.
+        // Without interceptors, only the end of the run cancels the task, and the run cancels its transfers as well. So
+        // no cancellation handler is needed.
         let ignoresTaskCancellation = configuration.interceptors.isEmpty
         return try await transfer.response(over: transport, for: self, ignoresTaskCancellation: ignoresTaskCancellation)
     }
 }
 
-/// Lets an operation send its request as often as its content takes.
+/// Lets an operation send its request several times if its content requires that, such as a download in parts.
 private struct PartsInterceptor: Interceptor {
     func intercept(
         _ request: HTTPRequest,
@@ -109,7 +111,7 @@ private struct PartsInterceptor: Interceptor {
     }
 }
 
-/// Lets a caller's interceptor send requests while it runs.
+/// Calls a user's interceptor, and lets it send requests until it returns.
 private struct UserInterceptor: Interceptor {
     let placed: PlacedInterceptor
 
@@ -130,20 +132,19 @@ private struct UserInterceptor: Interceptor {
         }
     }
 
-    /// Checks what the interceptor sends, which may have changed anything, and sends nothing after it has returned.
+    /// Checks every request that an interceptor passes to `next`, and sends nothing after the interceptor has returned.
     private final class Permit: Interceptor {
-        private let given: HTTPRequest
+        private let originalRequest: HTTPRequest
         private let attempt: Attempt
         private let isOver = Locked(false)
 
         /// - Parameters:
-        ///   - given: The request that the interceptor got.
-        ///   - attempt: The attempt that it is a part of.
-        init(for given: HTTPRequest, in attempt: Attempt) {
-            (self.given, self.attempt) = (given, attempt)
+        ///   - originalRequest: The request that was passed to the interceptor.
+        ///   - attempt: The attempt that the interceptor runs in.
+        init(for originalRequest: HTTPRequest, in attempt: Attempt) {
+            (self.originalRequest, self.attempt) = (originalRequest, attempt)
         }
 
-        /// Ends the permission.
         func end() {
             isOver.withLock { $0 = true }
         }
@@ -158,18 +159,18 @@ private struct UserInterceptor: Interceptor {
                 throw RequestError(.cancelled, phase: .sending, reason: reason)
             }
             let request = try checked(request)
-            var answer = try await NestingContext.run(in: attempt.scope) { try await next(request) }
-            if answer.notes.redirectedRequest == nil { answer.notes.redirectedRequest = Box(request) }
-            answer.notes.makeDecoder = attempt.environment.customMakeDecoder
-            return answer
+            var response = try await NestingContext.run(in: attempt.scope) { try await next(request) }
+            if response.notes.redirectedRequest == nil { response.notes.redirectedRequest = Box(request) }
+            response.notes.makeDecoder = attempt.environment.customMakeDecoder
+            return response
         }
 
         private func checked(_ request: HTTPRequest) throws -> HTTPRequest {
             var changed = request
-            attempt.attributeChanges(of: &changed, to: .interceptor, since: PreviousRequest(given))
-            changed.restoreUserInfo(of: given)
+            attempt.attributeChanges(of: &changed, to: .interceptor, since: PreviousRequest(originalRequest))
+            changed.restoreUserInfo(of: originalRequest)
             try changed.resolve(base: attempt.environment.base)
-            changed.leaveOriginAgain(after: given.fields.notes.originChange)
+            changed.leaveOriginAgain(after: originalRequest.fields.notes.originChange)
             try changed.validate()
             return changed
         }

@@ -3,11 +3,12 @@
 
 import Foundation
 
-/// Receives the content of one response, instead of memory: a file, a stream.
+/// Receives the content of one response that isn't collected in memory, such as a file or a stream.
 ///
-/// One thread at a time calls it, in the order of the content, and `end` last.
+/// The methods are called by one thread at a time, in the order of the content; `end` is called last.
 protocol ContentReceiver: AnyObject, Sendable {
-    /// The byte count of the whole so far, with the bytes that were there before; `nil` if it doesn't want any.
+    /// The byte count of the content so far, including bytes from before this transfer; `nil` if the content is
+    /// ignored.
     var count: Int64? { get }
 
     /// Receives a chunk.
@@ -15,6 +16,6 @@ protocol ContentReceiver: AnyObject, Sendable {
     /// - Throws: An error that fails the operation.
     func receive(_ data: Data) throws
 
-    /// Ends the content, because the transfer is over; without an error, the content is complete.
+    /// Ends the content, because the transfer has ended; without an error, the content is complete.
     func end(_ error: RequestError?)
 }

@@ -3,11 +3,11 @@
 
 import Foundation
 
-/// Answers a challenge to a request that a redirect has made, and sends that request again, not the original one.
+/// Answers a challenge to a redirected request, and sends the redirected request again rather than the original one.
 ///
-/// Interceptors for a name and a password answer every challenge here. Interceptors with a refreshed credential answer
-/// a challenge to the operation's own request by a retry, which builds the request again. After a redirect, a retry
-/// would repeat the operation's own request. A payment that was redirected to its receipt would be made twice.
+/// Interceptors for a name and a password answer every challenge here. Interceptors with a refreshed credential usually
+/// answer a challenge by a retry, which builds the operation's own request again. After a redirect, such a retry would
+/// be wrong: a payment that was redirected to its receipt would be made twice.
 struct CredentialInterceptor: Interceptor {
     private let authenticating: [any HopAuthenticating]
     private let answering: [(interceptor: any RejectionHandling, position: Int)]
@@ -31,7 +31,7 @@ struct CredentialInterceptor: Interceptor {
         return try await send(request, through: authenticating[...], attempt, next)
     }
 
-    /// Sends a request through the authenticating interceptors, one inside the other.
+    /// Sends a request through the authenticating interceptors, each nested in the previous one.
     private func send(
         _ request: HTTPRequest,
         through authenticating: ArraySlice<any HopAuthenticating>,
@@ -39,7 +39,7 @@ struct CredentialInterceptor: Interceptor {
         _ next: InterceptorChain
     ) async throws -> RawResponse {
         guard let interceptor = authenticating.first else {
-            return try await answered(request, attempt, next)
+            return try await sendAnsweringChallenges(request, attempt, next)
         }
         let context = attempt.context()
         return try await interceptor.authenticate(request, context: context, proxy: attempt.proxyRoute) {
@@ -49,22 +49,22 @@ struct CredentialInterceptor: Interceptor {
         }
     }
 
-    private func answered(
+    private func sendAnsweringChallenges(
         _ request: HTTPRequest,
         _ attempt: Attempt,
         _ next: InterceptorChain
     ) async throws -> RawResponse {
-        let answer = try await next(request)
-        guard next.cause == .redirect, answer.status.category == .clientError, request.body.isReplayable else {
-            return answer
+        let response = try await next(request)
+        guard next.cause == .redirect, response.status.category == .clientError, request.body.isReplayable else {
+            return response
         }
         let error = RequestError(
             .unacceptableStatus,
             phase: .validating,
             request: request,
-            response: answer.head,
-            body: answer.body.data ?? Data(),
-            transfers: answer.transfers
+            response: response.head,
+            body: response.body.data ?? Data(),
+            transfers: response.transfers
         )
         let context = attempt.context(for: request)
         for (interceptor, position) in answering {
@@ -75,13 +75,13 @@ struct CredentialInterceptor: Interceptor {
             case .pass: continue
             case .fail(let other): throw other ?? error
             case .retry:
-                let again = try await attempt.adapt(request, again: interceptor, at: position)
-                var answer = try await next.withCause(.challenge)(again)
-                // The next redirect is made from the last sent request, with its credential.
-                answer.notes.redirectedRequest = Box(again)
-                return answer
+                let authenticated = try await attempt.adapt(request, again: interceptor, at: position)
+                var response = try await next.withCause(.challenge)(authenticated)
+                // The next redirect starts from the last request that was sent, including its credential.
+                response.notes.redirectedRequest = Box(authenticated)
+                return response
             }
         }
-        return answer
+        return response
     }
 }

@@ -3,22 +3,22 @@
 
 import Foundation
 
-/// What a consumer of a response needs of its operation while the content arrives, and afterwards.
+/// Provides a consumer of a response with the facts about its operation, even after the operation has ended.
 ///
-/// The consumer of content without an end may outlive the operation, and its values may be the operation's result. So
-/// the context doesn't hold the operation: when the connection has ended, the facts for errors are copied.
+/// The consumer of endless content may outlive the operation, and its values may be the operation's result. So the
+/// context doesn't retain the operation. When the connection has ended, the context copies the facts for errors.
 package final class ReceivingContext: Sendable {
     /// The facts for an error.
     private enum Facts: Sendable {
-        /// The facts of a running operation, read when an error needs them.
+        /// The state of a running operation, read when an error needs its facts.
         case running(Locked<OperationCore>)
         /// An error with the facts of an operation whose connection has ended.
         case frozen(RequestError)
     }
 
-    /// Creates the JSON decoder of a consumer without one: that of the environment.
+    /// Creates a JSON decoder for a consumer without its own decoder, as the environment does.
     let makeDecoder: @Sendable () -> JSONDecoder
-    /// The maximum byte count of content in an error.
+    /// The maximum byte count of the content in an error.
     let maximumErrorBodySize: Int
     private let facts: Locked<Facts>
 
@@ -39,25 +39,25 @@ package final class ReceivingContext: Sendable {
 
     /// Adds the request, the response and the transfers to an error.
     package func addContext(to error: RequestError) -> RequestError {
-        let known =
+        let contextError =
             switch facts.withLock({ $0 }) {
             case .running(let core): addContext(to: RequestError(.other, phase: .receiving), by: core)
-            case .frozen(let known): known
+            case .frozen(let error): error
             }
         return error.withContext(
-            request: known.request,
-            response: known.response,
-            body: known.body,
-            transfers: known.transfers,
-            wasNotSent: known.wasNotSent
+            request: contextError.request,
+            response: contextError.response,
+            body: contextError.body,
+            transfers: contextError.transfers,
+            wasNotSent: contextError.wasNotSent
         )
     }
 
-    /// Keeps the facts, since the connection has ended, and releases the operation.
+    /// Copies the facts, because the connection has ended, and releases the operation's state.
     func freeze() {
         guard case .running(let core) = facts.withLock({ $0 }) else { return }
-        let known = addContext(to: RequestError(.other, phase: .receiving), by: core)
-        facts.withLock { $0 = .frozen(known) }
+        let contextError = addContext(to: RequestError(.other, phase: .receiving), by: core)
+        facts.withLock { $0 = .frozen(contextError) }
     }
 
     private func addContext(to error: RequestError, by core: Locked<OperationCore>) -> RequestError {

@@ -3,10 +3,11 @@
 
 import Foundation
 
-/// Describes one kind of request to the engine: how the request is built, and what happens to its response.
+/// Tells the engine how to build one kind of request, and how to handle its response.
 ///
-/// Each operation class passes its type to the engine once, in its initializer. A value is a view of the operation with
-/// its own class, and stores nothing else, so the engine creates one for each call, without an allocation.
+/// Each operation class passes its handling type to the engine once, in its initializer. A value is a view of the
+/// operation with its own class, and stores nothing else. So the engine creates a value for each call, without an
+/// allocation.
 protocol ResponseHandling: Sendable {
     /// The class of the operations.
     associatedtype Owner: AnyRequestOperation
@@ -14,7 +15,7 @@ protocol ResponseHandling: Sendable {
     /// Where the content of a response goes.
     static var content: ContentDelivery { get }
 
-    /// Whether the operations ignore a client's maximum of concurrent requests, because they may run for hours.
+    /// Whether the operations ignore a client's concurrency limit, because they may run for hours.
     static var ignoresConcurrencyLimit: Bool { get }
 
     /// Whether the operations send a request when they start.
@@ -37,28 +38,28 @@ protocol ResponseHandling: Sendable {
     /// - Throws: The failure of the operation.
     func makeRequest() async throws -> HTTPRequest
 
-    /// Returns the transport for a transfer, by default that of the operation; may add header fields.
+    /// Returns the transport for a transfer, by default that of the operation; may add header fields to the request.
     ///
     /// - Throws: An error that prevents the transfer.
     func transport(for request: inout HTTPRequest) throws -> (any HTTPTransport)?
 
     /// Sends a request through the built-in interceptors, by default once.
     ///
-    /// Used only if the content isn't collected in memory.
+    /// Called only if the content isn't collected in memory.
     func send(_ request: HTTPRequest, through next: InterceptorChain) async throws -> RawResponse
 
     /// Whether a failed request may be sent again; true by default.
     var isRetryable: Bool { get }
 
-    /// The priority of the request, for limiters; by default that of the operation.
+    /// The priority of the request for limiters; by default, the priority of the operation.
     var urgency: Int { get }
 
     // MARK: The response
 
-    /// Returns whether to create a receiver for a response; by default if the request accepts its status.
+    /// Returns whether to create a receiver for a response; by default, only if the request accepts the status.
     func acceptsHead(_ head: HTTPResponseHead) -> Bool
 
-    /// Returns why a status isn't accepted, if the status itself doesn't explain it, as a successful one.
+    /// Returns why a status isn't accepted, if the status itself doesn't explain it, for example because it is 2xx.
     func refusalReason(of status: HTTPStatus) -> String?
 
     /// Creates the receiver for the content of an accepted response.
@@ -75,13 +76,13 @@ protocol ResponseHandling: Sendable {
     /// Creates the value of a valid, complete response, and finishes the operation.
     func conclude(_ response: RawResponse, of request: HTTPRequest) async throws(RunFailure)
 
-    /// Finishes the operation with a failure, to which the known facts are added.
+    /// Adds the facts about the run to a failure, and finishes the operation with it.
     func fail(_ failure: RunFailure)
 
-    /// Called once, as soon as there is a result, before anything else learns of it.
+    /// Called once, as soon as there is a result, before anything else is notified of it.
     func willDeliver(_ result: OperationCore.AnyResult?)
 
-    /// Called once, after the completions have been enqueued; releases resources.
+    /// Releases resources; called once, after the completions have been enqueued.
     func didDeliver()
 }
 
@@ -114,7 +115,7 @@ extension ResponseHandling {
 
     func acceptsHead(_ head: HTTPResponseHead) -> Bool { acceptsStatus(of: head) }
 
-    /// Returns whether the request accepts the status of a response, and it isn't a redirect.
+    /// Returns whether a response isn't a redirect, and has a status that the request accepts.
     func acceptsStatus(of head: HTTPResponseHead) -> Bool {
         guard head.status.category != .redirection else { return false }
         return operation.configuration.acceptsStatus(of: head)
@@ -136,8 +137,8 @@ extension ResponseHandling {
     func willDeliver(_ result: OperationCore.AnyResult?) {}
     func didDeliver() {}
 
-    /// Creates the view of an operation that has passed this type to the engine.
-    // The only conversion to the operation's own class. Checking it would take longer than most calls.
+    /// Creates the view of an operation that was initialized with this type.
+    // The only conversion to the operation's own class is unchecked, because a check would take longer than most calls.
     fileprivate init(of operation: AnyRequestOperation) {
         self.init(operation: unsafeDowncast(operation, to: Owner.self))
     }
@@ -148,7 +149,7 @@ extension AnyRequestOperation {
     final var handling: any ResponseHandling { kind.init(of: self) }
 }
 
-/// The handling of an operation that sends no request: a group, or a subclass of ``RequestOperation`` itself.
+/// The handling of an operation that sends no request, that is, a group or a subclass of ``RequestOperation`` itself.
 protocol LocalHandling: ResponseHandling {}
 
 extension LocalHandling {

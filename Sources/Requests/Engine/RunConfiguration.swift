@@ -3,26 +3,26 @@
 
 import Foundation
 
-/// The settings of a run: those of the request, and the environment's where the request has none.
+/// The settings of a run: those of the request, or the environment's settings where the request has none.
 ///
-/// Only this type applies that rule. Requests without settings of their own share one configuration, which their client
-/// creates whenever its environment changes: ``RequestEnvironment/shareConfiguration()``.
+/// Only this type applies that rule. Requests without individual settings share one configuration. Their client creates
+/// it with ``RequestEnvironment/shareConfiguration()`` whenever its environment changes.
 final class RunConfiguration: Sendable {
     let environment: RequestEnvironment
     /// The options of the request.
     ///
-    /// Read only those here that an environment doesn't have.
+    /// Only options that an environment doesn't have should be read here.
     let options: RequestOptions
     /// The maximum time of the operation.
     let deadline: Duration?
-    /// The maximum time without data, unless the sent request has its own.
+    /// The maximum time without data, unless the sent request has its own timeout.
     let timeout: Duration?
     let redirect: RedirectPolicy
     let trust: TrustPolicy
     let retry: RetryPolicy
     /// The maximum sizes of a response in memory.
     let limits: ResponseLimits
-    /// The storage of cookies; `nil` if the request uses none.
+    /// The cookie storage; `nil` if the request uses no cookies.
     let cookies: (any CookieStorage)?
     let headerMarks: HeaderMarks
     let conditions: [any RequestCondition]
@@ -30,9 +30,9 @@ final class RunConfiguration: Sendable {
     let validators: [any ResponseValidator]
     /// The statuses that the request accepts.
     let validStatusCodes: [Int]
-    /// The interceptors that the request passes, unless it shares a transfer.
+    /// The interceptors that the request passes through, unless it shares a transfer.
     let chain: [any Interceptor]
-    /// Whether the run continues another one in the middle of its chain, so the request is already complete.
+    /// Whether the run continues another one in the middle of its chain, so that the request is already complete.
     let isContinuation: Bool
 
     /// Resolves the settings.
@@ -41,10 +41,10 @@ final class RunConfiguration: Sendable {
     ///
     /// - Parameters:
     ///   - options: The options of the request.
-    ///   - statuses: The statuses that the request accepts, unless its options have others.
+    ///   - statuses: The statuses that the request accepts, unless its options replace them.
     ///   - environment: The environment of the operation.
     ///   - content: Where the content of the response goes.
-    ///   - scope: The work for which the request is sent, if any.
+    ///   - scope: The nested work for which the request is sent, if any.
     ///   - isNested: Whether a run in the same environment does that work.
     init(
         _ options: RequestOptions,
@@ -70,7 +70,7 @@ final class RunConfiguration: Sendable {
         validators = environment.validators.followed(by: options.validators)
         validStatusCodes = options.validStatusCodes ?? statuses
         let all = environment.interceptors.followed(by: options.interceptors)
-        interceptors = all.isEmpty ? [] : Self.applied(all, options, scope, isNested)
+        interceptors = all.isEmpty ? [] : Self.applicableInterceptors(all, options, scope, isNested)
         chain = Chain.interceptors(
             interceptors,
             redirect: redirect,
@@ -84,7 +84,7 @@ final class RunConfiguration: Sendable {
     }
 
     /// Returns the interceptors that are applied to the request, with their positions.
-    private static func applied(
+    private static func applicableInterceptors(
         _ interceptors: [any Interceptor],
         _ options: RequestOptions,
         _ scope: NestingContext?,
@@ -98,12 +98,14 @@ final class RunConfiguration: Sendable {
         }
     }
 
-    /// Creates the configuration of a run that continues another one, which has the deadline and judges the response.
+    /// Creates the configuration of a run that continues another one in the middle of its chain.
+    ///
+    /// The other run applies the deadline, and validates the response.
     ///
     /// - Parameters:
     ///   - other: The configuration of the other run.
-    ///   - chain: The interceptors that the request has yet to pass.
-    ///   - limits: The maximum sizes of the response; `nil` for those of the other run.
+    ///   - chain: The remaining interceptors.
+    ///   - limits: The maximum sizes of the response; `nil` uses those of the other run.
     init(
         continuing other: RunConfiguration,
         through chain: [any Interceptor],
@@ -125,7 +127,7 @@ final class RunConfiguration: Sendable {
         !options.validatesStatus || validStatusCodes.contains(head.status.code)
     }
 
-    /// The interceptors that the request passes if it shares the transfer of an equal one.
+    /// The interceptors that the request passes through if it shares the transfer of an equal one.
     var coalescingChain: [any Interceptor] {
         Chain.interceptors(
             interceptors,
@@ -145,7 +147,7 @@ extension RunConfiguration {
     /// The configuration of an operation that sends nothing.
     static var withoutRequest: RunConfiguration { of(noOptions, successfulStatusCodes, in: .unchanged) }
 
-    /// Returns the configuration of a request: that of its environment, if the request has no settings of its own.
+    /// Returns the configuration of a request; requests without individual settings share one.
     static func of(
         _ options: RequestOptions,
         _ statuses: [Int],
@@ -161,7 +163,7 @@ extension RunConfiguration {
         return RunConfiguration(options, statuses, in: environment, content, scope: scope)
     }
 
-    /// Returns the configuration of a deferred request, which is this one if the request has no settings of its own.
+    /// Returns the configuration of a deferred request, or this one if the request has no individual settings.
     func resolved(
         _ options: RequestOptions,
         _ statuses: [Int],
@@ -172,7 +174,7 @@ extension RunConfiguration {
         return RunConfiguration(options, statuses, in: environment, content, scope: scope)
     }
 
-    /// Returns the configuration that all requests without settings of their own share in an environment.
+    /// Creates the configuration that all requests without individual settings share in an environment.
     static func shared(in environment: RequestEnvironment) -> RunConfiguration {
         RunConfiguration(noOptions, successfulStatusCodes, in: environment)
     }
@@ -195,7 +197,7 @@ struct ResponseLimits: Sendable, Hashable {
 extension RequestOptions {
     fileprivate var bypassesInterceptors: Bool { isUnauthenticated || !bypassedInterceptors.isEmpty }
 
-    /// Returns whether the request bypasses an interceptor, which may be limited to some requests.
+    /// Returns whether the request bypasses an interceptor, even one that is limited to some requests.
     fileprivate func bypasses(_ interceptor: any Interceptor) -> Bool {
         if bypassedInterceptors.contains(where: { $0 == type(of: interceptor) }) { return true }
         if let scoped = interceptor as? any InterceptorWrapper { return bypasses(scoped.wrapped) }
@@ -207,7 +209,7 @@ extension RequestOptions {
 let successfulStatusCodes = Array(200..<300)
 
 extension Array {
-    // Most requests have none of their own: then nothing is copied.
+    // Avoids a copy in the usual case, in which a request adds nothing.
     func followed(by others: [Element]) -> [Element] {
         others.isEmpty ? self : isEmpty ? others : self + others
     }

@@ -3,26 +3,26 @@
 
 import Foundation
 
-/// The failure of an attempt, with the rule that may lead to another one.
+/// The failure of an attempt, and the rule that decides about a retry.
 ///
-/// A failure is an object because every function that throws one reserves space for it.
+/// `RunFailure` is a class because every function with a typed `throws` reserves space for the error.
 final class RunFailure: Error {
     enum RetryRule: Sendable {
-        /// None: the failure is the operation's.
+        /// No retry: the failure is that of the operation.
         case none
-        /// The interceptors, and after them the retry policy.
+        /// The interceptors decide, and then the retry policy.
         case policies
-        /// The strategy that a validator has named, and the code of the error if its limit is reached.
+        /// A validator has chosen a strategy; `limit` is the code of the error if its limit is reached.
         case strategy(RetryPolicy.Strategy, limit: RequestError.Code)
     }
 
     let error: any Error
     let phase: RequestError.Phase
-    /// The refused response, as it was judged.
+    /// The response that was refused.
     let response: HTTPResponse<Data>?
     let retryRule: RetryRule
 
-    /// Whether the error is a caller's own, and not of a type that the library throws or knows.
+    /// Whether the error comes from the caller's code, and isn't of a type that the library throws or knows.
     var isCallerError: Bool {
         switch error {
         case is RequestError, is CancellationError, is InvalidValue, is DecodingError: false
@@ -42,7 +42,7 @@ final class RunFailure: Error {
         self.retryRule = retryRule
     }
 
-    /// Wraps an error of the chain, which is eligible for retry only if it is the library's own.
+    /// Wraps an error of the chain, which is eligible for a retry only if it is a ``RequestError``.
     convenience init(sending error: any Error) {
         if let error = error as? RequestError {
             self.init(error, in: error.phase, retryRule: .policies)

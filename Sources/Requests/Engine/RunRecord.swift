@@ -5,47 +5,49 @@ import Foundation
 
 /// The facts about a run so far, for its response and its errors.
 struct RunRecord: Sendable {
-    /// The number of transfers that are remembered: of more, the first one, the last ones, and those that are running.
-    static let limit = 100
+    /// The maximum number of recorded transfers.
+    ///
+    /// If there are more, the record contains the first transfer, the last ones, and all running transfers.
+    static let maximumCount = 100
 
-    /// A transfer behind the first one.
+    /// A transfer after the first one.
     struct LaterTransfer: Sendable {
         let transfer: Transfer
-        /// Its number among all transfers.
+        /// The number of the transfer among all transfers.
         let number: Int
-        /// Its number among those that aren't shared.
+        /// The number of the transfer among those that aren't shared.
         let unsharedNumber: Int
         var isOver = false
     }
 
-    // There is nearly always one, for which a list would be wasteful.
+    // A single property for the first transfer avoids an array, because most runs have only one transfer.
     private var first: Transfer?
     private var others: [LaterTransfer] = []
-    /// The number of transfers, those that are forgotten included.
+    /// The number of all transfers, including those that are no longer recorded.
     private(set) var count = 0
-    /// The number of those that weren't shared with other runs, as monitors count.
+    /// The number of transfers that aren't shared with other runs, as reported to monitors.
     private(set) var unsharedCount = 0
     /// The number of transfers before the current attempt.
     private var countBeforeAttempt = 0
-    /// The head of the response as it was validatedResponse.
+    /// The head of the response after validation; `nil` if none was validated since the last transfer began.
     private(set) var validatedHead: HTTPResponseHead?
-    /// The request that a cache has requestServedByCache, if that came last.
+    /// The request that was answered from a cache; `nil` if a transfer followed.
     private(set) var requestServedByCache: Box<HTTPRequest>?
 
-    /// The number of attempts that the retry policy counts, including those that others made for this run.
+    /// The number of attempts that the retry policy counts, including those of shared transfers.
     private(set) var countedAttempts = 0
 
-    /// Records that an attempt of this number was made for several runs.
+    /// Raises the number of counted attempts to at least the given number.
     mutating func countAttempts(_ number: Int) {
         countedAttempts = max(countedAttempts, number)
     }
 
-    /// Adds a transfer, and returns the values that it replaces, to be released outside of the lock.
+    /// Adds a transfer, and returns the replaced values, so that they are released outside of the lock.
     mutating func add(_ transfer: Transfer) -> ([LaterTransfer], HTTPResponseHead?, Box<HTTPRequest>?) {
         count += 1
         if !transfer.isShared { unsharedCount += 1 }
-        let previous = others.count < Self.limit - 1 ? [] : others
-        if !previous.isEmpty { forget() }
+        let previous = others.count < Self.maximumCount - 1 ? [] : others
+        if !previous.isEmpty { removeOldest() }
         if first == nil {
             first = transfer
         } else {
@@ -55,11 +57,11 @@ struct RunRecord: Sendable {
         return (previous, validatedHead, requestServedByCache)
     }
 
-    /// Makes room for a transfer.
+    /// Removes ended transfers to make room for a new one.
     ///
-    /// Those that are running stay: the run pauses and cancels them.
-    private mutating func forget() {
-        var surplus = others.count + 2 - Self.limit
+    /// Running transfers stay, so that the run can pause and cancel them.
+    private mutating func removeOldest() {
+        var surplus = others.count + 2 - Self.maximumCount
         others.removeAll { later in
             guard surplus > 0, later.isOver else { return false }
             surplus -= 1
@@ -73,13 +75,13 @@ struct RunRecord: Sendable {
         others[index].isOver = true
     }
 
-    /// The transfers that are remembered, in their order.
+    /// The recorded transfers, in order.
     var transfers: [Transfer] { first.map { [$0] + others.map(\.transfer) } ?? [] }
 
     /// The transfer that began last.
     var last: Transfer? { others.last?.transfer ?? first }
 
-    /// The transfers that are remembered and weren't shared, with their numbers.
+    /// The recorded transfers that aren't shared, with their numbers.
     var unsharedTransfers: [(transfer: Transfer, number: Int)] {
         ((first.map { [($0, 1)] } ?? []) + others.map { ($0.transfer, $0.unsharedNumber) }).filter { !$0.0.isShared }
     }
@@ -91,34 +93,34 @@ struct RunRecord: Sendable {
 
     /// Whether no transfer of the current attempt has reached a server.
     var wasNotSent: Bool {
-        var present = others.drop { $0.number <= countBeforeAttempt }.map(\.transfer.record)
-        if countBeforeAttempt == 0, let first { present.append(first.record) }
-        return !present.isEmpty && present.count == count - countBeforeAttempt
-            && present.allSatisfy { record in
+        var currentRecords = others.drop { $0.number <= countBeforeAttempt }.map(\.transfer.record)
+        if countBeforeAttempt == 0, let first { currentRecords.append(first.record) }
+        return !currentRecords.isEmpty && currentRecords.count == count - countBeforeAttempt
+            && currentRecords.allSatisfy { record in
                 record.response == nil && [.cannotConnect, .proxyRefused, .offline].contains(record.error?.code)
             }
     }
 
-    /// Records that a request was requestServedByCache without a transfer.
+    /// Records that a request was answered from a cache, without a transfer.
     mutating func recordCachedResponse(_ request: HTTPRequest) {
         requestServedByCache = Box(request)
     }
 
-    /// Records the head of the response as it was validatedResponse, which need not be the one of the last transfer.
+    /// Records the head of a validated response, which may differ from the head of the last transfer.
     mutating func recordValidated(_ head: HTTPResponseHead) {
         validatedHead = head
     }
 
-    /// The request that was sent last, or requestServedByCache by a cache.
+    /// The last request that was sent or answered from a cache.
     var request: HTTPRequest? { requestServedByCache?.value ?? last?.request }
 
-    /// The address that was requested first, even if a cache has requestServedByCache for it.
+    /// The URL of the first request, even if it was answered from a cache.
     var firstURL: URL? { first?.request.url ?? requestServedByCache?.value.url }
 
-    /// The head of the response that came last.
+    /// The head of the last response.
     var head: HTTPResponseHead? { validatedHead ?? last?.head }
 
-    /// The content that came last, as far as it is in memory.
+    /// The last content, if it is in memory.
     var content: Data { last?.content ?? Data() }
 
     /// Adds the request, the response and the transfers to an error.
@@ -126,9 +128,9 @@ struct RunRecord: Sendable {
     /// - Parameters:
     ///   - error: The error.
     ///   - phase: The phase of the failure.
-    ///   - validatedResponse: The response that was validatedResponse; `nil` for the last one.
+    ///   - validatedResponse: The response that was validated; `nil` uses the last one.
     ///   - contentLimit: The maximum byte count of content in the error.
-    /// - Returns: The same error with the facts.
+    /// - Returns: The error with the added facts.
     func addContext(
         to error: RequestError,
         in phase: RequestError.Phase,
@@ -148,10 +150,10 @@ struct RunRecord: Sendable {
     /// The transfers, as values.
     var transferRecords: [TransferRecord] { transfers.map(\.record) }
 
-    /// The transfers, which become values when they are asked for.
+    /// The history of the transfers, converted to values lazily.
     var history: TransferHistory {
-        // A single one, as nearly all are, needs no list.
-        guard let only = first, others.isEmpty else { return TransferHistory(transferRecords) }
-        return TransferHistory(only)
+        // A single transfer is the usual case, and needs no array.
+        guard let single = first, others.isEmpty else { return TransferHistory(transferRecords) }
+        return TransferHistory(single)
     }
 }

@@ -3,13 +3,15 @@
 
 import Foundation
 
-/// The variables of an operation's run: the task that makes and sends its request until there is a result.
+/// The mutable state of an operation's run, including the task that builds and sends its request.
 struct RunState: Sendable {
-    /// The configuration of a request that was created at the start; that of a known one is a constant.
+    /// The configuration of a deferred request, which is created at the start; otherwise `nil`.
     var configuration: RunConfiguration?
-    /// Passes the operation to the task of the run, if that is made before the start; the task must not retain it.
+    /// Passes the operation to a task that was created before the start, because that task must not retain the
+    /// operation.
     private(set) var start: OneShot<Start?>.State?
-    /// Whether the thread that starts the operation is a caller's, and is left at once.
+    /// Whether the run must begin on another thread, because the thread that starts the operation belongs to the
+    /// caller.
     var startsOnAnotherThread = false
     /// The facts known so far.
     var record = RunRecord()
@@ -17,9 +19,9 @@ struct RunState: Sendable {
     var isPaused = false
     /// The values that interceptors have stored; `nil` until one does.
     var notes: InterceptorNotes?
-    /// The interceptor that has thrown the last error of its own.
+    /// The type name of the interceptor that threw the current error.
     var throwingInterceptor: String?
-    /// The failure, before the request converted it to its own type.
+    /// The failure before it was converted to the request's failure type.
     private(set) var failure: RequestError?
 
     private var task: Task<Void, Never>?
@@ -28,35 +30,36 @@ struct RunState: Sendable {
     /// Whether a task waits for the start.
     var hasWaitingTask: Bool { start != nil }
 
-    /// Records that a task waits for the start, unless the task has done so itself; it gets `nil` if there is a result
-    /// before the start.
+    /// Records that a task waits for the start, unless this is already recorded.
+    ///
+    /// If the run is already over, the task receives `nil` instead of the operation.
     mutating func recordWaitingTask() {
         if start == nil { start = isOver ? .filled(nil) : .empty(nil) }
     }
 
-    /// Makes the task wait for the start; returns the operation, or `nil` for none, if that is known already.
+    /// Registers a task that waits for the start, or returns the value to resume it with, if already known.
     mutating func attach(_ waiter: UnsafeContinuation<Start?, Never>) -> Start?? {
         recordWaitingTask()
         return start?.attach(waiter)
     }
 
-    /// Passes on the operation, which has started; returns the task to continue.
+    /// Passes the started operation on, and returns the continuation of the waiting task, if any.
     mutating func begin(_ start: Start) -> UnsafeContinuation<Start?, Never>? {
         self.start?.fill(start).waiter
     }
 
-    /// Stores the task of the run; `false` if the run is over, and the task to be cancelled.
+    /// Stores the task of the run; returns `false` if the run is over, so that the task must be cancelled.
     mutating func store(_ task: Task<Void, Never>) -> Bool {
         if !isOver { self.task = task }
         return !isOver
     }
 
-    /// Records the failure; the first one stays.
+    /// Records the failure, unless there is already one.
     mutating func fail(with error: RequestError) {
         if failure == nil { failure = error }
     }
 
-    /// Ends the run, since there is a result.
+    /// Ends the run, because there is a result.
     mutating func end(cancellingTransfers: Bool) -> Cleanup {
         isOver = true
         defer { task = nil }
@@ -68,22 +71,22 @@ struct RunState: Sendable {
         )
     }
 
-    /// The work that is stopped at the end of a run, outside of the lock.
+    /// The work to stop, outside of the lock, when a run has ended.
     struct Cleanup: Sendable {
         let waiter: UnsafeContinuation<Start?, Never>?
         let task: Task<Void, Never>?
         let transfers: [Transfer]
         let failedTransfer: Transfer?
 
-        /// Cancels the transfers, also those of tasks that an interceptor has left behind.
+        /// Cancels the transfers, including those in tasks that an interceptor started and didn't wait for.
         func stopTransfers() {
             for transfer in transfers { transfer.cancel() }
-            // The error owns the content now. Later content would be no complete answer, so the cancellation comes
-            // first.
+            // The error has a copy of the content. Cancel first, because content that arrived later would be
+            // incomplete.
             failedTransfer?.forgetContent()
         }
 
-        /// Cancels the task, which calls the handlers that interceptors have for that.
+        /// Cancels the task, and thereby calls the cancellation handlers of interceptors.
         func stopTask() {
             waiter?.resume(returning: nil)
             task?.cancel()

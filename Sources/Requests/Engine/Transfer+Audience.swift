@@ -4,32 +4,33 @@
 import Foundation
 
 extension Transfer {
-    /// The features that observe a transfer.
+    /// The observers of a transfer.
     struct Audience: Sendable {
         var observers: [any OperationObserver] = []
-        /// The number of the transfer in its operation; `nil` for a shared one, whose events are those of the operation
-        /// that sends it.
+        /// The number of the transfer in its operation; `nil` for a shared one, whose events the sending operation
+        /// reports.
         var number: Int?
 
-        /// Adds the features that the operation had when the transfer began.
+        /// Adds the observers that the operation had when the transfer began.
         mutating func begin(with first: [any OperationObserver], as number: Int?) {
-            // Another thread may have added one in the meantime, even one of these.
+            // Another thread may have added observers in the meantime, including some of these.
             observers.removeAll { late in first.contains { $0 === late } }
             observers = first + observers
             self.number = number
         }
 
-        /// The same audience, for events that concern only some of its features.
+        /// Returns an audience of only the given observers, for events that concern no others.
         func limited(to observers: [any OperationObserver]) -> Audience {
             Audience(observers: observers, number: number)
         }
     }
 
-    /// Lets a feature observe the transfer from now on, after what has happened so far.
+    /// Adds an observer to the transfer, and reports to it what has happened so far.
     func add(_ observer: any OperationObserver, of operation: AnyRequestOperation) {
         let number = operation.record.unsharedTransfers.first { $0.transfer === self }?.number
         let audience = Audience(observers: [observer], number: number)
-        // Before the transfer itself reports to it: a transfer that never began doesn't end.
+        // Report the beginning first, before the transfer itself reports to the observer. A transfer that has never
+        // begun must not be reported as ended.
         let isRunning = state.withLock { $0.owner != nil }
         if isRunning { reportBeginning(to: audience) }
         let current = state.withLock { state in
@@ -42,7 +43,7 @@ extension Transfer {
         report(.uploaded(current.sent, of: request.body.length), to: audience)
         if let head = current.head {
             report({ .responseStarted(head, $0) }, to: audience)
-            // Where the content goes elsewhere, the bytes that were there before are known once there is a receiver.
+            // Without content in memory, the number of bytes from earlier transfers is known once there is a receiver.
             if keepsContent || current.receiver != nil || current.received != nil {
                 reportContent(of: head, to: audience, operation)
             }
@@ -50,14 +51,14 @@ extension Transfer {
         if isRunning, current.owner == nil { reportEnd(to: audience) }
     }
 
-    /// Reports an event that monitors see.
+    /// Reports an event that monitors receive, too.
     func report(_ event: (OperationEvent.Transfer) -> OperationEvent, to audience: Audience) {
         guard let number = audience.number, !audience.observers.isEmpty else { return }
         let event = event(OperationEvent.Transfer(number: number, cause: cause, request: request))
         for observer in audience.observers { observer.observe(event) }
     }
 
-    /// Reports a step that only features see.
+    /// Reports a step that monitors don't receive.
     func report(_ step: OperationStep, to audience: Audience) {
         for observer in audience.observers { observer.observe(step) }
     }
@@ -67,11 +68,11 @@ extension Transfer {
         report(.uploadBegan(total: request.body.length), to: audience)
     }
 
-    /// Reports that the transfer is over.
+    /// Reports that the transfer has ended.
     ///
     /// - Parameters:
     ///   - content: The content, if it is in memory.
-    ///   - audience: The features.
+    ///   - audience: The observers.
     func reportEnd(with content: Data? = nil, to audience: Audience) {
         report(
             { transfer in

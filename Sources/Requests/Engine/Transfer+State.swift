@@ -4,33 +4,33 @@
 import Foundation
 
 extension Transfer {
-    /// The stage of a transfer.
+    /// The phase of a transfer.
     enum Phase: Sendable {
-        /// It is to be sent, waits for the response, or collects the content in memory.
+        /// Waiting for the response, or collecting the content in memory.
         case receiving
-        /// It passes the content to a receiver.
+        /// Passing the content to a receiver.
         case delivering(any ContentReceiver)
-        /// Reading the beginning of a redirect's or an error's content: at most so many bytes, until the timer fires.
+        /// Reading only the first bytes of a redirect's or an error's content, up to a count, until the timer fires.
         case readingPrefix(Int, DelayedAction?)
-        /// It is over.
+        /// Ended.
         case ended
     }
 
-    /// The reason why no more content is wanted.
+    /// The reason why the transfer stops reading.
     enum Stop: Sendable {
-        /// The content belongs to an error or to a redirect, and its beginning is enough.
+        /// The beginning of the content is enough, because the content belongs to an error or to a redirect.
         case truncated
         /// The content can't be used.
         case failed(RequestError)
-        /// Nothing is wanted any more.
+        /// The transfer was cancelled.
         case cancelled
     }
 
     struct State: Sendable {
         var phase = Phase.receiving
         var stop: Stop?
-        // `nil` after the end of the transfer: a response, which retains this object, may be kept for long.
-        /// The attempt that the transfer belongs to.
+        // Released at the end, because a response retains this object, and may be kept for a long time.
+        /// The attempt that the transfer belongs to; `nil` after the end of the transfer.
         var owner: Attempt?
         var headObserver: HeadObserver?
         var audience = Audience()
@@ -43,12 +43,12 @@ extension Transfer {
         var sent: Int64 = 0
         /// The byte count of the received content, once the transfer has ended.
         var received: Int64?
-        /// Whether the content was delivered to a receiver other than memory.
+        /// Whether the content was delivered to a receiver instead of memory.
         var isDelivered = false
         /// Whether the run is known to have no other transfer.
         var isOnlyTransfer: Bool
 
-        /// Whether received content is wanted.
+        /// Whether the transfer still accepts content.
         var acceptsContent: Bool {
             switch phase {
             case .ended: false
@@ -69,9 +69,9 @@ extension Transfer.State {
     ///   - reported: The error that the transport has reported.
     ///   - request: The request of the transfer.
     ///   - delivered: The byte count of content that was delivered to a receiver.
-    ///   - time: The time since the transfer was made.
+    ///   - time: The time since the transfer was created.
     /// - Returns: The state before the end, the error of the transfer, and whether only the beginning of the content
-    ///   was read; `nil` if it has ended before.
+    ///   was read; `nil` if the transfer had already ended.
     mutating func end(
         _ reported: RequestError?,
         of request: HTTPRequest,
@@ -83,7 +83,8 @@ extension Transfer.State {
         var isTruncated = false
         var failure = reported
         switch (stop, phase) {
-        // Content after a cancellation was dropped: then the rest is no answer.
+        // Content after a cancellation was dropped, so the response is incomplete even if the transport reports
+        // success.
         case (.cancelled, _): failure = reported ?? RequestError(.cancelled, phase: .receiving)
         case (.failed(let error), _): failure = error
         case (.truncated, _): isTruncated = true
@@ -93,7 +94,7 @@ extension Transfer.State {
         error = isTruncated ? nil : failure?.explained(byTimeout: request.timeout ?? owner.configuration.timeout)
         if metrics.end == nil { metrics.end = time }
         received = previous.receiver == nil ? Int64(content.count) : delivered
-        // The answer owns the content now, or else the error.
+        // The response owns the content now; after an error of the transport, the content is kept for that error.
         if reported == nil { content = Data() }
         (phase, self.owner, headObserver, audience) = (.ended, nil, nil, Transfer.Audience())
         return (previous, error, isTruncated)

@@ -3,11 +3,11 @@
 
 import Foundation
 
-/// One transfer of a run: sends a request over the transport, and returns its answer when the content has ended.
+/// One transfer of a run: sends a request over the transport, and returns the response when its content has ended.
 ///
-/// The transport calls it, in the order of the transfer, one event at a time; it may be cancelled at any moment. The
-/// end is reported once: the answer may be returned before it, if the run doesn't wait for the rest, but the operation
-/// can't finish before it.
+/// The transport reports one event at a time, in the order of the transfer. The transfer may be cancelled at any
+/// moment, and its end is reported exactly once. The run may get a truncated response before the transport has ended,
+/// but the operation can't finish before that.
 final class Transfer: Sendable {
     typealias Continuation = UnsafeContinuation<RawResponse, any Error>
 
@@ -15,24 +15,24 @@ final class Transfer: Sendable {
     let request: HTTPRequest
     /// The control that pauses the transfer.
     let flow = FlowControl()
-    /// Whether it waits for the transfer of another operation, which several share, rather than using the transport.
+    /// Whether the transfer waits for a shared transfer of another operation, instead of using the transport.
     let isShared: Bool
     let cause: TransferRecord.Cause
     private let limits: (head: Int, content: Int)
     /// Whether the content is collected in memory.
     let keepsContent: Bool
-    // Read outside of the lock, since the clock may be a caller's.
-    private let time: Stopwatch
+    // Read outside of the lock, because the clock may be a caller's.
+    private let stopwatch: Stopwatch
     let state: Locked<State>
 
-    /// Makes a transfer.
+    /// Creates a transfer.
     ///
     /// - Parameters:
     ///   - request: The request to send.
     ///   - cause: The reason for the transfer.
     ///   - headObserver: Called with the head of the response.
-    ///   - owner: The attempt that it is a part of.
-    ///   - isShared: Whether it waits for the transfer of another operation.
+    ///   - owner: The attempt that the transfer belongs to.
+    ///   - isShared: Whether the transfer waits for a shared transfer of another operation.
     @inline(never)
     init(
         _ request: HTTPRequest,
@@ -50,8 +50,8 @@ final class Transfer: Sendable {
             content: keepsContent
                 ? owner.configuration.limits.content : owner.environment.maximumErrorBodySize
         )
-        time = Stopwatch(owner.environment.clock)
-        // An interceptor may send several requests at once.
+        stopwatch = Stopwatch(owner.environment.clock)
+        // An interceptor may send several requests simultaneously.
         let isOnlyTransfer = owner.configuration.interceptors.isEmpty
         state = Locked(State(owner: owner, headObserver: headObserver, isOnlyTransfer: isOnlyTransfer))
     }
@@ -60,7 +60,7 @@ final class Transfer: Sendable {
     var head: HTTPResponseHead? { state.withLock { $0.head } }
     /// The content so far, if it is in memory.
     var content: Data { state.withLock { $0.content } }
-    /// Whether the content was delivered to a receiver other than memory.
+    /// Whether the content was delivered to a receiver instead of memory.
     var isDelivered: Bool { state.withLock { $0.isDelivered } }
 
     /// Whether the transfer has ended.
@@ -79,13 +79,14 @@ final class Transfer: Sendable {
 
     // MARK: Send
 
-    /// Sends the request, and returns the answer when its content has ended.
+    /// Sends the request, and returns the response when its content has ended.
     ///
     /// - Parameters:
     ///   - transport: The transport.
-    ///   - owner: The attempt that it is a part of.
-    ///   - ignoresTaskCancellation: Whether the cancellation of the task is left to the run, which cancels the transfer at its end.
-    /// - Returns: The answer.
+    ///   - owner: The attempt that the transfer belongs to.
+    ///   - ignoresTaskCancellation: Whether the cancellation of the task has no effect, because the run cancels the
+    ///     transfer itself when it ends.
+    /// - Returns: The response.
     /// - Throws: ``RequestError``.
     func response(
         over transport: any HTTPTransport,
@@ -97,7 +98,10 @@ final class Transfer: Sendable {
     }
 
     @inline(never)
-    private func cancellableResponse(over transport: any HTTPTransport, for owner: Attempt) async throws -> RawResponse {
+    private func cancellableResponse(
+        over transport: any HTTPTransport,
+        for owner: Attempt
+    ) async throws -> RawResponse {
         try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { start($0, over: transport, for: owner) }
         } onCancel: {
@@ -106,9 +110,9 @@ final class Transfer: Sendable {
     }
 
     private func start(_ continuation: Continuation, over transport: any HTTPTransport, for owner: Attempt) {
-        // Neither a transfer that was cancelled before, nor one after the result, is sent or recorded.
+        // A transfer that was cancelled before it began, or that begins after the result, is neither sent nor recorded.
         guard !Task.isCancelled, let begun = owner.operation.begin(self) else {
-            return refuse(continuation, hasBegun: false)
+            return endUnsent(continuation, hasBegun: false)
         }
         if begun.isPaused { owner.operation.applyPause(to: self) }
         if !begun.observers.isEmpty || !begun.isFirst {
@@ -119,20 +123,20 @@ final class Transfer: Sendable {
             }
             reportBeginning(to: audience.limited(to: begun.observers))
         }
-        // Runs that share an answer are notified one after the other, and continue in parallel.
+        // Runs that share a response are notified one after the other, and continue in parallel.
         let isConcurrent = transport.capabilities.contains(.concurrentDelivery)
         let outgoing = outgoing(for: owner)
-        // The last check: since the transfer began, the end of its run or of its task may have cancelled it. A run that
-        // ends stores its result before it cancels, and a monitor may already have seen that result.
+        // Check once more, because the end of the run or of its task may have cancelled the transfer since it began. A
+        // run that ends stores its result before it cancels, and a monitor may already have seen that result.
         guard state.withLock({ $0.stop == nil }), begun.observers.isEmpty || owner.operation.hasNoResult else {
-            return refuse(continuation, hasBegun: true)
+            return endUnsent(continuation, hasBegun: true)
         }
         let sink = EventSink(self, continuation, isConcurrent: isConcurrent)
         flow.attach(transport.send(outgoing) { sink.receive($0) })
     }
 
-    /// Ends a transfer that wasn't sent; one that has begun is reported as ended.
-    private func refuse(_ continuation: Continuation, hasBegun: Bool) {
+    /// Ends a transfer that wasn't sent; if it has begun, its end is reported.
+    private func endUnsent(_ continuation: Continuation, hasBegun: Bool) {
         let error = RequestError(.cancelled, phase: .sending)
         let previous = state.withLock { state in
             let previous = state
@@ -168,14 +172,17 @@ final class Transfer: Sendable {
         return outgoing
     }
 
-    /// Cancels the transfer, also if it begins later.
+    /// Cancels the transfer, even if it hasn't begun.
     func cancel() {
         stop(.cancelled)
     }
 
-    /// Ends the transfer for a reason; one that is cancelled stays so, and the first of the other reasons counts.
+    /// Stops the transfer for a reason.
+    ///
+    /// A cancellation replaces any other reason, and a failure replaces a truncation. Otherwise, the first reason
+    /// counts.
     private func stop(_ reason: Stop) {
-        // The previous error may be an object of a caller, so it is released outside of the lock, like the content.
+        // The previous error may be a caller's object, so it is released outside of the lock, like the content.
         let replaced = state.withLock { state -> (stop: Stop?, content: Data)? in
             switch (state.stop, reason) {
             case (.cancelled, _), (.failed, .failed), (.failed, .truncated), (.truncated, .truncated): return nil
@@ -187,7 +194,7 @@ final class Transfer: Sendable {
             defer { state.content = Data() }
             return (previous, state.content)
         }
-        // The failure is reported when the transfer has ended: only then its place at the host is free.
+        // The failure is reported when the transfer has ended, because its slot at the host isn't free before.
         if replaced != nil { flow.cancel() }
     }
 
@@ -219,22 +226,22 @@ final class Transfer: Sendable {
     }
 
     private func receive(_ head: HTTPResponseHead) {
-        // Nothing of such a head is kept: neither its cookies nor its fields in the error.
+        // An oversized head is dropped entirely: its cookies aren't stored, and its fields don't appear in the error.
         if let size = head.size, size > limits.head {
             let reason = "the head has more than \(limits.head) bytes"
             return stop(.failed(RequestError(.headTooLarge, phase: .receiving, reason: reason)))
         }
-        // Other receivers check it themselves: a download may have asked for a part.
+        // Only content in memory is checked here. A download may have requested a part, and checks the head itself.
         if keepsContent, let error = head.unrequestedPartError(of: request) { return stop(.failed(error)) }
-        let elapsed = time.elapsed
-        let wanted = state.withLock {
+        let elapsed = stopwatch.elapsed
+        let accepted = state.withLock {
             state -> (owner: Attempt, headObserver: HeadObserver?, audience: Audience)? in
             guard state.acceptsContent, let owner = state.owner else { return nil }
             state.head = head
             state.metrics.responseStart = elapsed
             return (owner, state.headObserver, state.audience)
         }
-        guard let (owner, headObserver, audience) = wanted else { return }
+        guard let (owner, headObserver, audience) = accepted else { return }
         headObserver?.report(head)
         report({ .responseStarted(head, $0) }, to: audience)
         if head.status.category == .redirection, owner.configuration.redirect.ignoresContent(of: head) {
@@ -242,12 +249,12 @@ final class Transfer: Sendable {
         } else if !keepsContent {
             deliver(head, to: owner)
         }
-        // Also to features that came while a receiver was made.
+        // Include observers that were added while the receiver was being created.
         let listeners = keepsContent ? audience : state.withLock(\.audience)
         if !listeners.observers.isEmpty { reportContent(of: head, to: listeners, owner.operation) }
     }
 
-    /// Passes the content to a receiver other than memory, if the request wants the response.
+    /// Passes the content to a receiver, if the request accepts the head.
     private func deliver(_ head: HTTPResponseHead, to owner: Attempt) {
         let handling = owner.operation.handling
         let isAccepted = owner.configuration.acceptsStatus(of: head)
@@ -255,7 +262,8 @@ final class Transfer: Sendable {
             if !isAccepted { read(atMost: limits.content, within: Self.maximumErrorContentTime) }
             return
         }
-        // A status that the request doesn't accept may concern the file, and has content of its own.
+        // The validators don't check a status that isn't accepted but concerns the file, such as 416. Its content isn't
+        // the file.
         guard !isAccepted || owner.headRefusal(of: head, to: request) == nil else {
             return read(atMost: limits.content, within: Self.maximumErrorContentTime)
         }
@@ -269,14 +277,17 @@ final class Transfer: Sendable {
 
     /// Reads a small part of a redirect's content, so that the connection can be reused.
     ///
-    /// If there is more, or it takes longer, the transfer is cancelled: closing a connection costs less than the rest.
+    /// Longer or slower content is truncated, because closing the connection costs less than reading the rest.
     private func drain(_ head: HTTPResponseHead, on clock: any Clock<Duration>) {
-        let isLarge = request.method != .head && head.headers.exactLength.map { $0 > Int64(Self.maximumDrainedBytes) } ?? false
+        let isLarge =
+            request.method != .head && head.headers.exactLength.map { $0 > Int64(Self.maximumDrainedBytes) } ?? false
         read(atMost: Self.maximumDrainedBytes, within: isLarge ? nil : Self.maximumDrainTime, on: clock)
         if isLarge { stop(.truncated) }
     }
 
-    /// Reads content whose beginning is enough: an error, or more time than the limit, cuts it.
+    /// Reads only the beginning of the content.
+    ///
+    /// An error or the time limit then truncates the content, instead of failing the transfer.
     private func read(atMost limit: Int, within time: Duration?, on clock: any Clock<Duration> = ContinuousClock()) {
         let timer = time.map { DelayedAction(after: $0, on: clock) { [self] in stop(.truncated) } }
         state.withLock { $0.phase = .readingPrefix(limit, timer) }
@@ -284,8 +295,9 @@ final class Transfer: Sendable {
 
     private static let maximumDrainedBytes = 4 * 1024
     private static let maximumDrainTime = Duration.milliseconds(200)
-    /// The maximum time for the content of an error, whatever the clock of the environment: a server may begin to explain
-    /// a refusal, and then say nothing.
+    /// The maximum time for the content of an error, measured by the system's clock.
+    ///
+    /// A server may begin to explain a refusal, and then stop sending.
     static let maximumErrorContentTime = Duration.seconds(2)
 
     private enum Reception: Sendable {
@@ -300,7 +312,7 @@ final class Transfer: Sendable {
             var limit = limits.content
             var isPrefix = false
             if case .delivering(let receiver) = state.phase { return (.delivered(receiver), state.audience) }
-            if case .readingPrefix(let most, _) = state.phase { (limit, isPrefix) = (most, true) }
+            if case .readingPrefix(let maximum, _) = state.phase { (limit, isPrefix) = (maximum, true) }
             let room = limit - state.content.count
             guard data.count > room else {
                 if state.content.isEmpty { state.content = data } else { state.content.append(data) }
@@ -331,48 +343,49 @@ final class Transfer: Sendable {
 
     // MARK: End
 
-    /// Records the end, and returns the answer, unless there was an end before.
+    /// Ends the transfer, and resumes the run with the response or the error, unless the transfer has already ended.
     ///
     /// - Parameters:
     ///   - error: The error that the transport has reported.
-    ///   - continuation: The run that waits for the answer.
-    ///   - isConcurrent: Whether the thread may continue with the run.
+    ///   - continuation: The continuation of the run that waits for the response.
+    ///   - isConcurrent: Whether the run may continue on this thread.
     func end(_ error: RequestError?, for continuation: Continuation, isConcurrent: Bool) {
-        // Asked outside of the lock, since a receiver has one of its own.
+        // Read outside of the transfer's lock, because the receiver has its own lock.
         let delivered = keepsContent ? nil : state.withLock({ $0.receiver })?.count
-        let elapsed = time.elapsed
-        guard let (end, error, isTruncated) = state.withLock({ $0.end(error, of: request, delivered, at: elapsed) }),
-            let owner = end.owner
+        let elapsed = stopwatch.elapsed
+        guard
+            let (previous, error, isTruncated) = state.withLock({ $0.end(error, of: request, delivered, at: elapsed) }),
+            let owner = previous.owner
         else {
             return
         }
         var receiver: (any ContentReceiver)?
-        switch end.phase {
+        switch previous.phase {
         case .delivering(let delivering): receiver = delivering
         case .readingPrefix(_, let timer): timer?.cancel()
         case .receiving, .ended: break
         }
-        reportEnd(with: receiver == nil ? end.content : nil, to: end.audience)
+        reportEnd(with: receiver == nil ? previous.content : nil, to: previous.audience)
         receiver?.end(error)
         owner.operation.endTransfer(self)
-        let answer: Result<RawResponse, any Error>
+        let result: Result<RawResponse, any Error>
         if let error {
-            answer = .failure(error)
-        } else if let head = end.head {
-            let content = receiver.map { .delivered($0.count ?? 0) } ?? ResponseContent.data(end.content)
-            // For a single transfer, the run needn't be asked for the history.
-            let history = end.isOnlyTransfer ? TransferHistory(self) : owner.operation.record.history
+            result = .failure(error)
+        } else if let head = previous.head {
+            let content = receiver.map { .delivered($0.count ?? 0) } ?? ResponseContent.data(previous.content)
+            // The history of the only transfer needs no access to the run's record.
+            let history = previous.isOnlyTransfer ? TransferHistory(self) : owner.operation.record.history
             let notes = ResponseNotes(history: history, isTruncated: isTruncated)
-            answer = .success(HTTPResponse(head: head, body: content, notes: notes))
+            result = .success(HTTPResponse(head: head, body: content, notes: notes))
         } else {
-            answer = .failure(RequestError(.badResponse, phase: .receiving, reason: "the response has no head"))
+            result = .failure(RequestError(.badResponse, phase: .receiving, reason: "the response has no head"))
         }
-        // A transport may end a transfer within its cancellation, which comes from within the task: the task must not
-        // run here.
-        if isConcurrent, !end.isCancelled {
-            RunExecutor.resuming { continuation.resume(with: answer) }
+        // A transport may report the end while it is being cancelled, and the task itself may be what cancels it. In
+        // this case, the task must not continue on this thread.
+        if isConcurrent, !previous.isCancelled {
+            RunExecutor.resuming { continuation.resume(with: result) }
         } else {
-            continuation.resume(with: answer)
+            continuation.resume(with: result)
         }
     }
 }
@@ -385,9 +398,9 @@ extension Transfer: TransferRecorder {
     }
 }
 
-/// Passes on the events of a transport, and reports the end of the transfer when it is released.
+/// Passes on the events of a transport, and reports the end of the transfer when the sink is released.
 ///
-/// Otherwise a transport that forgets a transfer would leave an operation that never finishes.
+/// Without this, a transport that loses a transfer would leave an operation that never finishes.
 private final class EventSink: Sendable {
     private let transfer: Transfer
     private let continuation: Transfer.Continuation
@@ -403,13 +416,15 @@ private final class EventSink: Sendable {
         guard transfer.flow.detach() else { return }
         let reason = "the transport released the transfer without reporting its end"
         let error = RequestError(.connectionLost, phase: transfer.head == nil ? .sending : .receiving, reason: reason)
-        // The code that released this may hold a lock: neither the run nor a caller's code may continue here.
-        DispatchQueue.global().async { [transfer, continuation] in transfer.end(error, for: continuation, isConcurrent: false) }
+        // The code that released this object may hold a lock, so neither the run nor a caller's code may continue here.
+        DispatchQueue.global().async { [transfer, continuation] in
+            transfer.end(error, for: continuation, isConcurrent: false)
+        }
     }
 
     func receive(_ event: TransferEvent) {
         guard case .end(let error) = event else { return transfer.receive(event) }
-        // The end is handled once, whatever the transport does.
+        // Handle the end only once, even if the transport reports it twice.
         if transfer.flow.detach() { transfer.end(error, for: continuation, isConcurrent: isConcurrent) }
     }
 }

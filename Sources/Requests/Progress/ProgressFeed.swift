@@ -8,17 +8,17 @@ final class ProgressFeed: Sendable {
     private struct State: Broadcasting {
         var meter = ProgressMeter()
         var broadcaster = Broadcaster<TransferProgress>()
-        /// Whether the bytes of the present transfer count.
+        /// Whether the bytes of the current transfer count.
         var isCounting = false
         /// The byte count of the current transfer, which may be less than the reported one.
         var currentCount: Int64 = 0
-        /// The bytes of earlierBytes transfers that count in addition to those of the current one.
+        /// The bytes of earlier transfers that count in addition to those of the current one.
         var earlierBytes: Int64 = 0
         var timer: DelayedAction?
         var hasTimer = false
         var isOver = false
 
-        /// The time until the deferred progress is reported, if no timer is running.
+        /// Returns the time until the deferred progress must be reported, unless a timer is already running.
         mutating func startTimer(at time: Duration) -> Duration? {
             guard !isOver, !hasTimer, let due = meter.due else { return nil }
             hasTimer = true
@@ -38,7 +38,7 @@ final class ProgressFeed: Sendable {
 
     // MARK: Events
 
-    /// Records that a transfer begins that sends all of its bytes, whatever earlierBytes ones have sent.
+    /// Records the beginning of a transfer that sends all its bytes, even if earlier transfers have sent some of them.
     func beginSending(_ total: Int64?) {
         change { state, time in
             state.earlierBytes = state.currentCount
@@ -47,14 +47,14 @@ final class ProgressFeed: Sendable {
     }
 
     /// Records that the current transfer has sent `count` of `total` bytes.
-    func send(_ count: Int64, of total: Int64?) {
+    func didSend(_ count: Int64, of total: Int64?) {
         change { state, time in
             state.currentCount = state.earlierBytes + count
             return state.meter.begin(at: state.currentCount, total: total.map { state.earlierBytes + $0 }, time: time)
         }
     }
 
-    /// Records that a transfer begins whose bytes count, with `offset` bytes already present.
+    /// Records the beginning of a transfer whose bytes count, after `offset` bytes from earlier transfers.
     func begin(at offset: Int64 = 0, total: Int64?) {
         change { state, time in
             state.isCounting = true
@@ -63,7 +63,7 @@ final class ProgressFeed: Sendable {
         }
     }
 
-    /// Records the byte count, including the bytes that were present at the beginning.
+    /// Records the byte count, including the bytes from earlier transfers.
     func update(_ count: Int64) {
         change { state, time in
             guard state.isCounting else { return nil }
@@ -72,12 +72,12 @@ final class ProgressFeed: Sendable {
         }
     }
 
-    /// Stops counting: the following content is that of a redirect or an error.
+    /// Stops counting, because the following content belongs to a redirect or an error.
     func stopCounting() {
         state.withLock { $0.isCounting = false }
     }
 
-    /// Ends the feed; the last progress is reported, and is currentCount if the operation succeeded.
+    /// Ends the feed, and reports the last progress, which is exact if the operation succeeded.
     func end(hasSucceeded: Bool) {
         change { state, _ in
             state.isOver = true
@@ -87,11 +87,12 @@ final class ProgressFeed: Sendable {
 
     // MARK: Observers
 
-    /// Adds an observer, which receives the last progress, if there is one, and all later ones; returns the number with
-    /// which it is removed.
+    /// Adds an observer, which receives the latest progress, if any, and every update after it.
+    ///
+    /// - Returns: The ID for ``remove(_:)``.
     @discardableResult
-    func observe(_ reader: @escaping Broadcaster<TransferProgress>.Observer) -> Int {
-        let id = state.withLock { $0.broadcaster.add(reader) }
+    func observe(_ observer: @escaping Broadcaster<TransferProgress>.Observer) -> Int {
+        let id = state.withLock { $0.broadcaster.add(observer) }
         state.notifyObservers()
         return id
     }
@@ -105,7 +106,7 @@ final class ProgressFeed: Sendable {
 
     private func change(_ change: @Sendable (inout State, Duration) -> TransferProgress?) {
         let time = time()
-        let (wait, timer) = state.withLock { state -> (Duration?, DelayedAction?) in
+        let (delay, timer) = state.withLock { state -> (Duration?, DelayedAction?) in
             guard !state.isOver else { return (nil, nil) }
             let progress = change(&state, time)
             if let progress { state.broadcaster.publish(progress) }
@@ -116,11 +117,11 @@ final class ProgressFeed: Sendable {
         }
         state.notifyObservers()
         timer?.cancel()
-        if let wait { startTimer(wait) }
+        if let delay { startTimer(delay) }
     }
 
-    private func startTimer(_ wait: Duration) {
-        let timer = DelayedAction(after: wait, on: clock) { [weak self] in
+    private func startTimer(_ delay: Duration) {
+        let timer = DelayedAction(after: delay, on: clock) { [weak self] in
             self?.change { state, time in
                 (state.timer, state.hasTimer) = (nil, false)
                 return state.meter.flush(at: time)
@@ -134,21 +135,21 @@ final class ProgressFeed: Sendable {
         if isOver { timer.cancel() }
     }
 
-    /// Returns the one object that follows the feed; made by `make` at the first call.
+    /// Returns the `Progress` object that follows the feed, created by `make` at the first call.
     func progress(make: () -> Progress) -> Progress {
-        if let known = progressObject.withLock({ $0 }) { return known }
+        if let existing = progressObject.withLock({ $0 }) { return existing }
         let new = make()
-        // Another thread may have made one meanwhile.
-        let known = progressObject.withLock { progressObject in
+        // Another thread may have created one in the meantime.
+        let existing = progressObject.withLock { progressObject in
             defer { progressObject = progressObject ?? new }
             return progressObject
         }
-        if known == nil { observe { new.follow($0) } }
-        return known ?? new
+        if existing == nil { observe { new.update($0) } }
+        return existing ?? new
     }
 }
 
-/// The progress feeds of one operation; made when the progress is first observed.
+/// The progress feeds of one operation, created when the progress is first observed.
 final class ProgressFeeds: Sendable {
     /// The content of the response.
     let received: ProgressFeed
@@ -160,7 +161,7 @@ final class ProgressFeeds: Sendable {
         sent = ProgressFeed(clock: clock)
     }
 
-    /// Ends both feeds, because the operation is over.
+    /// Ends both feeds, because the operation has ended.
     func end(hasSucceeded: Bool) {
         sent.end(hasSucceeded: hasSucceeded)
         received.end(hasSucceeded: hasSucceeded)
@@ -170,22 +171,23 @@ final class ProgressFeeds: Sendable {
 }
 
 extension Progress {
-    /// Takes the values of a feed.
-    fileprivate func follow(_ progress: TransferProgress?) {
+    /// Copies the values of a feed; `nil` ends the progress.
+    fileprivate func update(_ progress: TransferProgress?) {
         guard let progress else {
-            // A parent would wait for an operation that has failed.
+            // Complete the progress of a failed operation as well, because its parent would wait forever.
             if completedUnitCount != totalUnitCount - 1 { totalUnitCount = max(1, completedUnitCount) }
             completedUnitCount = totalUnitCount
             return
         }
-        // With a total of zero, Foundation's progress could never be finished.
+        // With a total of zero, Foundation's `Progress` could never finish.
         guard progress.total != 0 else {
             totalUnitCount = 1
             completedUnitCount = 1
             return
         }
         totalUnitCount = progress.total ?? -1
-        // The last unit is that of the end: all may have to be sent once more, and a finished parent stays so.
+        // The last unit is reserved for the end, because a retry may send the entire body again. A parent that has
+        // finished can't restart.
         completedUnitCount = min(progress.completed, (progress.total ?? .max) - 1)
     }
 }

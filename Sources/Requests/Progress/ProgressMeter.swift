@@ -1,9 +1,10 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Selects the progress to report from the bytes of a transfer: not every chunk, never a decrease, and the exact end.
+/// Selects which byte counts of a transfer to report: not every chunk, never a decrease, and the exact count at the
+/// end.
 ///
-/// Times are those since any beginning, passed by the caller. Deferred progress is reported with a later chunk, by
+/// The caller passes times relative to any fixed start. Deferred progress is reported with a later chunk, by
 /// ``flush(at:)`` when it is ``due``, or at the end.
 struct ProgressMeter: Sendable {
     private let interval: Duration
@@ -11,39 +12,41 @@ struct ProgressMeter: Sendable {
     private var reported: TransferProgress?
     private var nextTime: Duration?
 
-    /// Makes a meter.
+    /// Creates a meter.
     ///
     /// - Parameter interval: The minimum time between two reports; a tenth of a second by default.
     init(interval: Duration = .milliseconds(100)) {
         self.interval = interval
     }
 
-    /// The time at which deferred progress has to be reported; `nil` if nothing is deferred.
+    /// The time at which deferred progress must be reported; `nil` if nothing is deferred.
     var due: Duration? { current == reported ? nil : nextTime }
 
     /// Begins a transfer, or continues after an interrupted one.
     ///
-    /// If the transfer starts over, the byte count stays until it is reached again.
+    /// If the transfer starts over, the byte count keeps its value until the transfer passes it.
     ///
     /// - Parameters:
-    ///   - offset: The number of bytes already present.
-    ///   - total: The expected number, including those; `nil` if it isn't known.
-    ///   - time: The time.
+    ///   - offset: The number of bytes from earlier transfers.
+    ///   - total: The expected byte count, including the offset; `nil` if it is unknown.
+    ///   - time: The current time.
     /// - Returns: The progress to report, if any.
     mutating func begin(at offset: Int64 = 0, total: Int64?, time: Duration) -> TransferProgress? {
         current.total = total.flatMap { $0 < 0 ? nil : $0 }
         return update(offset, at: time)
     }
 
-    /// Records the byte count, including the bytes that were present at the beginning.
+    /// Records the byte count, including the bytes from earlier transfers.
     ///
     /// - Returns: The progress to report, if any.
     mutating func update(_ completed: Int64, at time: Duration) -> TransferProgress? {
         current.completed = max(current.completed, completed)
-        // A total that turns out to be wrong is dropped.
+        // Drop a total that turns out to be wrong.
         if let total = current.total, completed > total { current.total = nil }
-        // Bytes of a longer version that was abandoned don't complete this one.
-        if let total = current.total { current.completed = min(current.completed, max(total, reported?.completed ?? 0)) }
+        // Bytes of an abandoned, longer version don't complete this one.
+        if let total = current.total {
+            current.completed = min(current.completed, max(total, reported?.completed ?? 0))
+        }
         return flush(at: time)
     }
 
@@ -57,16 +60,17 @@ struct ProgressMeter: Sendable {
 
     /// Ends the transfer with the exact byte count, which is then also the total.
     ///
-    /// It is reported even if it is less than the last one: the file became shorter during the transfer.
+    /// The exact count is reported even if it is less than the previous one, because the file may have become shorter
+    /// during the transfer.
     ///
-    /// - Returns: The progress to report, if it wasn't reported yet.
+    /// - Returns: The progress to report, unless it was already reported.
     mutating func finish(_ completed: Int64) -> TransferProgress? {
         current = TransferProgress(completed: max(0, completed), total: max(0, completed))
         defer { (reported, nextTime) = (current, nil) }
         return current == reported ? nil : current
     }
 
-    /// Ends a transfer that failed: returns deferred progress, whether it is due or not.
+    /// Ends a failed transfer, and returns deferred progress, even if it isn't due yet.
     mutating func stop() -> TransferProgress? {
         nextTime = nil
         return flush(at: .zero)

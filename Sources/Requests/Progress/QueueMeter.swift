@@ -3,7 +3,7 @@
 
 /// Adds up the progress of many requests.
 struct QueueMeter: Sendable {
-    /// The identity of a request that isn't over.
+    /// The identity of an unfinished request.
     typealias ID = ObjectIdentifier
 
     /// The progress of one request.
@@ -11,7 +11,7 @@ struct QueueMeter: Sendable {
         var sent = TransferProgress(completed: 0, total: 0)
         var received = TransferProgress(completed: 0)
 
-        /// From 0 to 1; a request with a body is half done when that is sent.
+        /// The completed fraction, from 0 to 1; a request with a body is half complete when the body is sent.
         var fraction: Double {
             let received = received.fraction ?? 0
             guard let total = sent.total, total == 0 else { return ((sent.fraction ?? 0) + received) / 2 }
@@ -20,22 +20,24 @@ struct QueueMeter: Sendable {
     }
 
     private var parts: [ID: Part] = [:]
-    private var fractions = 0.0
+    private var sumOfFractions = 0.0
     private var total = QueueProgress()
 
-    /// The common progress.
+    /// The total progress of all requests.
     var progress: QueueProgress {
         var progress = total
-        if total.count > 0 { progress.fraction = min((Double(total.finished) + max(0, fractions)) / Double(total.count), 1) }
+        if total.count > 0 {
+            progress.fraction = min((Double(total.finished) + max(0, sumOfFractions)) / Double(total.count), 1)
+        }
         return progress
     }
 
-    /// Adds a request; if all before are over, the counting starts again.
+    /// Adds a request; if all previous requests are finished, the counts restart.
     ///
-    /// - Returns: Whether it was new.
+    /// - Returns: Whether the request was new.
     mutating func add(_ id: ID) -> Bool {
         guard parts[id] == nil else { return false }
-        if parts.isEmpty { (total, fractions) = (QueueProgress(), 0) }
+        if parts.isEmpty { (total, sumOfFractions) = (QueueProgress(), 0) }
         parts[id] = Part()
         total.count += 1
         return true
@@ -44,7 +46,7 @@ struct QueueMeter: Sendable {
     /// Records the progress of a request.
     mutating func update(_ progress: TransferProgress, _ direction: TransferProgress.Direction, of id: ID) {
         guard var part = parts[id] else { return }
-        fractions -= part.fraction
+        sumOfFractions -= part.fraction
         switch direction {
         case .upload:
             total.sent += progress.completed - part.sent.completed
@@ -53,14 +55,14 @@ struct QueueMeter: Sendable {
             total.received += progress.completed - part.received.completed
             part.received = progress
         }
-        fractions += part.fraction
+        sumOfFractions += part.fraction
         parts[id] = part
     }
 
-    /// Records that a request is over.
+    /// Records that a request is finished.
     mutating func end(_ id: ID) {
         guard let part = parts.removeValue(forKey: id) else { return }
-        fractions -= part.fraction
+        sumOfFractions -= part.fraction
         total.finished += 1
     }
 }

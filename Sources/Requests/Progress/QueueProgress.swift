@@ -1,11 +1,11 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// The common progress of many requests.
+/// The total progress of many requests.
 ///
-/// It counts the requests that were added since there was last nothing to do; the first one after that starts it again.
+/// The counts restart with the first request that is added after all others are finished.
 public struct QueueProgress: Sendable, Hashable, CustomStringConvertible {
-    /// The number of requests that are over, successfully or not.
+    /// The number of finished requests, successful or not.
     public var finished: Int
     /// The number of all requests.
     public var count: Int
@@ -13,12 +13,13 @@ public struct QueueProgress: Sendable, Hashable, CustomStringConvertible {
     public var received: Int64
     /// The number of sent bytes of bodies.
     public var sent: Int64
-    /// The completed fraction, from 0 to 1: each request counts the same, a running one with its known progress.
+    /// The completed fraction, from 0 to 1.
     ///
-    /// It is 1 without requests. It decreases when requests are added.
+    /// Every request has the same weight; a running request counts with its known progress. Without requests, the
+    /// fraction is 1. It decreases when requests are added.
     public var fraction: Double
 
-    /// Makes a progress.
+    /// Creates a progress value.
     public init(finished: Int = 0, count: Int = 0, received: Int64 = 0, sent: Int64 = 0, fraction: Double = 1) {
         self.finished = finished
         self.count = count
@@ -35,11 +36,11 @@ public struct QueueProgress: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension QueueProgress {
-    /// Refuses the name of another type's member.
+    /// Unavailable, because this is a member of another type.
     @available(*, unavailable, message: "`received` and `sent` count bytes, `finished` counts requests")
     public var completed: Int64 { received }
 
-    /// Refuses the name of another type's member.
+    /// Unavailable, because this is a member of another type.
     @available(*, unavailable, message: "`count` is the number of requests; the total number of bytes isn't known")
     public var total: Int64? { nil }
 }

@@ -3,20 +3,20 @@
 
 /// The progress of a transfer.
 ///
-/// For one transfer, it never decreases, also when it is retried or resumed; and the last one is exact.
+/// The progress of one transfer never decreases, even if the transfer is retried or resumed. Its last value is exact.
 public struct TransferProgress: Sendable, Hashable, CustomStringConvertible {
-    /// The number of transferred bytes, including those of an earlier transfer.
+    /// The number of transferred bytes, including those of earlier transfers.
     public var completed: Int64
-    /// The number of bytes to transfer; `nil` if it isn't known.
+    /// The number of bytes to transfer; `nil` if it is unknown.
     public var total: Int64?
 
-    /// Makes a progress.
+    /// Creates a progress value.
     public init(completed: Int64, total: Int64? = nil) {
         self.completed = completed
         self.total = total
     }
 
-    /// The completed fraction, from 0 to 1; `nil` if the total isn't known.
+    /// The completed fraction, from 0 to 1; `nil` if the total is unknown.
     ///
     /// It is 1 if the total is zero.
     public var fraction: Double? {

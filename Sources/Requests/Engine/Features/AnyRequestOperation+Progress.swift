@@ -3,40 +3,40 @@
 
 import Foundation
 
-/// The progress of the transfer: as a `Progress`, as a sequence, or as a closure.
+/// The progress of the transfer, as a `Progress`, a sequence, or a closure.
 ///
-/// All three report the same values. Sent bytes are those of the body as they are sent. Received bytes are those of the
-/// content as the request gets it: decoded if the server compressed it, in which case the total isn't known before the
-/// end. Only a response that the request accepts counts: not those of redirects, and not those of errors.
+/// All three report the same values. Bytes of the request body count when they are sent. Bytes of the response count as
+/// the request receives them, that is, after decompression. The total of a compressed response is therefore unknown
+/// before the end. Only a response that the request accepts counts, not a redirect or an error.
 ///
-/// The byte count never decreases. Received bytes that come again, since a retry starts over, count when the new
-/// attempt passes the old one. A body that is sent again, by a retry or a redirect, is added to the sent bytes and to
-/// their total. The last count of an operation that succeeds is exact. Before it, at most ten a second are reported. An
-/// operation that shares the transfer of another, or is answered by a cache, transfers nothing itself, and reports only
-/// the end.
+/// The byte count never decreases. If a retry starts over, received bytes count only after the new attempt has passed
+/// the previous one. If a retry or a redirect sends the body again, both the sent bytes and their total increase. If
+/// the operation succeeds, its last count is exact. Before that, at most ten values per second are reported. An
+/// operation that shares the transfer of another one, or whose response comes from a cache, transfers nothing itself
+/// and reports only the end.
 ///
-/// Nothing is counted, and nothing allocated, unless the progress is observed.
+/// Nothing is counted or allocated unless the progress is observed.
 extension AnyRequestOperation {
-    /// The received bytes, as a `Progress`: indeterminate until the total is known.
+    /// The progress of the received bytes; indeterminate until the total is known.
     ///
-    /// It can be a child of another `Progress`. Cancelling it cancels the operation; pausing and resuming it call
-    /// ``pause()`` and ``resume()``. For a response without content it has one unit, which is complete. It
-    /// finishes with the operation, even if that fails, so that its parent can finish.
+    /// You can add the `Progress` to a parent. Cancelling it cancels the operation; pausing and resuming it call
+    /// ``pause()`` and ``resume()``. For a response without content, the progress has one unit, which is complete. The
+    /// progress finishes with the operation, even if the operation fails, so that its parent can finish.
     public final var progress: Progress { progress(of: .download) }
 
-    /// The sent bytes, as a `Progress`: otherwise like ``progress``.
+    /// The progress of the sent bytes, which otherwise behaves like ``progress``.
     public final var uploadProgress: Progress { progress(of: .upload) }
 
-    /// Returns the progress as a sequence, which begins with the last value, if there is one, and ends with the
-    /// operation.
+    /// Returns the progress as a sequence that ends with the operation.
     ///
     /// ```swift
     /// for await progress in operation.progressUpdates() { print(progress) }
     /// ```
     ///
-    /// A slow consumer may skip values, never the last one. Each call makes a sequence of its own.
+    /// The sequence begins with the latest value, if any. A slow consumer may miss values, but never the last one. Each
+    /// call creates a separate sequence.
     ///
-    /// - Parameter direction: The bytes to observe: by default the received ones.
+    /// - Parameter direction: The bytes to observe, by default the received ones.
     /// - Returns: The sequence, for one consumer.
     public final func progressUpdates(
         _ direction: TransferProgress.Direction = .download
@@ -50,12 +50,12 @@ extension AnyRequestOperation {
         }
     }
 
-    /// Calls a closure with each progress, beginning with the last value, if there is one.
+    /// Calls a closure with each progress value, beginning with the latest one, if any.
     ///
     /// - Parameters:
-    ///   - direction: The bytes to observe: by default the received ones.
-    ///   - queue: The queue on which the closure is called, one call after the other; by default the global queue of
-    ///     utility quality, as with completions.
+    ///   - direction: The bytes to observe, by default the received ones.
+    ///   - queue: The queue on which the closure is called, one call after the other. By default, this is the global
+    ///     queue of quality `utility`, as for completions.
     ///   - body: The closure.
     @_disfavoredOverload
     public final func onProgress(
@@ -70,10 +70,10 @@ extension AnyRequestOperation {
         }
     }
 
-    /// Calls a closure on the main actor with each progress, beginning with the last value, if there is one.
+    /// Calls a closure on the main actor with each progress value, beginning with the latest one, if any.
     ///
     /// - Parameters:
-    ///   - direction: The bytes to observe: by default the received ones.
+    ///   - direction: The bytes to observe, by default the received ones.
     ///   - queue: The main queue, on which the closure is called.
     ///   - body: The closure.
     public final func onProgress(
@@ -98,11 +98,11 @@ extension AnyRequestOperation {
 }
 
 extension AnyRequestOperation {
-    /// The feeds that report the progress; made on first use.
+    /// The feeds that report the progress, created on first use.
     final var progressFeeds: ProgressFeeds {
         if let feeds = observer(ProgressFeeds.self) { return feeds }
         let feeds = ProgressFeeds(clock: configuration.environment.clock)
-        // Adds the progress from before the observation.
+        // Include the progress from before the observation.
         let isAdded = add(feeds) { record.last?.add(feeds, of: self) }
         return isAdded ? feeds : observer(ProgressFeeds.self) ?? feeds
     }
@@ -112,7 +112,7 @@ extension ProgressFeeds: OperationObserver {
     func observe(_ step: OperationStep) {
         switch step {
         case .uploadBegan(let total): sent.beginSending(total)
-        case .uploaded(let count, let total): sent.send(count, of: total)
+        case .uploaded(let count, let total): sent.didSend(count, of: total)
         case .downloadBegan(let offset, let total): received.begin(at: offset, total: total)
         case .downloadIgnored: received.stopCounting()
         case .downloaded(let count): received.update(count)

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Makes an operation fail after a delay.
+/// Fails an operation after a delay.
 private final class Deadline: OperationObserver {
     private let timer = Locked<DelayedAction?>(nil)
 
@@ -11,7 +11,7 @@ private final class Deadline: OperationObserver {
         if case .delivered = step { replace(by: nil) }
     }
 
-    /// Replaces the delay; a previous one doesn't count any more.
+    /// Replaces the timer, and cancels the previous one.
     func replace(by next: DelayedAction?) {
         let previous = timer.withLock { timer in
             defer { timer = next }
@@ -24,7 +24,7 @@ private final class Deadline: OperationObserver {
 }
 
 extension AnyRequestOperation {
-    /// Makes the operation fail after a delay, which replaces a previous deadline.
+    /// Fails the operation after a delay; any previous deadline is replaced.
     final func setDeadline(_ duration: Duration) {
         let deadline = observer(Deadline.self) ?? Deadline()
         add(deadline)
@@ -34,11 +34,10 @@ extension AnyRequestOperation {
             handling.fail(RunFailure(RequestError(.deadlineExceeded, phase: phase, reason: reason), in: phase))
         }
         deadline.replace(by: timer)
-        // A result that came meanwhile found no timer.
+        // A result that arrived before the timer was stored couldn't cancel it.
         if core.withLock({ $0.result != nil }) { deadline.observe(.delivered) }
     }
 
-    /// Removes the deadline.
     final func endDeadline() {
         observer(Deadline.self)?.observe(.delivered)
     }

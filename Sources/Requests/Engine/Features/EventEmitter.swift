@@ -3,10 +3,10 @@
 
 import Foundation
 
-/// Sends the events of one operation to its monitors, in the order of the tree that `EventMonitor` guarantees.
+/// Sends the events of one operation to its monitors, in the order that `EventMonitor` guarantees.
 ///
-/// Events come from the thread of the run and from the one that cancels it. The monitors are notified of one event at a
-/// time, in order, and outside of all locks.
+/// Events come from the thread of the run and from the thread that cancels it. The monitors are notified of one event
+/// at a time, in order, and outside of all locks.
 final class EventEmitter: Sendable {
     private struct State: Sendable {
         var sequencer = EventSequencer()
@@ -48,7 +48,7 @@ final class EventEmitter: Sendable {
     /// - Parameters:
     ///   - operation: The operation, which has just been created.
     ///   - monitors: The monitors.
-    ///   - info: Creates the description of the operation for them.
+    ///   - info: Creates the description of the operation for the monitors.
     static func attach(
         to operation: AnyRequestOperation,
         _ monitors: [any EventMonitor],
@@ -60,7 +60,7 @@ final class EventEmitter: Sendable {
         operation.add(emitter)
     }
 
-    /// Returns the emitter of an operation; without one, attaches one that knows the current state.
+    /// Returns the emitter of an operation, or attaches a new one that knows the current state.
     static func attach(to operation: AnyRequestOperation, as info: () -> OperationEvent.Info) -> EventEmitter {
         if let emitter = operation.observer(EventEmitter.self) { return emitter }
         let emitter = EventEmitter([], operation: info())
@@ -71,8 +71,10 @@ final class EventEmitter: Sendable {
         return isAdded ? emitter : operation.observer(EventEmitter.self) ?? emitter
     }
 
-    /// Adds a monitor, which first receives the current state: that the operation was created, has started, has ended;
-    /// the running transfers.
+    /// Adds a monitor, which first receives the current state of the operation.
+    ///
+    /// The current state consists of the events that the operation was created, has started and has ended, and of its
+    /// running transfers.
     func add(_ monitor: any EventMonitor) {
         change { state in
             state.enqueue(state.sequencer.current, for: [monitor])
@@ -80,12 +82,11 @@ final class EventEmitter: Sendable {
         }
     }
 
-    /// Sets the identity of the request, once there is one.
     func identify(by identifier: @escaping @Sendable () -> String, _ options: RequestOptions) {
         state.withLock { $0.operation.identify(by: identifier, options) }
     }
 
-    /// The operation, as the monitors see it.
+    /// The operation, as monitors see it.
     var operation: OperationEvent.Info { state.withLock { $0.operation } }
 
     private func change(_ change: (inout State) -> Void) {
@@ -113,7 +114,7 @@ extension EventEmitter: OperationObserver {
 }
 
 extension AnyRequestOperation {
-    /// The events of the operation, as they occur; the sequence ends with `operationEnded`.
+    /// The events of the operation as they occur, ending with `operationEnded`.
     ///
     /// ```swift
     /// for await event in operation.events {
@@ -121,14 +122,14 @@ extension AnyRequestOperation {
     /// }
     /// ```
     ///
-    /// The sequence begins with `operationCreated`, and with the current state: that the operation has started, and
-    /// each running transfer, with its number and the head of its response. From then on no event is left out.
+    /// The sequence begins with `operationCreated` and the current state: whether the operation has started, and each
+    /// running transfer, with its number and the head of its response. From then on, no event is omitted.
     ///
-    /// Past events aren't reported: transfers that are over, which are among the ``transfers``, a scheduled retry, a
-    /// joined transfer of another operation, a wait for a credential that began before the operation was observed. To
-    /// see all events, ask an operation of `makeOperation(for:)` before you add it.
+    /// Past events aren't reported. These are ended transfers (which the ``transfers`` contain), a scheduled retry, a
+    /// joined transfer of another operation, and a wait for a credential that began before the observation. To see all
+    /// events, observe an operation from `makeOperation(for:)` before you add it.
     ///
-    /// Each call makes a sequence of its own.
+    /// Each call creates a separate sequence.
     public final var events: AsyncStream<OperationEvent> {
         AsyncStream { continuation in
             addMonitor(
@@ -140,11 +141,11 @@ extension AnyRequestOperation {
         }
     }
 
-    /// Adds a monitor of this operation alone, besides those of the environment.
+    /// Adds a monitor of only this operation, in addition to those of the environment.
     ///
-    /// First the monitor receives the current state: that the operation was created, has started, or has ended, and the
-    /// running transfers, by their numbers. Then it receives every event, as ``EventMonitor`` guarantees; ``events``
-    /// explains which ones are past. Safe from any thread.
+    /// First, the monitor receives the current state: that the operation was created, has started, or has ended, and
+    /// the running transfers with their numbers. Then it receives every event, as ``EventMonitor`` guarantees;
+    /// ``events`` explains which events aren't reported. Safe to call from any thread.
     public final func addMonitor(_ monitor: any EventMonitor) {
         let emitter = EventEmitter.attach(to: self) {
             var info = OperationEvent.Info(requestType: displayType)
@@ -156,7 +157,6 @@ extension AnyRequestOperation {
 }
 
 extension OperationEvent.Info {
-    /// Sets the identity of the request, once there is one.
     mutating func identify(by make: @escaping @Sendable () -> String, _ options: RequestOptions) {
         identify(by: make, tag: options.tag, userInfo: options.userInfo)
     }

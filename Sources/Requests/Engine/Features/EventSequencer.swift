@@ -3,8 +3,8 @@
 
 /// Keeps the events of one operation a tree: every beginning has one end, and no event follows the operation's end.
 ///
-/// A cancelled operation has its result while its transfer is still ending, so the sequencer closes the transfer in its
-/// place.
+/// A cancelled operation has its result while its transfer is still ending, so the sequencer reports the end of the
+/// transfer itself.
 struct EventSequencer: Sendable {
     private struct OpenTransfer: Sendable {
         let transfer: OperationEvent.Transfer
@@ -12,19 +12,19 @@ struct EventSequencer: Sendable {
     }
 
     /// The running transfers, in order.
-    private var open: [OpenTransfer] = []
+    private var openTransfers: [OpenTransfer] = []
     /// The authentication step that the operation waits for.
-    private var step: Authorization.Step?
+    private var authenticationStep: Authorization.Step?
     private var hasStarted = false
     private var hasJoined = false
     private var outcome: OperationEvent.Outcome?
 
-    /// The events for a new monitor: the current state.
+    /// The events that describe the current state to a new monitor.
     var current: [OperationEvent] {
         var events = [OperationEvent.operationCreated]
         if hasStarted { events.append(.operationStarted) }
-        if let step { events.append(.authenticationStarted(step)) }
-        for open in open {
+        if let authenticationStep { events.append(.authenticationStarted(authenticationStep)) }
+        for open in openTransfers {
             events.append(.transferStarted(open.transfer))
             if let head = open.head { events.append(.responseStarted(head, open.transfer)) }
         }
@@ -34,12 +34,12 @@ struct EventSequencer: Sendable {
 
     /// Returns the events to report for an event.
     ///
-    /// A feature that is added late may report what is known, such as the beginning of a transfer, a second time.
+    /// An observer that is added late may report the current state, such as the beginning of a transfer, a second time.
     mutating func handle(_ event: OperationEvent) -> [OperationEvent] {
         guard outcome == nil else { return [] }
         switch event {
         case .operationStarted:
-            // An operation that shared the work of another, and leaves it, starts a second time.
+            // An operation that shared the work of another one starts again when it leaves the shared work.
             defer { hasStarted = true }
             return hasStarted ? [] : [event]
         case .operationJoined:
@@ -47,24 +47,24 @@ struct EventSequencer: Sendable {
             return hasJoined ? [] : [event]
         case .transferStarted(let transfer):
             guard index(of: transfer) == nil else { return [] }
-            open.append(OpenTransfer(transfer: transfer))
+            openTransfers.append(OpenTransfer(transfer: transfer))
             return endStep() + [event]
         case .informationalResponseReceived(_, let transfer):
-            guard let index = index(of: transfer), open[index].head == nil else { return [] }
+            guard let index = index(of: transfer), openTransfers[index].head == nil else { return [] }
             return [event]
         case .responseStarted(let head, let transfer):
-            guard let index = index(of: transfer), open[index].head == nil else { return [] }
-            open[index].head = head
+            guard let index = index(of: transfer), openTransfers[index].head == nil else { return [] }
+            openTransfers[index].head = head
             return [event]
         case .trailersReceived(_, let transfer):
-            guard let index = index(of: transfer), open[index].head != nil else { return [] }
+            guard let index = index(of: transfer), openTransfers[index].head != nil else { return [] }
             return [event]
         case .transferEnded(let transfer, _):
             guard let index = index(of: transfer) else { return [] }
-            open.remove(at: index)
+            openTransfers.remove(at: index)
             return [event]
         case .authenticationStarted(let next):
-            defer { step = next }
+            defer { authenticationStep = next }
             return endStep() + [event]
         case .authenticationEnded(_, let isGranted):
             return endStep(isGranted: isGranted)
@@ -77,19 +77,19 @@ struct EventSequencer: Sendable {
     }
 
     private func index(of transfer: OperationEvent.Transfer) -> Int? {
-        open.firstIndex { $0.transfer.number == transfer.number }
+        openTransfers.firstIndex { $0.transfer.number == transfer.number }
     }
 
     /// Ends the wait for a credential, if there is one.
     private mutating func endStep(isGranted: Bool = false) -> [OperationEvent] {
-        guard let step else { return [] }
-        self.step = nil
-        return [.authenticationEnded(step, isGranted: isGranted)]
+        guard let authenticationStep else { return [] }
+        self.authenticationStep = nil
+        return [.authenticationEnded(authenticationStep, isGranted: isGranted)]
     }
 
     private mutating func close(error: RequestError?) -> [OperationEvent] {
-        defer { open = [] }
-        return open.map { open in
+        defer { openTransfers = [] }
+        return openTransfers.map { open in
             let (transfer, head) = (open.transfer, open.head)
             let record = TransferRecord(cause: transfer.cause, request: transfer.request, response: head, error: error)
             return .transferEnded(transfer, record)
@@ -98,7 +98,7 @@ struct EventSequencer: Sendable {
 }
 
 extension OperationEvent.Outcome {
-    /// The error that ended the running transfer.
+    /// The error with which a running transfer ends.
     fileprivate var interruption: RequestError? {
         switch self {
         case .success: nil

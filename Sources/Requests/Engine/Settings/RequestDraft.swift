@@ -3,29 +3,29 @@
 
 import Foundation
 
-/// A request that is being made: the described request with inherited settings, until it can be sent.
+/// A request that is being built: the described request with inherited settings, until it can be sent.
 ///
-/// The steps are synchronous functions, so that a waiting task stores no more than the request itself.
+/// The steps are synchronous functions, so that a suspended task stores only the request itself.
 struct RequestDraft {
     /// The current state of the request.
     var request: HTTPRequest
     /// The fields that came from the body, which may change if the body is replaced.
-    private let implied: HTTPHeaders
-    /// The change of origin before this request, if a response has named its address; `none` otherwise.
+    private let bodyHeaders: HTTPHeaders
+    /// The change of origin that led to this request, if its URL came from a response; otherwise `none`.
     private let originChange: OriginChange
     private let attempt: Attempt
 
     /// Adds the inherited settings to a request.
     ///
-    /// - Throws: ``InvalidValue`` for an invalid address; any error that the encoding of the query throws.
+    /// - Throws: ``InvalidValue`` for an invalid URL, or any error that the encoding of the query throws.
     @inline(never)
     init(_ request: HTTPRequest, for attempt: Attempt) throws {
         var request = request
-        // The options have been read, and belong to the operation: requests that interceptors send on must not have
-        // them again. What the caller says about the request stays with it.
+        // The operation has already read the options, so requests that interceptors send on must not contain them
+        // again. Only the caller's user info stays with the request.
         let kept = attempt.options.isEmpty ? RequestOptions() : attempt.options.userInfoOnly
         if !request.fields.options.isEmpty || !kept.isEmpty { request.fields.options = kept }
-        implied = try request.inherit(attempt.environment, attempt.options, attempt.configuration.headerMarks)
+        bodyHeaders = try request.inherit(attempt.environment, attempt.options, attempt.configuration.headerMarks)
         attempt.options.apply(to: &request)
         originChange = request.fields.notes.originChange
         self.request = request
@@ -39,7 +39,7 @@ struct RequestDraft {
     mutating func authenticate() throws {
         let previous = PreviousRequest(request)
         try attempt.operation.prepare(&request)
-        // A signature must cover the sent content.
+        // A signature must cover the content that is sent.
         if request.body.isDeferred {
             request.body = request.body.encodedOnce(using: attempt.environment.makeEncoder)
         }
@@ -47,9 +47,9 @@ struct RequestDraft {
         attempt.attributeChanges(of: &request, to: .caller, since: previous)
     }
 
-    /// Makes the request ready to be sent.
+    /// Completes the request, so that it can be sent.
     ///
-    /// - Throws: Any error that the encoding of the body throws; ``InvalidValue`` for a request that can't be sent.
+    /// - Throws: Any error that the encoding of the body throws, or ``InvalidValue`` for a request that can't be sent.
     @inline(never)
     consuming func finish() throws -> HTTPRequest {
         // Interceptors may have set a path, added to the query, or set a field whose value is a secret here.
@@ -59,11 +59,11 @@ struct RequestDraft {
             }
         }
         try request.resolve(base: attempt.environment.base)
-        // Code that doesn't know the address may have added fields after those of the environment were left out: an
-        // interceptor, or the class of the operation.
+        // An interceptor or the operation's class may have added fields after those of the environment were omitted,
+        // without knowing the new URL.
         request.leaveOriginAgain(after: originChange)
         request.recordAddressOfFields()
-        do { try request.resolveBody(implied: implied, using: attempt.environment.makeEncoder) } catch {
+        do { try request.resolveBody(implied: bodyHeaders, using: attempt.environment.makeEncoder) } catch {
             throw RequestError(encoding: error)
         }
         try request.validate()
@@ -72,13 +72,13 @@ struct RequestDraft {
 }
 
 extension HTTPRequest {
-    /// Adds the environment's settings that the request lacks: base URL, query parameters, header fields; and those of
-    /// its body.
+    /// Adds the environment's settings that the request lacks, and the header fields of its body.
     ///
-    /// It returns the fields that came from the body, for ``resolveBody(implied:)``.
+    /// These settings are the base URL, the query parameters and the header fields.
     ///
-    /// - Throws: ``InvalidValue`` for an invalid address, and for an intended base URL that is `nil`; any error that
-    ///   the encoding of the query throws.
+    /// - Returns: The fields that came from the body, for ``resolveBody(implied:)``.
+    /// - Throws: ``InvalidValue`` for an invalid URL, or if the base URL was set to `nil`; or any error that the
+    ///   encoding of the query throws.
     mutating func inherit(
         _ environment: RequestEnvironment,
         _ options: RequestOptions,
@@ -89,14 +89,15 @@ extension HTTPRequest {
             throw InvalidValue(.url, reason, excerpt: url.redactedDescription)
         }
         let change = originChange(from: environment.base?.url)
-        // A copy of a request that was sent before, or that an interceptor has got, or its fields in another request.
+        // The request, or its fields, may be a copy of a request that was sent before or passed to an interceptor.
         if fields.notes.headerTargetURL != nil { fields.notes.withheldHeaders = [] }
-        let way =
-            fields.notes.headerTargetURL.map { OriginChange(from: Origin($0), to: origin(in: environment.base?.url)) } ?? change
-        leaveOrigin(way, except: [.unattributed, .caller, .body, .library])
-        // A caller that sends the target of a redirect again has chosen the address.
-        if case .link(let way) = fields.notes.addressSource {
-            fields.notes.originChange = way
+        let fieldOriginChange =
+            fields.notes.headerTargetURL.map { OriginChange(from: Origin($0), to: origin(in: environment.base?.url)) }
+            ?? change
+        leaveOrigin(fieldOriginChange, except: [.unattributed, .caller, .body, .library])
+        // A caller that sends the target of a redirect again has chosen that URL.
+        if case .link(let originChange) = fields.notes.addressSource {
+            fields.notes.originChange = originChange
         } else {
             fields.notes.originChange = .none
         }
@@ -110,42 +111,42 @@ extension HTTPRequest {
         if !options.omittedHeaders.isEmpty { inherited.removeAll { options.omittedHeaders.contains($0.name) } }
         do { try encodeQueries(with: environment.queryEncoder) } catch { throw RequestError(encoding: error) }
         if cachePolicy == .useProtocolCachePolicy { cachePolicy = environment.cachePolicy }
-        // Before the base URL is applied, whose credentials aren't the request's own.
+        // Do this before the base URL is applied, because the credentials of the base URL aren't the request's own.
         if case .url(let url) = fields.address, url.scheme != nil { try moveCredentialsToHeader() }
         let inheritedQuery = inheritedQuery(of: environment)
-        let own = query
+        let requestQuery = query
         try resolve(base: environment.base, inheriting: inheritedQuery)
-        if case .parameter(let item) = fields.notes.addressSource { replaceParameter(item, style: own) }
-        let implied = applyHeaders(of: inherited)
+        if case .parameter(let item) = fields.notes.addressSource { replaceParameter(item, style: requestQuery) }
+        let bodyHeaders = applyHeaders(of: inherited)
         marks.mark(&headers)
         recordAddressOfFields()
-        return implied
+        return bodyHeaders
     }
 
-    /// Notes the address that fields have been added for.
+    /// Records the URL that header fields have been added for.
     mutating func recordAddressOfFields() {
         if case .url(let url) = fields.address { fields.notes.headerTargetURL = url }
     }
 
-    /// The query parameters that the request inherits: for an address that a response names, those that it lacks.
+    /// Returns the query parameters to inherit; a URL from a response inherits only those that it lacks.
     private func inheritedQuery(of environment: RequestEnvironment) -> Query {
         guard fields.notes.addressSource == .link(.none), !environment.query.isEmpty else { return environment.query }
-        let present = Query(percentEncoded: url.query(percentEncoded: true) ?? "")
+        let currentQuery = Query(percentEncoded: url.query(percentEncoded: true) ?? "")
         var inherited = environment.query
-        inherited.removeAll { present.contains($0.name) }
+        inherited.removeAll { currentQuery.contains($0.name) }
         return inherited
     }
 }
 
 extension HTTPRequest {
-    /// Records who has changed the request, and protects its fields if the change leads to another origin.
+    /// Records the source of a change, and protects its fields if the change leads to another origin.
     ///
-    /// Marked fields stay marked. Fields that the caller has set on the request stay, and so do those that were set
-    /// together with the address. Those of the environment and of earlier interceptors were meant for the previous
-    /// origin.
+    /// Marked fields stay marked. Fields that the caller has set on the request stay, and so do fields that were set
+    /// together with the URL. Fields of the environment and of earlier interceptors are removed, because they were
+    /// meant for the previous origin.
     ///
     /// - Parameters:
-    ///   - source: Who has changed it.
+    ///   - source: The source of the change.
     ///   - previous: The request before the change.
     ///   - marks: The marks of header fields.
     ///   - baseURL: The URL that a relative address is appended to.
@@ -158,22 +159,22 @@ extension HTTPRequest {
     ) {
         let marked = previous.headers.markedSecrets
         if !marked.isEmpty { headers.markSecrets(marked) }
-        // Most interceptors change nothing: then the request isn't copied.
+        // Most interceptors change nothing, so this avoids a copy of the request.
         if !marks.isEmpty { marks.mark(&headers) }
         defer { if headers.hasUnattributedFields { headers.attribute(to: source) } }
-        // Comparing addresses is cheaper than parsing them, and nearly always sufficient.
+        // Comparing URLs is cheaper than parsing them, and nearly always sufficient.
         if case .url(let url) = fields.address, case .url(let other) = previous.address, url == other { return }
         let change = OriginChange(from: previous.address.origin(in: baseURL), to: origin(in: baseURL))
         guard change != .none else { return }
         recordAddressOfFields()
         let generations = fields.notes.credentialGenerations
         leaveOrigin(change, except: [.unattributed, .caller, .body])
-        // The new server hasn't seen the earlier credentials, and its refusal doesn't concern them.
+        // The new server hasn't seen the earlier credentials, so its refusal doesn't concern them.
         fields.notes.credentialGenerations = generations.filter { previous.credentialGenerations[$0.key] != $0.value }
     }
 }
 
-/// The state of a request before a change, to protect its fields afterwards.
+/// The state of a request before a change, recorded to protect its fields afterwards.
 struct PreviousRequest: Sendable {
     let address: Address
     let headers: HTTPHeaders

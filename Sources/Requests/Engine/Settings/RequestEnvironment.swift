@@ -4,14 +4,13 @@
 import Foundation
 
 /// The settings that the operations of a queue or a client inherit, unless a request's ``RequestOptions`` override
-/// them: one property for each of its ``Settings``.
+/// them.
 ///
-/// It is a value: changing a copy doesn't affect running operations. <doc:ClientSettings> lists the settings, with
-/// their defaults.
+/// Each property of its ``Settings`` is a property of the environment. The environment is a value, so changing a copy
+/// doesn't affect running operations. <doc:ClientSettings> lists the settings, with their defaults.
 @dynamicMemberLookup
 public struct RequestEnvironment: Sendable {
-    // An array of one, since it is copied on write: every request takes the environment along, and has no need for a
-    // copy of thirty settings.
+    // An array with one element is copied on write, so that a request doesn't copy all thirty settings.
     private var storage = [Storage()]
 
     private struct Storage: Sendable {
@@ -19,7 +18,7 @@ public struct RequestEnvironment: Sendable {
         var sharedConfiguration: RunConfiguration?
     }
 
-    /// Makes an environment with the defaults.
+    /// Creates an environment with the defaults.
     public init() {}
 
     /// A setting of the environment, such as `environment.timeout`.
@@ -31,24 +30,24 @@ public struct RequestEnvironment: Sendable {
         }
     }
 
-    /// The current date, by the clock of the environment.
+    /// The current date, according to the environment's ``Settings/now``.
     ///
     /// For other modules of the package, where the compiler can't resolve the key path of a setting.
     package var currentDate: Date { self.now() }
 
-    /// The configuration of all requests without settings of their own; `nil` if it wasn't created, or is outdated.
+    /// The configuration of all requests without individual settings; `nil` if it is missing or outdated.
     var sharedConfiguration: RunConfiguration? { storage[0].sharedConfiguration }
 
-    /// Creates the configuration of all requests without settings of their own.
+    /// Creates the configuration of all requests without individual settings.
     ///
-    /// Call it when the environment is complete: a change removes the configuration.
+    /// Call this method when the environment is complete, because any change removes the configuration.
     mutating func shareConfiguration() {
-        // The configuration gets the environment without itself, because they would retain each other.
+        // The configuration contains a copy of the environment without the configuration, to avoid a retain cycle.
         storage[0].sharedConfiguration = nil
         storage[0].sharedConfiguration = RunConfiguration.shared(in: self)
     }
 
-    /// The marks of header fields, which those of a request add to.
+    /// Returns the marks of header fields: those of the environment and those of a request's options.
     func marks(_ options: RequestOptions) -> HeaderMarks {
         HeaderMarks(
             secrets: self.sensitiveHeaders.joined(with: options.sensitiveHeaders),
@@ -63,78 +62,81 @@ public struct RequestEnvironment: Sendable {
         return environment
     }()
 
-    /// Sets a base URL, and records if it is `nil`.
+    /// Sets a base URL, and records whether it is `nil`.
     mutating func setBaseURL(_ url: URL?) {
         self.baseURL = url
         self.lacksBaseURL = url == nil
     }
 
-    /// The settings of an environment, which are properties of the environment itself.
+    /// The settings of an environment, available as properties of the environment itself.
     public struct Settings: Sendable {
-        /// The URL that relative addresses are appended to, with its path and query; `nil`, the default, allows
-        /// absolute ones only.
+        /// The URL that relative addresses are appended to, including its path and query.
+        ///
+        /// If it is `nil`, the default, only absolute addresses are allowed.
         public var baseURL: URL? {
             get { base?.url }
             set { (base, lacksBaseURL) = (newValue.map(BaseURL.init), false) }
         }
 
-        /// Query parameters for every request, before its own.
+        /// Query parameters for every request, added before its own.
         public var query: Query = []
 
         /// Header fields for every request; a request's own field of the same name replaces them.
         ///
         /// By default ``HTTPHeaders/default``: the program and its languages. To send neither, set `[]`.
         ///
-        /// A request with an absolute address at another origin than the base URL's gets neither the query parameters
-        /// nor these fields, except for those that are harmless there and those in ``crossOriginHeaders``. The same
-        /// holds if an interceptor leads to another origin.
+        /// A request with an absolute address at another origin than the base URL's inherits no query parameters. Of
+        /// these fields, it inherits only those that are harmless there, and those in ``crossOriginHeaders``. The same
+        /// applies if an interceptor changes the origin.
         public var headers: HTTPHeaders = .default {
             didSet { headers.update { $0.provenance.source = .environment } }
         }
 
-        /// Header fields whose values are secrets, besides well-known ones such as `Authorization` and `Cookie`.
+        /// Header fields whose values are secrets, in addition to well-known ones such as `Authorization` and `Cookie`.
         ///
-        /// No description shows them.
+        /// Their values are hidden in all descriptions.
         public var sensitiveHeaders: Set<HTTPField.Name> = []
 
-        /// Header fields that follow a request to another origin, besides those that are harmless there.
+        /// Header fields that follow a request to another origin, in addition to harmless ones.
         ///
         /// A redirect, a link to the next page, an interceptor or an absolute address may lead to an origin for which
-        /// the fields weren't set. By default only fields that say nothing about the user follow:
-        /// <doc:SecuringConnections> lists them. Name a field here if another server needs it, such as a vendor's field
-        /// for a CDN. `Authorization`, `Proxy-Authorization`, `Cookie` and `Host` can't be released.
+        /// the fields weren't set. By default, only fields that reveal nothing about the user follow;
+        /// <doc:SecuringConnections> lists them. Add a field here if another server needs it, such as a vendor's field
+        /// for a CDN. `Authorization`, `Proxy-Authorization`, `Cookie` and `Host` never follow.
         public var crossOriginHeaders: Set<HTTPField.Name> = []
 
-        /// The maximum time without data; `nil`, the default, lets the transport decide: the configuration of a
-        /// session, or else 60 seconds.
+        /// The maximum time without data.
+        ///
+        /// If it is `nil`, the default, the transport decides: it uses the timeout of its session's configuration, or
+        /// otherwise 60 seconds.
         public var timeout: Duration?
 
-        /// The maximum time of an operation, from its creation: including the time in the queue, retries and back-off.
+        /// The maximum time of an operation from its creation, including the time in the queue, retries and backoff.
         ///
-        /// `nil`, the default, sets no limit.
+        /// If it is `nil`, the default, there is no limit.
         public var deadline: Duration?
 
-        /// The handling of redirects; by default ten are followed.
+        /// The handling of redirects; by default, up to ten are followed.
         public var redirect: RedirectPolicy = .follow()
 
-        /// The trust policy for connections; by default the system's.
+        /// The trust policy for connections; by default, the system's.
         public var trust: TrustPolicy = .system
 
         /// The maximum byte count of content in memory, after decoding; 64 MiB by default.
         ///
-        /// A larger response is an error of code `bodyTooLarge`.
+        /// A larger response fails with an error of code `bodyTooLarge`.
         public var maximumBodySize = 64 * 1024 * 1024
 
         /// The maximum byte count of a response's head; 256 KiB by default.
         ///
-        /// A larger one is an error of code `headTooLarge`. A transport may have a lower limit; over a `URLSession`,
-        /// which delivers parsed heads, only the system's own limit applies.
+        /// A larger head fails with an error of code `headTooLarge`. A transport may have a lower limit. A `URLSession`
+        /// delivers parsed heads, so only the system's own limit applies to it.
         public var maximumHeadSize = 256 * 1024
 
         /// The maximum byte count of the content that an error keeps; 64 KiB by default.
         public var maximumErrorBodySize = 64 * 1024
 
-        /// Makes a JSON decoder for each response to requests without one of their own; by default a plain one.
+        /// Creates a JSON decoder for each response, unless its request has its own; by default, a plain decoder.
         public var makeDecoder: @Sendable () -> JSONDecoder {
             get { customMakeDecoder ?? { JSONDecoder() } }
             set { customMakeDecoder = newValue }
@@ -143,35 +145,38 @@ public struct RequestEnvironment: Sendable {
         /// The closure of ``makeDecoder``; `nil` if it wasn't set.
         var customMakeDecoder: (@Sendable () -> JSONDecoder)?
 
-        /// Makes a JSON encoder for each body without one of its own; `nil`, the default, makes one that sorts keys.
+        /// Creates a JSON encoder for each body without its own encoder.
+        ///
+        /// If it is `nil`, the default, the encoder sorts keys.
         public var makeEncoder: (@Sendable () -> JSONEncoder)?
 
-        /// The encoder of query parameters, for requests without one of their own; see `query(_:)`.
+        /// The encoder of query parameters for requests without their own encoder; see `query(_:)`.
         public var queryEncoder = QueryEncoder()
 
-        /// The queue on which responses are decoded; `nil`, the default, is the thread that delivers the response.
+        /// The queue on which responses are decoded.
         ///
-        /// A queue with a limit of its own keeps many large responses from being decoded at once.
+        /// If it is `nil`, the default, responses are decoded on the thread that delivers them. A queue with a
+        /// concurrency limit prevents many large responses from being decoded simultaneously.
         public var decodingQueue: DispatchQueue?
 
-        /// The cache policy for transports and caches, for requests without one of their own.
+        /// The cache policy for transports and caches, for requests without their own policy.
         public var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
 
-        /// The conditions for starting an operation's work, checked before the request's own.
+        /// The conditions for starting an operation's work, checked before the request's own conditions.
         public var conditions: [any RequestCondition] = []
 
         /// The interceptors, which change requests and responses, and decide about retries, in this order.
         public var interceptors: [any Interceptor] = []
 
-        /// The validators, which judge responses, in this order; the request's own statuses come last.
+        /// The validators of responses, in this order; the request's accepted statuses are checked last.
         public var validators: [any ResponseValidator] = []
 
-        /// The storage of cookies; `nil` keeps none.
+        /// The cookie storage; without one, cookies aren't kept.
         ///
-        /// It is `nil` by default, except for an `HTTPClient`, which has a jar of its own.
+        /// It is `nil` by default, but an `HTTPClient` has its own cookie jar.
         public var cookies: (any CookieStorage)?
 
-        /// The cache of responses; `nil`, the default, caches none.
+        /// The cache of responses; `nil`, the default, disables caching.
         public var cache: ResponseCache?
 
         /// The limit of requests in an interval; `nil`, the default, sets no limit.
@@ -183,42 +188,44 @@ public struct RequestEnvironment: Sendable {
         /// The monitors, which observe operations and are notified in this order.
         public var monitors: [any EventMonitor] = []
 
-        /// The policy for retrying failed requests; by default never.
+        /// The policy for retrying failed requests; by default, requests aren't retried.
         public var retry = RetryPolicy.never
 
-        /// The clock of all waits: deadlines, back-off, and limiters that have no clock of their own.
+        /// The clock for all waits: deadlines, backoff, and limiters without their own clock.
         public var clock: any Clock<Duration> = ContinuousClock()
 
-        /// The source of random numbers, for the jitter of back-off.
+        /// The source of random numbers for the jitter of backoff.
         public var random = RandomSource.system
 
-        /// The current time, for dates that servers send, such as in `Retry-After`; the ``cache`` has one of its own.
+        /// Returns the current date, for dates that servers send, such as in `Retry-After`; the ``cache`` has its own
+        /// clock.
         public var now: @Sendable () -> Date = { Date() }
 
-        /// The ``baseURL``, split once for all requests.
+        /// The ``baseURL``, parsed once for all requests.
         var base: BaseURL?
 
-        /// Whether a base URL was passed, but is `nil`, as `URL(string:)` returns for an invalid text.
+        /// Whether the base URL was set to `nil`, as when `URL(string:)` can't parse a string.
         ///
-        /// Unlike an environment without a base URL, it applies to no origin, and its secrets are sent to none.
+        /// Such an environment applies to no origin, and its secrets are sent to none, unlike an environment without a
+        /// base URL.
         var lacksBaseURL = false
 
-        /// Whether the queue of the requests limits their number.
+        /// Whether the queue itself limits how many requests run concurrently.
         var hasOwnLimit = false
 
-        /// The revision of a client's environment; `nil` for one that belongs to no client.
+        /// The revision of a client's environment; `nil` if the environment belongs to no client.
         ///
-        /// It is compared instead of the values, most of which can't be: two environments of one revision are equal,
-        /// unless a copy was changed.
+        /// Environments are compared by their revisions, because most of their values can't be compared. Two
+        /// environments with the same revision are equal, unless a copy was changed.
         var revision: UUID?
 
         /// The changes to a request before it inherits anything, such as those for a later page.
         package var changes: [@Sendable (inout HTTPRequest) throws -> Void] = []
 
-        /// An interceptor after all others, which sees a request when it goes out; `nil` for none.
+        /// An interceptor after all others, which sees each request just before it is sent; `nil` for none.
         package var lastInterceptor: (any Interceptor)?
 
-        /// The owner of subrequests that outlive an operation: the client.
+        /// The client, as the owner of subrequests that outlive an operation.
         var subrequestOwner: SubrequestOwner?
     }
 }
@@ -230,7 +237,7 @@ extension RequestEnvironment: CustomStringConvertible, CustomReflectable {
         return "\(self.baseURL?.redactedDescription ?? "no base URL"), headers [\(fields)], query [\(self.query)]"
     }
 
-    /// A mirror without secrets: plain values, and the types of interceptors and the like.
+    /// A mirror without secrets: plain values, and only the types of objects such as interceptors.
     public var customMirror: Mirror {
         func types(_ values: [Any]) -> [String] { values.map { "\(type(of: $0))" } }
         let settings = storage[0].settings
@@ -254,7 +261,7 @@ extension RequestEnvironment: CustomStringConvertible, CustomReflectable {
 }
 
 extension Set {
-    /// The union, without a copy if one of the sets is empty.
+    /// Returns the union, without a copy if one of the sets is empty.
     fileprivate func joined(with other: Self) -> Self {
         isEmpty ? other : other.isEmpty ? self : union(other)
     }

@@ -17,21 +17,21 @@ extension RequestOptions {
         set { self[Timeout.self] = newValue }
     }
 
-    // Each operation that shares a transfer has its own.
+    // Each operation that shares a transfer has its own deadline.
     private enum Deadline: RequestOption {
         static let unset: Duration? = nil
         static let isPartOfFingerprint = false
     }
 
-    /// The maximum time of the operation, from its creation: including the time in the queue, retries and back-off.
+    /// The maximum time of the operation from its creation, including the time in the queue, retries and backoff.
     ///
-    /// For a request that is made from the results of other operations, it counts from the creation of the request.
+    /// If the request is created from the results of other operations, the time starts when the request is created.
     public var deadline: Duration? {
         get { self[Deadline.self] }
         set { self[Deadline.self] = newValue }
     }
 
-    // A shared transfer has the largest limit, and each operation checks its own.
+    // A shared transfer has the largest limit, and each operation checks its own limit.
     private enum MaximumBodySize: RequestOption {
         static let unset: Int? = nil
         static let isPartOfFingerprint = false
@@ -66,7 +66,7 @@ extension RequestOptions {
 
     /// Whether a status that isn't accepted is a failure; true by default.
     ///
-    /// If false, the request gets every response in `process`.
+    /// If it is false, the request's `process` receives every response.
     public var validatesStatus: Bool {
         get { self[ValidatesStatus.self] }
         set { self[ValidatesStatus.self] = newValue }
@@ -77,7 +77,7 @@ extension RequestOptions {
         static let isPartOfFingerprint = false
     }
 
-    /// The accepted statuses, which replace the request's own; `nil` keeps those.
+    /// The accepted statuses, which replace the request's own; `nil` keeps the request's own.
     public var validStatusCodes: [Int]? {
         get { self[ValidStatusCodes.self] }
         set { self[ValidStatusCodes.self] = newValue }
@@ -87,7 +87,7 @@ extension RequestOptions {
 // MARK: The operation
 
 extension RequestOptions {
-    // A shared transfer has the highest of its operations' priorities.
+    // A shared transfer has the highest priority of its operations.
     private enum Priority: RequestOption {
         static let unset: Operation.QueuePriority? = nil
         static let isPartOfFingerprint = false
@@ -104,7 +104,7 @@ extension RequestOptions {
         static let isPartOfFingerprint = false
     }
 
-    /// A name for display, which monitors and graphs show.
+    /// The name that monitors and graphs display.
     public var tag: String? {
         get { self[Tag.self] }
         set { self[Tag.self] = newValue }
@@ -113,7 +113,7 @@ extension RequestOptions {
 
 // MARK: Header fields
 
-// They have decided about fields before requests are compared.
+// Header options aren't part of the fingerprint, because they have taken effect before requests are compared.
 extension RequestOptions {
     private enum SensitiveHeaders: RequestOption {
         static let unset: Set<HTTPField.Name> = []
@@ -121,9 +121,9 @@ extension RequestOptions {
         static func combine(_ value: Value, with base: Value) -> Value { value.union(base) }
     }
 
-    /// Header fields whose values are secrets, besides well-known ones and those of the environment.
+    /// Header fields whose values are secrets, in addition to well-known ones and those of the environment.
     ///
-    /// No description shows them.
+    /// Their values are hidden in all descriptions.
     public var sensitiveHeaders: Set<HTTPField.Name> {
         get { self[SensitiveHeaders.self] }
         set { self[SensitiveHeaders.self] = newValue }
@@ -135,7 +135,7 @@ extension RequestOptions {
         static func combine(_ value: Value, with base: Value) -> Value { value.union(base) }
     }
 
-    /// Header fields of the environment that the request leaves out; none by default.
+    /// Header fields of the environment that the request omits; none by default.
     public var omittedHeaders: Set<HTTPField.Name> {
         get { self[OmittedHeaders.self] }
         set { self[OmittedHeaders.self] = newValue }
@@ -147,9 +147,10 @@ extension RequestOptions {
         static func combine(_ value: Value, with base: Value) -> Value { value.union(base) }
     }
 
-    /// Header fields that follow the request to another origin, besides harmless ones and those of the environment.
+    /// Header fields that follow the request to another origin, in addition to harmless ones and those of the
+    /// environment.
     ///
-    /// ``RequestEnvironment/Settings/crossOriginHeaders`` has the details.
+    /// For details, see ``RequestEnvironment/Settings/crossOriginHeaders``.
     public var crossOriginHeaders: Set<HTTPField.Name> {
         get { self[CrossOriginHeaders.self] }
         set { self[CrossOriginHeaders.self] = newValue }
@@ -159,13 +160,13 @@ extension RequestOptions {
 // MARK: Changes
 
 extension RequestOptions {
-    // The changes are a part of the sent request.
+    // The changes aren't part of the fingerprint, because they are already part of the sent request.
     private enum Changes: RequestListOption {
         typealias Element = @Sendable (inout HTTPRequest) -> Void
         static let isPartOfFingerprint = false
     }
 
-    /// The changes of modifiers to the sent request, in their order, for requests that don't store it.
+    /// The changes that modifiers make to the sent request, in order, for requests that don't store it.
     package var changes: [@Sendable (inout HTTPRequest) -> Void] {
         get { self[list: Changes.self] }
         set { self[list: Changes.self] = newValue }

@@ -3,11 +3,12 @@
 
 import Foundation
 
-/// The operation of a request that is sent on behalf of other operations: by an interceptor, for a validation in the
-/// background, for a transfer that several operations share.
+/// An operation for a request that the library or an interceptor sends on behalf of other operations.
 ///
-/// It is in no queue, since operations that wait for it may have all places there. A ``SubrequestOwner`` or the shared
-/// transfer ends it; one that a refresh has sent has no owner, because several operations wait for it.
+/// Examples are the requests of interceptors, revalidation in the background, and transfers that several operations
+/// share. The operation isn't in any queue, because operations that wait for it may occupy all slots there. A
+/// ``SubrequestOwner`` or the shared transfer ends it. The subrequest of a refresh has no owner, because several
+/// operations wait for it.
 // Sendable: Operation requires restating it; the only additions here are constants.
 final class SubrequestOperation: AnyRequestOperation, @unchecked Sendable {
     typealias Outcome = Result<HTTPResponse<Data>, RequestError>
@@ -19,11 +20,11 @@ final class SubrequestOperation: AnyRequestOperation, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - configuration: The configuration of the run, which may continue another one.
+    ///   - configuration: The configuration of the run, which may continue another run.
     ///   - transport: The transport.
-    ///   - monitorInfo: The operation for monitors; `nil` reports nothing.
-    ///   - scope: The work for which it is sent, if any.
-    ///   - urgency: Returns the priority of the request; `nil` for its own.
+    ///   - monitorInfo: The description of the operation for monitors; `nil` reports nothing.
+    ///   - scope: The work for which the request is sent, if any.
+    ///   - urgency: Returns the priority of the request; `nil` uses the operation's own.
     init(
         _ request: HTTPRequest,
         _ configuration: RunConfiguration,
@@ -42,7 +43,7 @@ final class SubrequestOperation: AnyRequestOperation, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - request: The request, with its user info.
-    ///   - operation: The other operation, in whose environment it runs, and over whose transport.
+    ///   - operation: The other operation, whose environment and transport are used.
     ///   - scope: The work of the interceptor.
     convenience init(_ request: HTTPRequest, onBehalfOf operation: AnyRequestOperation, in scope: NestingContext?) {
         let environment = operation.configuration.environment

@@ -3,19 +3,21 @@
 
 import Foundation
 
-/// The subrequests that end with the one for whom they are sent: with an operation, when it has its result, or with a
-/// client and all clients derived from it.
+/// Cancels subrequests when their owner ends.
+///
+/// The owner is either an operation, which ends when it has its result, or a client, which ends together with all
+/// clients derived from it.
 final class SubrequestOwner: OperationObserver {
     typealias Completion = @Sendable (SubrequestOperation.Outcome) -> Void
 
-    /// The purpose of a subrequest that outlives an operation; only one of each purpose runs at a time.
+    /// The purpose of a subrequest that outlives an operation; only one subrequest for each purpose runs at a time.
     struct Purpose: Sendable, Hashable {
         private let method: HTTPMethod
         private let url: URL
         private let author: NestingContext.Author?
-        /// The state of the client's environment, which says whose request it is.
+        /// The revision of the client's environment, which separates the requests of different clients.
         private let revision: UUID?
-        /// A name, if one address has several purposes.
+        /// A name that distinguishes several purposes of one URL.
         private let name: String?
 
         init(
@@ -39,25 +41,25 @@ final class SubrequestOwner: OperationObserver {
     private static let shared = SubrequestOwner()
     private let state = Locked(State())
 
-    /// The owner of subrequests that outlive an operation: the client of its environment.
+    /// Returns the owner of subrequests that outlive an operation: the client of the environment, if any.
     static func outliving(operationsIn environment: RequestEnvironment) -> SubrequestOwner {
         environment.subrequestOwner ?? shared
     }
 
     /// Sends a subrequest, and waits for its response.
     func exchange(_ request: SubrequestOperation) async throws(RequestError) -> HTTPResponse<Data> {
-        own(request)
+        track(request)
         defer { release(request) }
         return try await request.outcome().get()
     }
 
-    /// Starts a subrequest, unless one of the same purpose is running, or the owner has ended.
+    /// Starts a subrequest, unless one with the same purpose is running, or the owner has ended.
     ///
     /// - Parameters:
-    ///   - purpose: Its purpose.
+    ///   - purpose: The purpose of the subrequest.
     ///   - completion: Called with the outcome.
     ///   - make: Creates the subrequest.
-    /// - Returns: Whether it was started.
+    /// - Returns: Whether the subrequest was started.
     func start(
         _ purpose: Purpose,
         _ completion: @escaping Completion = { _ in },
@@ -65,7 +67,7 @@ final class SubrequestOwner: OperationObserver {
     ) -> Bool {
         guard state.withLock({ !$0.isOver && $0.purposes.insert(purpose).inserted }) else { return false }
         let request = make()
-        own(request)
+        track(request)
         _ = RunExecutor.detachedTask { [self] in
             let outcome = await NestingContext.run(in: request.scope) { await request.outcome() }
             release(request, purpose)
@@ -74,7 +76,7 @@ final class SubrequestOwner: OperationObserver {
         return true
     }
 
-    /// Cancels the running subrequests; none is sent after this.
+    /// Cancels the running subrequests, and prevents further ones.
     func end() {
         let running = state.withLock { state in
             state.isOver = true
@@ -83,12 +85,12 @@ final class SubrequestOwner: OperationObserver {
         for request in running { request.cancel() }
     }
 
-    // The cancellation of the operation's task would be too late: it is the last step of the end.
+    // Cancelling the operation's task wouldn't be enough, because that happens only after the completions are called.
     func observe(_ event: OperationEvent) {
         if case .operationEnded = event { end() }
     }
 
-    private func own(_ request: SubrequestOperation) {
+    private func track(_ request: SubrequestOperation) {
         let isOver = state.withLock { state in
             state.running[ObjectIdentifier(request)] = request
             return state.isOver
