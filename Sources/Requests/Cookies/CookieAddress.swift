@@ -3,20 +3,20 @@
 
 import Foundation
 
-/// An address in the terms of cookies (RFC 6265, 5.1.2 to 5.1.4).
+/// The parts of a URL that decide which cookies apply to it (RFC 6265, 5.1.2 to 5.1.4).
 struct CookieAddress: Sendable, Hashable {
-    /// The host, in its canonical form for comparison.
+    /// The canonicalized host.
     let host: String
     /// Whether the connection is encrypted.
     ///
-    /// A host on this machine is no exception: any program can listen on its ports.
+    /// `localhost` isn't treated as secure, because any local program can listen on its ports.
     let isSecure: Bool
-    /// The path, escaped, with its slash.
+    /// The percent-encoded path, which begins with a slash.
     let path: String
 
-    /// Reads an address; `nil` if it has no host that could have cookies.
+    /// Creates the address of a URL; `nil` if its host can't have cookies.
     ///
-    /// A host that isn't a plain ASCII name or address is refused: different components could read it differently.
+    /// The host must be a plain ASCII name or an IP address, because software could interpret other hosts differently.
     init?(_ url: URL) {
         guard let host = url.wireHost?.canonicalHost, HostPattern.isHost(host) else { return nil }
         self.host = host
@@ -26,21 +26,22 @@ struct CookieAddress: Sendable, Hashable {
         self.path = path.utf8.first == UInt8(ascii: "/") ? path : "/"
     }
 
-    /// Whether the host is a number, and has no parent domains: an IPv6 address, or a number as the top domain.
+    /// Whether the host has no parent domains, because it is an IPv6 address or its last label is a number.
     var isNumeric: Bool {
         host.utf8.contains(UInt8(ascii: ":"))
             || host.utf8.reversed().prefix { $0 != UInt8(ascii: ".") }.allSatisfy(ASCII.isDigit)
     }
 
-    /// The path of a cookie without one: that of the request, up to its last slash (RFC 6265, 5.1.4).
+    /// The default path of a cookie, which is the request's path up to the last slash (RFC 6265, 5.1.4).
     var defaultPath: String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex else { return "/" }
         return String(path[..<slash])
     }
 
-    /// The domains whose cookies the host may get: its own name, and those above it except the top domain.
+    /// The domains whose cookies may be sent to the host: the host itself, and its parent domains except the top-level
+    /// domain.
     ///
-    /// - Complexity: O(n²) in the labels, of which a host of 253 bytes has few.
+    /// - Complexity: O(n²) in the number of labels, which is small in a host of at most 253 bytes.
     var domains: [String] {
         var domains = [host]
         guard !isNumeric else { return domains }
@@ -53,14 +54,13 @@ struct CookieAddress: Sendable, Hashable {
         return domains
     }
 
-    /// Whether the host is a subdomain of a domain (RFC 6265, 5.1.3).
+    /// Returns whether the host is a subdomain of a domain (RFC 6265, 5.1.3).
     func isBelow(_ domain: String) -> Bool {
         !isNumeric && host.isSubdomain(of: domain)
     }
 }
 
 extension String {
-    /// Whether the name is another one with labels before it.
     func isSubdomain(of domain: String) -> Bool {
         guard utf8.count > domain.utf8.count + 1, utf8.reversed().starts(with: domain.utf8.reversed()) else {
             return false
@@ -68,7 +68,7 @@ extension String {
         return utf8.dropLast(domain.utf8.count).last == UInt8(ascii: ".")
     }
 
-    /// Whether a request's path is a cookie's path or below it (RFC 6265, 5.1.4).
+    /// Returns whether this request path is the path of a cookie, or is below it (RFC 6265, 5.1.4).
     func isPath(below other: String) -> Bool {
         guard utf8.starts(with: other.utf8) else { return false }
         let slash = UInt8(ascii: "/")

@@ -3,15 +3,17 @@
 
 import Foundation
 
-/// The file of a jar: JSON that only its owner reads, replaced as a whole.
+/// The JSON file of a cookie jar, which only its owner can read, and which is always replaced completely.
 struct CookieFile: Sendable {
-    /// The content; its version changes if an older release would lose something of it.
+    /// The content of the file.
+    ///
+    /// Its version changes if an older release would lose data.
     private struct Content<Record: Codable>: Codable {
         var version = CookieFile.version
         var cookies: [Record]
     }
 
-    /// A record that may be invalid, without making the others unreadable.
+    /// A record whose content may be invalid, so that the other records can still be read.
     private struct AnyRecord: Codable {
         let entry: CookieStore.Entry?
 
@@ -26,10 +28,10 @@ struct CookieFile: Sendable {
 
     let url: URL
 
-    /// Reads the cookies of the file, and the reasons why others are skipped; empty if the file doesn't exist but can
-    /// be created.
+    /// Reads the cookies of the file, and the reasons why invalid records are skipped; no cookies if the file doesn't
+    /// exist yet.
     ///
-    /// - Throws: ``FileError`` for a file that can't be read or isn't a cookie file.
+    /// - Throws: ``FileError`` if the file can't be read or isn't a cookie file, or if its folder doesn't exist.
     func read() throws(FileError) -> (cookies: [CookieStore.Entry], skipped: [FileError]) {
         guard url.isFileURL else { throw FileError(.cannotReadFile, url, "it isn't the URL of a file") }
         let data: Data
@@ -56,12 +58,12 @@ struct CookieFile: Sendable {
         return (content.cookies.compactMap(\.entry), skipped)
     }
 
-    /// Replaces the file by one with these cookies.
+    /// Replaces the file with one that contains these cookies.
     ///
-    /// A reader at the same time, in this process or another, sees the old file or the new one, and after a crash one
-    /// of them exists.
+    /// The replacement is atomic. Readers in this or another process see either the old or the new file, and one of the
+    /// two exists after a crash.
     ///
-    /// - Throws: ``FileError`` if it can't be written; then the old one still exists.
+    /// - Throws: ``FileError`` if the file can't be written. The old file then still exists.
     func replace(with cookies: [CookieStore.Entry]) throws(FileError) {
         do {
             let bytes = try JSONEncoder().encode(Content(cookies: cookies))
@@ -75,7 +77,7 @@ struct CookieFile: Sendable {
 }
 
 extension CookieJar.StoredCookie {
-    /// Whether the rules of cookies would accept a cookie that was read from a file.
+    /// Whether a cookie that was read from a file obeys the rules for cookies.
     fileprivate var isAcceptable: Bool {
         cookie.isWellFormed && name.utf8.count + value.utf8.count <= CookieStore.maximumCookieSize && expires != nil
             && HostPattern.isHost(domain) && (isHostOnly || !PublicSuffixes.system.contains(domain))
@@ -86,7 +88,7 @@ extension CookieJar.StoredCookie {
 extension SetCookie.SameSite: Codable {}
 
 extension KeyedDecodingContainer {
-    /// Decodes an unknown value as `nil`, for the cookie that has it.
+    /// Decodes an unknown value as `nil`, so that the cookie remains valid.
     func decodeIfPresent(_ type: SetCookie.SameSite.Type, forKey key: Key) throws -> SetCookie.SameSite? {
         try decodeIfPresent(String.self, forKey: key).flatMap(SetCookie.SameSite.init)
     }

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Adds the cookies for an address, and stores those of each response as soon as its head arrives.
+/// Adds the cookies for a request, and stores the cookies of each response when its head arrives.
 struct CookieInterceptor: Interceptor {
     let cookies: any CookieStorage
 
@@ -17,7 +17,7 @@ struct CookieInterceptor: Interceptor {
             request = request.addingCookies(of: cookies)
             next = next.observed { [cookies, url = request.url] head in cookies.store(head, from: url) }
         }
-        // One call, because each has a buffer for the response in the frame.
+        // There is only one call, because each call in the code reserves a response buffer in the stack frame.
         return try await next(request)
     }
 }

@@ -4,35 +4,35 @@
 import Foundation
 
 extension CookieJar {
-    /// A cookie as a ``CookieJar`` stores it: the attributes that a server set, its scope and its expiry.
+    /// A cookie in a ``CookieJar``, with the server's attributes, the scope and the expiry date.
     public struct StoredCookie: Sendable, Hashable, Codable {
         /// The name.
         public let name: String
-        /// The value, as it was sent.
+        /// The value, exactly as the server sent it.
         public let value: String
-        /// The host that receives the cookie, or the domain, in lower case; an address in its usual form.
+        /// The host or the domain that receives the cookie, in lower case; an IP address in its canonical form.
         public let domain: String
-        /// Whether only that host receives the cookie, and not its subdomains.
+        /// Whether only the host receives the cookie, but not its subdomains.
         public let isHostOnly: Bool
-        /// The path below which the cookie counts.
+        /// The path that the cookie applies to, including all paths below it.
         public let path: String
-        /// The time at which the cookie was first set; a new value doesn't change it.
+        /// The time when the cookie was first set; setting a new value doesn't change it.
         public internal(set) var created: Date
-        /// The time at which the cookie expires; `nil` for a session cookie, which ends with the jar.
+        /// The time when the cookie expires; `nil` for a session cookie, which lasts as long as the jar.
         public let expires: Date?
-        /// Whether the cookie is sent over TLS only.
+        /// Whether the cookie is only sent over TLS.
         public let isSecure: Bool
-        /// Whether the cookie is hidden from scripts; stored for programs that have scripts, and not used here.
+        /// Whether the cookie is hidden from scripts; stored for programs with scripts, but not used here.
         public let isHTTPOnly: Bool
-        /// Whether requests from other sites include it.
+        /// Whether requests from other sites include the cookie.
         ///
-        /// It isn't used here, since requests have no sites.
+        /// This library doesn't use the value, because its requests don't come from a site.
         public let sameSite: SetCookie.SameSite?
 
-        /// The cookie as it is sent back.
+        /// The name and value, as they are sent back to the server.
         public var cookie: Cookie { Cookie(name, value) }
 
-        /// The identity of a cookie: a new one replaces an old one with the same identity.
+        /// The identity of a cookie; a new cookie replaces an existing one with the same identity.
         struct ID: Sendable, Hashable {
             let name: String
             let path: String
@@ -41,21 +41,21 @@ extension CookieJar {
 
         var id: ID { ID(name: name, path: path, isHostOnly: isHostOnly) }
 
-        /// Whether the cookie has expired.
-        func hasEnded(at now: Date) -> Bool {
+        func hasExpired(at now: Date) -> Bool {
             expires.map { $0 <= now } ?? false
         }
 
-        /// Whether a request to an address includes the cookie (RFC 6265, 5.4).
-        func goes(to address: CookieAddress) -> Bool {
+        /// Returns whether requests to an address include the cookie (RFC 6265, 5.4).
+        func isSent(to address: CookieAddress) -> Bool {
             (domain == address.host || !isHostOnly && address.isBelow(domain))
                 && address.path.isPath(below: path)
                 && (!isSecure || address.isSecure)
         }
 
-        /// Whether this cookie, set over an unencrypted connection, could be taken for one that is sent over TLS only.
+        /// Returns whether this cookie from an unencrypted connection could be mistaken for a `Secure` one.
         ///
-        /// An attacker on `http` could otherwise log a user in under another account (RFC 6265bis, 5.7).
+        /// Such a cookie is rejected, because an attacker on `http` could use it to log a user in to another account
+        /// (RFC 6265bis, 5.7).
         func shadows(_ other: CookieJar.StoredCookie) -> Bool {
             other.isSecure && name == other.name
                 && (domain == other.domain || domain.isSubdomain(of: other.domain)
@@ -66,15 +66,16 @@ extension CookieJar {
 }
 
 extension CookieJar.StoredCookie: DescribedMirror {
-    /// The name and the scope; the value may be a secret, and is left out.
+    /// The name and the scope, without the value, which may be secret.
     public var description: String { "\(cookie) for \(isHostOnly ? "" : "*.")\(domain)\(path.shortened())" }
 }
 
 extension [CookieJar.StoredCookie] {
-    /// The cookies that one request sends: in their order, up to the size that servers accept.
+    /// Returns as many of the first cookies as fit into a header field that servers accept.
     ///
-    /// A neighbour in the domain could otherwise set enough cookies to make the server refuse every request.
-    func fitting() -> ArraySlice<CookieJar.StoredCookie> {
+    /// Without this limit, another host of the domain could set so many cookies that the server would reject every
+    /// request.
+    func limitedToFieldSize() -> ArraySlice<CookieJar.StoredCookie> {
         var rest = CookieStore.maximumFieldSize
         return prefix { cookie in
             rest -= cookie.name.utf8.count + cookie.value.utf8.count + 3
@@ -86,10 +87,11 @@ extension [CookieJar.StoredCookie] {
 // MARK: - Rules
 
 extension CookieJar.StoredCookie {
-    /// Makes a stored cookie of a host's cookie, if the host may set it (RFC 6265, 5.3, and its successor's prefixes).
+    /// Creates a stored cookie from a host's cookie, if the host may set it (RFC 6265, 5.3, and the prefixes of RFC
+    /// 6265bis).
     ///
-    /// - Throws: ``InvalidValue`` for a cookie that isn't stored. An expired cookie isn't an error: it removes an older
-    ///   one.
+    /// - Throws: ``InvalidValue`` for a cookie that must not be stored. An expired cookie isn't an error, because it
+    ///   removes an existing one.
     init(_ cookie: SetCookie, from address: CookieAddress, at now: Date) throws(InvalidValue) {
         let name = cookie.name
         guard cookie.cookie.isWellFormed else {
@@ -102,14 +104,14 @@ extension CookieJar.StoredCookie {
         guard address.isSecure || !cookie.isSecure else {
             throw InvalidValue(.cookie, "is secure, and was set without TLS", excerpt: name)
         }
-        if let reason = cookie.violation { throw InvalidValue(.cookie, reason, excerpt: name) }
+        if let reason = cookie.prefixViolation { throw InvalidValue(.cookie, reason, excerpt: name) }
         let limit = now.addingTimeInterval(CookieStore.maximumLifetime)
         self.init(
             name: name,
             value: cookie.value,
             domain: domain,
             isHostOnly: isHostOnly,
-            path: cookie.usablePath ?? address.defaultPath,
+            path: cookie.validPath ?? address.defaultPath,
             created: now,
             expires: cookie.expirationDate(receivedAt: now).map { min($0, limit) },
             isSecure: cookie.isSecure,
@@ -118,7 +120,7 @@ extension CookieJar.StoredCookie {
         )
     }
 
-    /// The domain that may receive a cookie.
+    /// Returns the domain that receives a cookie, or throws an error if the host may not set it.
     private static func domain(
         of cookie: SetCookie,
         from address: CookieAddress
@@ -137,18 +139,18 @@ extension CookieJar.StoredCookie {
 
 extension SetCookie {
     /// The path, if it is valid.
-    fileprivate var usablePath: String? {
+    fileprivate var validPath: String? {
         guard let path, path.utf8.first == UInt8(ascii: "/"), path.utf8.count <= 1024, path.isFieldValue,
             !path.utf8.contains(UInt8(ascii: ";"))
         else { return nil }
         return path
     }
 
-    /// The violation of a name prefix by the attributes: a server that sees the name relies on them.
-    fileprivate var violation: String? {
+    /// The reason why the cookie violates its name prefix, on which servers rely; `nil` if it doesn't.
+    fileprivate var prefixViolation: String? {
         guard let prefix = CookieNamePrefix(of: name) else { return nil }
-        let isOfHost = (domain ?? "").isEmpty && path == "/"
-        guard !isSecure || prefix.requiresHTTPOnly && !isHTTPOnly || prefix.requiresHost && !isOfHost else {
+        let isHostOnlyAtRoot = (domain ?? "").isEmpty && path == "/"
+        guard !isSecure || prefix.requiresHTTPOnly && !isHTTPOnly || prefix.requiresHost && !isHostOnlyAtRoot else {
             return nil
         }
         let attributes = ["be secure"] + (prefix.requiresHTTPOnly ? ["be HttpOnly"] : [])

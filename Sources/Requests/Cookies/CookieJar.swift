@@ -10,25 +10,25 @@ import Foundation
 /// let kept = try CookieJar(file: folder.appending(path: "cookies.json"))
 /// ```
 ///
-/// A host sets cookies for itself, and for the domains above it up to the first public suffix: no cookie is stored for
-/// all of `com`, `co.uk` or `github.io`. The suffixes come from the system's list (`/usr/share/publicsuffix`) if a
-/// Linux distribution has one; otherwise, also on Apple platforms, from a short list of the most common ones. Servers
-/// that must not depend on that use names that begin with `__Host-`, which are supported, as are `__Secure-`, `__Http-`
-/// and `__Host-Http-`.
+/// A host can set cookies for itself and for its parent domains, but not for a public suffix such as `com`, `co.uk` or
+/// `github.io`. On Linux, the jar uses the system's list of public suffixes (`/usr/share/publicsuffix`) if it exists.
+/// Otherwise, and on Apple platforms, it uses a short list of the most common suffixes. Servers that can't rely on that
+/// should use names that begin with `__Host-`. These are supported, and so are `__Secure-`, `__Http-` and
+/// `__Host-Http-`.
 ///
-/// The storage is bounded: 4,096 bytes a cookie, 50 cookies a domain and 3,000 in all. Cookies that aren't `Secure` are
-/// evicted first, and of those the least recently used ones. A cookie expires after 400 days, unless it is set again. A
-/// request includes at most 16 KiB of cookies. Over `http`, which includes `http://localhost`, a server can't receive,
-/// set or replace a `Secure` cookie.
+/// The storage is limited to 4,096 bytes per cookie, 50 cookies per domain and 3,000 cookies in total. Cookies that
+/// aren't `Secure` are evicted first, starting with the least recently used. A cookie expires after 400 days, unless it
+/// is set again. A request includes at most 16 KiB of cookies. Over `http`, including `http://localhost`, a server
+/// can't receive, set or replace a `Secure` cookie.
 ///
-/// Every method is safe from any thread. Reading never waits for the disk.
+/// All methods may be called from any thread. Reading never waits for the disk.
 ///
-/// - Complexity: Cookies for an address are found in O(d + m log m), with d cookies of its own domains, and m matching
-///   ones; both numbers are small.
+/// - Complexity: Finding the cookies for a URL takes O(d + m log m), with d cookies of the host's domains and m
+///   matching cookies. Both numbers are small.
 public final class CookieJar: CookieStorage {
     private struct State: Sendable {
         var store = CookieStore()
-        /// The revision that was written to the file.
+        /// The revision of the store that was last written to the file.
         var savedRevision = 0
         var isSaveDue = false
     }
@@ -36,14 +36,14 @@ public final class CookieJar: CookieStorage {
     private let state: Locked<State>
     private let now: @Sendable () -> Date
     private let file: CookieFile?
-    /// The invalid records of the file, one error each, which were skipped when it was read; empty for most jars.
+    /// The errors of the invalid records that were skipped when the file was read; empty for most jars.
     ///
-    /// The valid ones were read. The next write of the file leaves the others out.
+    /// All valid records were read. The next write removes the invalid records from the file.
     public let skippedRecords: [FileError]
-    // Serial: newer revisions are written later.
-    private let disk = DispatchQueue(label: "Requests.CookieJar", qos: .utility)
+    // The queue is serial, so that writes are in the order of the revisions.
+    private let diskQueue = DispatchQueue(label: "Requests.CookieJar", qos: .utility)
 
-    /// Makes a jar in memory.
+    /// Creates a jar in memory.
     ///
     /// - Parameter now: Returns the current time, for the expiry of cookies.
     public init(now: @escaping @Sendable () -> Date = { Date() }) {
@@ -53,19 +53,19 @@ public final class CookieJar: CookieStorage {
         state = Locked(State())
     }
 
-    /// Makes a jar with the cookies of a file, which it keeps up to date.
+    /// Creates a jar with the cookies of a file, which it keeps up to date.
     ///
-    /// The file is written in the background after each change, readable for its owner only; the values are
-    /// unencrypted. Session cookies, which a server sets without an expiry, aren't written. A write replaces the whole
-    /// file, so it is never incomplete. Several jars, or processes, may therefore share a file, but don't see each
-    /// other's changes: the last write counts.
+    /// After each change, the jar writes the file in the background. Only the owner can read the file, but the values
+    /// are unencrypted. Session cookies, which have no expiry date, aren't written. A write replaces the entire file,
+    /// so the file is never incomplete. Several jars or processes may share a file, but they don't see each other's
+    /// changes, and the last write wins.
     ///
     /// - Parameters:
-    ///   - file: The file, in an existing folder; it needn't exist yet.
+    ///   - file: The file, which needn't exist, in an existing folder.
     ///   - now: Returns the current time, for the expiry of cookies.
-    /// - Throws: ``FileError`` if there is a file that can't be read, isn't a cookie file, or is of another
-    ///   version. The file is left unchanged; to start over, remove it. Neither a missing file is an error nor an
-    ///   invalid record, which is skipped: see ``skippedRecords``.
+    /// - Throws: ``FileError`` if the file exists, but can't be read, isn't a cookie file, or has another version. The
+    ///   file isn't changed; to start over, remove it. A missing file isn't an error. Neither is an invalid record,
+    ///   which is skipped: see ``skippedRecords``.
     public init(file: URL, now: @escaping @Sendable () -> Date = { Date() }) throws(FileError) {
         self.now = now
         self.file = CookieFile(url: file)
@@ -74,23 +74,23 @@ public final class CookieJar: CookieStorage {
         state = Locked(State(store: CookieStore(content.cookies, at: now())))
     }
 
-    /// The cookies, older ones first.
+    /// The cookies, from the oldest to the newest.
     ///
-    /// - Complexity: O(n log n) in their number.
+    /// - Complexity: O(n log n) in the number of cookies.
     public var cookies: [CookieJar.StoredCookie] {
         let now = now()
         return state.withLock { $0.store }.cookies(at: now)
     }
 
-    /// The cookies for a request to this address, those of longer paths first, then the older ones (RFC 6265, 5.4).
+    /// Returns the cookies for a request to this URL, sorted by decreasing path length and then by age (RFC 6265, 5.4).
     public func cookies(for url: URL) -> [Cookie] {
-        // Most jars are empty: parsing an address costs more than this check.
+        // Most jars are empty, and parsing a URL costs more than this check.
         guard !state.withLock({ $0.store.isEmpty }), let address = CookieAddress(url) else { return [] }
         let now = now()
         return state.withLock { $0.store.cookies(for: address, at: now) }.map(\.cookie)
     }
 
-    /// Stores the cookies of a response from this address, as far as its host may set them (RFC 6265, 5.3).
+    /// Stores those cookies of a response from this URL that its host may set (RFC 6265, 5.3).
     public func store(_ cookies: [SetCookie], from url: URL) {
         guard let address = CookieAddress(url) else { return }
         let now = now()
@@ -100,10 +100,10 @@ public final class CookieJar: CookieStorage {
         }
     }
 
-    /// Stores a cookie as if a response from this address had set it.
+    /// Stores a cookie as if a response from this URL had set it.
     ///
-    /// - Throws: ``InvalidValue`` for a cookie that the address can't set; ``store(_:from:)`` skips it. An expired
-    ///   cookie isn't an error, and removes the one that it would replace.
+    /// - Throws: ``InvalidValue`` for a cookie that the host may not set, which ``store(_:from:)`` ignores. An expired
+    ///   cookie isn't an error; it removes the cookie that it would replace.
     public func set(_ cookie: SetCookie, for url: URL) throws(InvalidValue) {
         guard let address = CookieAddress(url) else {
             throw InvalidValue(.cookie, "is for an address whose host can't have cookies", excerpt: cookie.name)
@@ -117,7 +117,7 @@ public final class CookieJar: CookieStorage {
 
     /// Removes the cookies that a closure selects.
     ///
-    /// A cookie that is set again in the meantime stays.
+    /// If a selected cookie is set again in the meantime, it isn't removed.
     public func remove(where isUnwanted: (CookieJar.StoredCookie) throws -> Bool) rethrows {
         let unwanted = try cookies.filter(isUnwanted)
         change { $0.remove(unwanted) }
@@ -128,14 +128,14 @@ public final class CookieJar: CookieStorage {
         change { $0.removeAll() }
     }
 
-    /// Writes changes to the file now, and waits for it; does nothing for a jar in memory.
+    /// Writes changes to the file now, and waits until they are written; does nothing for a jar in memory.
     ///
-    /// A jar writes automatically soon after each change. Call this before the program ends, or to learn why the file
-    /// can't be written: in the background that is no error, and is retried with the next change.
+    /// A jar writes automatically soon after each change. Call this method before the program ends, or to find out why
+    /// the file can't be written. A failed write in the background isn't reported; the next change tries again.
     ///
     /// - Throws: ``FileError`` if the file can't be written.
     public func save() throws(FileError) {
-        try disk.sync { write() }.get()
+        try diskQueue.sync { write() }.get()
     }
 
     private func change<Failure: Error>(_ change: (inout CookieStore) throws(Failure) -> Void) throws(Failure) {
@@ -145,10 +145,10 @@ public final class CookieJar: CookieStorage {
             state.isSaveDue = true
             return true
         }
-        if isSaveDue { disk.async { _ = self.write() } }
+        if isSaveDue { diskQueue.async { _ = self.write() } }
     }
 
-    /// Writes the newest cookies; called on the queue of the disk.
+    /// Writes the latest cookies to the file; called on the disk queue.
     private func write() -> Result<Void, FileError> {
         let (store, savedRevision) = state.withLock { state in
             state.isSaveDue = false
@@ -157,15 +157,16 @@ public final class CookieJar: CookieStorage {
         guard let file, store.revision != savedRevision else { return .success(()) }
         let now = now()
         return Result { () throws(FileError) in
-            try file.replace(with: store.kept(at: now))
+            try file.replace(with: store.persistentCookies(at: now))
             state.withLock { $0.savedRevision = store.revision }
         }
     }
 }
 
 extension HTTPRequest {
-    /// The request with the cookies for its address added to its own, which take precedence over others of the same
-    /// name.
+    /// Returns the request with the stored cookies for its URL.
+    ///
+    /// Cookies of the request take precedence over stored ones with the same name.
     func addingCookies(of storage: any CookieStorage) -> HTTPRequest {
         let own = headers[values: .cookie]
         let names = Set(own.flatMap { Cookie.list(parsing: $0) }.map(\.name))

@@ -3,36 +3,35 @@
 
 import Foundation
 
-/// The storage of cookies between requests.
+/// Stores cookies between requests.
 ///
-/// **Choose.** A ``CookieJar`` in memory is right for nearly every application: private to its client, and deallocated
-/// with it. One with a file keeps users logged in until the next start. A ``FoundationCookieStorage`` shares the
-/// cookies of a `URLSession` or of a web view.
+/// **Choose.** A ``CookieJar`` in memory is right for nearly every application. It is private to its client, and is
+/// deallocated with it. A jar with a file keeps users logged in across launches. A ``FoundationCookieStorage`` shares
+/// the cookies of a `URLSession` or a web view.
 ///
-/// **Implement** it to store cookies elsewhere, such as in a keychain. Both methods are called for every response and
-/// every request, redirects included, on any thread and by several at once, so they must not block. ``store(_:from:)``
-/// receives the server's attributes, and has to check them: RFC 6265, 5.3 lists the conditions for accepting a `Domain`
-/// or a `Secure`.
+/// **Implement** this protocol to store cookies elsewhere, such as in a keychain. Both methods are called for every
+/// request and every response, including redirects. Calls come from any thread, even simultaneously, so they must not
+/// block. ``store(_:from:)`` receives the server's attributes and must check them. RFC 6265, 5.3 lists the conditions
+/// for accepting `Domain` and `Secure`.
 ///
-/// **Test** an implementation with two hosts that must be isolated: a cookie that `a.example.com` sets without a
-/// `Domain` isn't sent to `b.example.com`, nor to `example.com`, and one that `https` sets as `Secure` isn't sent over
-/// `http`.
+/// **Test** an implementation with two hosts that must be isolated. A cookie that `a.example.com` sets without a
+/// `Domain` must not be sent to `b.example.com` or `example.com`. A `Secure` cookie that was set over `https` must not
+/// be sent over `http`.
 public protocol CookieStorage: AnyObject, Sendable {
-    /// The cookies for a request to this address, in the order in which they are sent: those of longer paths first,
-    /// then the older ones (RFC 6265, 5.4).
+    /// Returns the cookies for a request to this URL, sorted by decreasing path length and then by age (RFC 6265, 5.4).
     func cookies(for url: URL) -> [Cookie]
 
-    /// Stores the cookies of a response from this address, as far as its host may set them.
+    /// Stores those cookies of a response from this URL that its host may set.
     ///
-    /// It ignores the rest, since an invalid cookie is no reason for a response to fail.
+    /// Other cookies are ignored, because an invalid cookie shouldn't make a response fail.
     func store(_ cookies: [SetCookie], from url: URL)
 }
 
 extension CookieStorage {
-    /// The field with the cookies for a request to this address; `nil` without cookies.
+    /// Returns the `Cookie` field for a request to this URL; `nil` without cookies.
     ///
-    /// Servers set names that aren't tokens, such as `cart[id]`, and expect them back. Only cookies that would end a
-    /// cookie or the field early are left out.
+    /// Servers set names that aren't tokens, such as `cart[id]`, and expect them back. So only cookies that would end a
+    /// cookie or the field early are omitted.
     package func field(for url: URL) -> HTTPField? {
         let cookies = cookies(for: url).filter(\.isWellFormed)
         return cookies.isEmpty ? nil : HTTPField(.cookie, cookies.map(\.rawValue).joined(separator: "; "))
@@ -46,7 +45,7 @@ extension CookieStorage {
 }
 
 extension Cookie {
-    /// Whether a server reads the cookie correctly: it has no separator and no control character where none is allowed.
+    /// Whether a server can parse the cookie correctly, because it contains no separators or control characters.
     var isWellFormed: Bool {
         (!name.isEmpty || !value.isEmpty && !value.utf8.contains(UInt8(ascii: "="))) && name.isFieldValue
             && value.isFieldValue
@@ -62,8 +61,8 @@ extension RequestOptions {
         static let isPartOfFingerprint = false
     }
 
-    /// Whether cookies are sent and those of the response are stored, in the environment's storage as well as in that
-    /// of a `URLSession`; true by default.
+    /// Whether cookies are sent and stored, both with the environment's storage and with a `URLSession`; `true` by
+    /// default.
     public var usesCookies: Bool {
         get { self[UsesCookies.self] }
         set { self[UsesCookies.self] = newValue }

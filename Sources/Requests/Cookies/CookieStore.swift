@@ -3,25 +3,25 @@
 
 import Foundation
 
-/// The cookies of a jar, by their domains, with limits on their number.
+/// The cookies of a jar by domain, with limits on their number.
 ///
-/// The cost of a look-up depends on the cookies of a host's own domains, not on those of the jar.
+/// The cost of a lookup depends on the number of cookies of the host's domains, not on the total number.
 struct CookieStore: Sendable {
-    /// The maximum bytes of the name and the value of one cookie (RFC 6265, 6.1).
+    /// The maximum size of a cookie's name and value, in bytes (RFC 6265, 6.1).
     static let maximumCookieSize = 4096
     /// The maximum number of cookies of one domain.
     static let maximumPerDomain = 50
-    /// The maximum number of cookies.
-    static let most = 3000
-    /// The maximum bytes of the cookies that one request sends.
+    /// The maximum number of all cookies.
+    static let maximumCount = 3000
+    /// The maximum size of the cookies of one request, in bytes.
     static let maximumFieldSize = 16_384
-    /// The maximum lifetime of a cookie, unless it is set again: 400 days, in seconds (RFC 6265bis, 5.5).
+    /// The maximum lifetime of a cookie that isn't set again: 400 days, in seconds (RFC 6265bis, 5.5).
     static let maximumLifetime: TimeInterval = 400 * 86_400
 
-    /// A cookie with its place among the others.
+    /// A cookie with the sequence numbers of its creation and its last use.
     struct Entry: Sendable, Codable {
         var cookie: CookieJar.StoredCookie
-        /// The sequence number of the creation: two cookies may have the same time.
+        /// The sequence number of the creation, because two cookies may have the same creation time.
         let order: Int
         /// The sequence number of the last use.
         var use: Int
@@ -31,47 +31,49 @@ struct CookieStore: Sendable {
 
     private var domains: [String: Domain] = [:]
     private var ticks = 0
-    /// The number of cookies.
     private(set) var count = 0
     var isEmpty: Bool { count == 0 }
-    /// The number of changes that outlive the session.
+    /// The number of changes to persistent cookies.
     private(set) var revision = 0
 
-    /// The cookies, older ones first.
+    /// Returns the cookies, from the oldest to the newest.
     func cookies(at now: Date) -> [CookieJar.StoredCookie] {
-        entries.filter { !$0.cookie.hasEnded(at: now) }.sorted { $0.order < $1.order }.map(\.cookie)
+        entries.filter { !$0.cookie.hasExpired(at: now) }.sorted { $0.order < $1.order }.map(\.cookie)
     }
 
-    /// The cookies for a request, in the order in which they are sent (RFC 6265, 5.4).
+    /// Returns the cookies for a request in the order in which they are sent (RFC 6265, 5.4).
     mutating func cookies(for address: CookieAddress, at now: Date) -> [CookieJar.StoredCookie] {
         guard count > 0 else { return [] }
         var found: [Entry] = []
         for domain in address.domains {
             guard let entries = domains[domain]?.values else { continue }
-            for entry in entries where entry.cookie.goes(to: address) {
-                if entry.cookie.hasEnded(at: now) { remove(entry.cookie) } else { found.append(entry) }
+            for entry in entries where entry.cookie.isSent(to: address) {
+                if entry.cookie.hasExpired(at: now) { remove(entry.cookie) } else { found.append(entry) }
             }
         }
         found.sort { one, other in
             let (length, otherLength) = (one.cookie.path.utf8.count, other.cookie.path.utf8.count)
             return length == otherLength ? one.order < other.order : length > otherLength
         }
-        let cookies = found.map(\.cookie).fitting()
+        let cookies = found.map(\.cookie).limitedToFieldSize()
         ticks += 1
         for cookie in cookies { domains[cookie.domain]?[cookie.id]?.use = ticks }
         return Array(cookies)
     }
 
-    /// Stores a cookie; an expired one removes that of the same name, domain and path.
+    /// Stores a cookie.
     ///
-    /// - Throws: ``InvalidValue`` for one over an unencrypted connection that a server could take for one over TLS.
+    /// An expired cookie removes the existing one with the same name, domain and path.
+    ///
+    /// - Throws: ``InvalidValue`` for a cookie from an unencrypted connection that a server could mistake for a
+    ///   `Secure` one.
     mutating func insert(_ cookie: CookieJar.StoredCookie, isSecure: Bool, at now: Date) throws(InvalidValue) {
         guard isSecure || !entries.contains(where: { cookie.shadows($0.cookie) }) else {
             throw InvalidValue(.cookie, "would shadow a secure cookie, and was set without TLS", excerpt: cookie.name)
         }
         let old = domains[cookie.domain]?[cookie.id]
         if let old { remove(old.cookie) }
-        guard !cookie.hasEnded(at: now) else { return }
+        guard !cookie.hasExpired(at: now) else { return }
         ticks += 1
         var entry = Entry(cookie: cookie, order: old?.order ?? ticks, use: ticks)
         if let old { entry.cookie.created = old.cookie.created }
@@ -83,7 +85,6 @@ struct CookieStore: Sendable {
         for cookie in cookies where domains[cookie.domain]?[cookie.id]?.cookie == cookie { remove(cookie) }
     }
 
-    /// Removes everything.
     mutating func removeAll() {
         let last = self
         self = CookieStore()
@@ -100,10 +101,10 @@ struct CookieStore: Sendable {
         if cookie.expires != nil { revision += 1 }
         let neighbors = domains[cookie.domain, default: [:]].values
         if neighbors.count > Self.maximumPerDomain { evict(1, of: neighbors, at: now) }
-        guard count > Self.most else { return }
-        // A tenth at once, so that they aren't sorted each time.
-        let expired = entries.count { $0.cookie.hasEnded(at: now) }
-        evict(expired > 0 ? expired : Self.most / 10, of: entries, at: now)
+        guard count > Self.maximumCount else { return }
+        // Evict a tenth of the cookies, so that not every insertion needs to sort them.
+        let expired = entries.count { $0.cookie.hasExpired(at: now) }
+        evict(expired > 0 ? expired : Self.maximumCount / 10, of: entries, at: now)
     }
 
     private mutating func remove(_ cookie: CookieJar.StoredCookie) {
@@ -113,31 +114,32 @@ struct CookieStore: Sendable {
         if cookie.expires != nil { revision += 1 }
     }
 
-    /// Evicts expired cookies; else the least recently used insecure ones; else the least recently used.
+    /// Evicts expired cookies first, then the least recently used insecure cookies, then the least recently used
+    /// cookies.
     ///
-    /// Neither an unencrypted connection nor many hosts can therefore evict a login over TLS.
+    /// So neither an unencrypted connection nor a large number of hosts can evict a login over TLS.
     private mutating func evict(_ number: Int, of entries: some Sequence<Entry>, at now: Date) {
         func rank(_ entry: Entry) -> (Int, Int, Int) {
-            (entry.cookie.hasEnded(at: now) ? 0 : 1, entry.cookie.isSecure ? 1 : 0, entry.use)
+            (entry.cookie.hasExpired(at: now) ? 0 : 1, entry.cookie.isSecure ? 1 : 0, entry.use)
         }
         for entry in entries.sorted(by: { rank($0) < rank($1) }).prefix(number) { remove(entry.cookie) }
     }
 }
 
 extension CookieStore {
-    /// The cookies that outlive the session, older ones first.
-    func kept(at now: Date) -> [Entry] {
-        entries.filter { $0.cookie.expires != nil && !$0.cookie.hasEnded(at: now) }.sorted { $0.order < $1.order }
+    /// Returns the cookies that have an expiry date, from the oldest to the newest.
+    func persistentCookies(at now: Date) -> [Entry] {
+        entries.filter { $0.cookie.expires != nil && !$0.cookie.hasExpired(at: now) }.sorted { $0.order < $1.order }
     }
 
-    /// Restores saved cookies that haven't expired, older ones first, up to the limits.
-    init(_ kept: [Entry], at now: Date) {
-        // Only the order of the uses counts: the numbers are those of a file, and may be any.
-        let inOrder = kept.enumerated().sorted { ($0.element.use, $0.offset) < ($1.element.use, $1.offset) }
-        for (use, (order, kept)) in inOrder.enumerated() where !kept.cookie.hasEnded(at: now) {
-            remove(kept.cookie)
-            add(Entry(cookie: kept.cookie, order: order, use: use), at: now)
+    /// Restores saved cookies that haven't expired, from the oldest to the newest, up to the limits.
+    init(_ saved: [Entry], at now: Date) {
+        // The numbers come from a file and may have any values, so only their order counts.
+        let inOrder = saved.enumerated().sorted { ($0.element.use, $0.offset) < ($1.element.use, $1.offset) }
+        for (use, (order, saved)) in inOrder.enumerated() where !saved.cookie.hasExpired(at: now) {
+            remove(saved.cookie)
+            add(Entry(cookie: saved.cookie, order: order, use: use), at: now)
         }
-        (ticks, revision) = (kept.count, 0)
+        (ticks, revision) = (saved.count, 0)
     }
 }

@@ -9,19 +9,19 @@ import Foundation
 /// let cookies = FoundationCookieStorage(.shared)
 /// ```
 ///
-/// `HTTPCookieStorage.shared` is shared with everything in the process, and stored on disk; unless you need that, a
-/// ``CookieJar`` is the better choice. The rules are those of the jar: the cookies that a response sets and a request
-/// gets are checked here as well, since on Linux the storage itself checks neither paths nor `Secure`. The number of
-/// cookies is limited by the storage itself.
+/// `HTTPCookieStorage.shared` is used by everything in the process, and is stored on disk. Unless you need that, prefer
+/// a ``CookieJar``. The same rules as for a jar apply. This class also checks which cookies a response may set and
+/// which a request may include, because on Linux the storage checks neither paths nor `Secure`. The storage itself
+/// limits the number of cookies.
 ///
-/// Its `cookieAcceptPolicy` is respected as far as possible: with `never` nothing is stored. There is no main document
-/// that could make cookies foreign, so `onlyFromMainDocumentDomain` stores all.
+/// The storage's `cookieAcceptPolicy` is respected where possible. With `never`, nothing is stored. With
+/// `onlyFromMainDocumentDomain`, all cookies are stored, because there is no main document.
 public final class FoundationCookieStorage: CookieStorage {
     private let storage: HTTPCookieStorage
-    private let keepsNone: Bool
+    private let rejectsAll: Bool
     private let now: @Sendable () -> Date
 
-    /// Uses the cookies of a storage.
+    /// Creates a storage with the cookies of an `HTTPCookieStorage`.
     ///
     /// - Parameters:
     ///   - storage: The storage, which isn't copied.
@@ -29,18 +29,20 @@ public final class FoundationCookieStorage: CookieStorage {
     public init(_ storage: HTTPCookieStorage, now: @escaping @Sendable () -> Date = { Date() }) {
         self.storage = storage
         self.now = now
-        keepsNone = false
+        rejectsAll = false
     }
 
-    /// Uses the cookies of a session; `nil` if it has no storage, or stores none.
+    /// Creates a storage with the cookies of a session; `nil` if the session has no storage.
+    ///
+    /// If the session never accepts cookies, nothing is stored.
     package init?(of configuration: URLSessionConfiguration) {
         guard let storage = configuration.httpCookieStorage else { return nil }
         self.storage = storage
         now = { Date() }
-        keepsNone = configuration.httpCookieAcceptPolicy == .never
+        rejectsAll = configuration.httpCookieAcceptPolicy == .never
     }
 
-    /// The cookies for a request to this address, those of longer paths first, then the older ones (RFC 6265, 5.4).
+    /// Returns the cookies for a request to this URL, sorted by decreasing path length and then by age (RFC 6265, 5.4).
     public func cookies(for url: URL) -> [Cookie] {
         guard let stored = storage.cookies(for: url), !stored.isEmpty, let address = CookieAddress(url) else {
             return []
@@ -49,24 +51,24 @@ public final class FoundationCookieStorage: CookieStorage {
         return
             stored
             .map(CookieJar.StoredCookie.init)
-            .filter { $0.goes(to: address) && !$0.hasEnded(at: now) }
+            .filter { $0.isSent(to: address) && !$0.hasExpired(at: now) }
             .sorted { $0.sendingOrder < $1.sendingOrder }
-            .fitting()
+            .limitedToFieldSize()
             .map(\.cookie)
     }
 
-    /// Stores the cookies of a response from this address, as far as its host may set them (RFC 6265, 5.3).
+    /// Stores those cookies of a response from this URL that its host may set (RFC 6265, 5.3).
     ///
-    /// - Complexity: O(n) in the cookies of the storage, over `http` for each of the cookies.
+    /// - Complexity: O(n) in the number of stored cookies; over `http`, for each of the response's cookies.
     public func store(_ cookies: [SetCookie], from url: URL) {
-        guard !keepsNone, storage.cookieAcceptPolicy != .never, let address = CookieAddress(url) else { return }
+        guard !rejectsAll, storage.cookieAcceptPolicy != .never, let address = CookieAddress(url) else { return }
         let now = now()
         for cookie in cookies {
             guard let cookie = try? CookieJar.StoredCookie(cookie, from: address, at: now) else { continue }
             guard address.isSecure || !all.contains(where: { cookie.shadows(CookieJar.StoredCookie($0)) }) else {
                 continue
             }
-            if !cookie.hasEnded(at: now) {
+            if !cookie.hasExpired(at: now) {
                 if let cookie = HTTPCookie(cookie) { storage.setCookie(cookie) }
                 continue
             }
@@ -81,7 +83,7 @@ public final class FoundationCookieStorage: CookieStorage {
 }
 
 extension FoundationCookieStorage: CustomReflectable {
-    /// An empty mirror: Foundation's own would show the values of cookies.
+    /// An empty mirror, because Foundation's mirror would show the values of cookies.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
@@ -112,9 +114,9 @@ extension HTTPCookie {
             .domain: cookie.isHostOnly ? cookie.domain : ".\(cookie.domain)",
         ]
         if cookie.isSecure { properties[.secure] = "TRUE" }
-        // Names that Foundation reads and prints itself, without constants on every platform.
+        // Foundation reads and prints these names itself, but doesn't have constants for them on every platform.
         if cookie.isHTTPOnly { properties[HTTPCookiePropertyKey("HttpOnly")] = "TRUE" }
-        // Foundation has names for these two values only.
+        // Foundation only has names for these two values.
         if let sameSite = cookie.sameSite, [.lax, .strict].contains(sameSite) {
             properties[HTTPCookiePropertyKey("SameSite")] = sameSite.rawValue.lowercasedASCII
         }
@@ -122,7 +124,7 @@ extension HTTPCookie {
         self.init(properties: properties)
     }
 
-    /// The creation time of the cookie, which Foundation provides in no other way.
+    /// The creation time of the cookie, which Foundation only provides in this way.
     fileprivate var created: Date {
         let seconds = properties?[HTTPCookiePropertyKey("Created")] as? Double
         return seconds.map(Date.init(timeIntervalSinceReferenceDate:)) ?? .distantPast

@@ -3,20 +3,19 @@
 
 import Foundation
 
-/// The domains below which any party can have a name: `co.uk`, `github.io` (publicsuffix.org).
+/// The domains under which anybody can register a name, such as `co.uk` and `github.io` (publicsuffix.org).
 ///
-/// A cookie for such a domain would go to parties that have nothing to do with each other, so none is kept.
+/// A cookie for such a domain isn't stored, because it would be sent to unrelated parties.
 struct PublicSuffixes: Sendable {
     private var suffixes: Set<String> = []
-    /// The domains below which each domain is a suffix.
+    /// The domains whose direct subdomains are all public suffixes.
     private var wildcards: Set<String> = []
-    /// The domains that aren't suffixes, although a wildcard says so.
+    /// The exceptions, which aren't suffixes although a wildcard includes them.
     private var exceptions: Set<String> = []
 
-    /// The system's list, as the package `publicsuffix` of Linux distributions and `libpsl` have it; else the short
-    /// list.
+    /// The list from the Linux package `publicsuffix` or from `libpsl`; otherwise, the short list.
     ///
-    /// It is read once, when the first cookie with a `Domain` arrives.
+    /// The list is read once, when the first cookie with a `Domain` arrives.
     static let system =
         files.lazy.compactMap { try? String(contentsOfFile: $0, encoding: .utf8) }.first
         .map { PublicSuffixes(parsing: $0) } ?? short
@@ -27,7 +26,7 @@ struct PublicSuffixes: Sendable {
         "/opt/homebrew/share/publicsuffix/public_suffix_list.dat",
     ]
 
-    /// The domains that are met most often, for systems without a list.
+    /// The most common public suffixes, for systems without a list.
     static let short = PublicSuffixes(
         parsing: """
             co.uk org.uk ac.uk gov.uk me.uk ltd.uk com.au net.au org.au edu.au gov.au co.nz org.nz co.jp ne.jp or.jp
@@ -40,9 +39,9 @@ struct PublicSuffixes: Sendable {
             """
     )
 
-    /// Reads a list in the form of publicsuffix.org: one rule a line, or one a word.
+    /// Parses a list in the format of publicsuffix.org, with one rule per line or per word.
     ///
-    /// Hosts are compared in their ASCII form, so rules beyond ASCII are converted to it.
+    /// Hosts are compared in their ASCII form, so rules with non-ASCII characters are converted to it.
     ///
     /// - Complexity: O(n) in the length of the list.
     init(parsing list: String) {
@@ -63,11 +62,11 @@ struct PublicSuffixes: Sendable {
 
     private static func domain(_ text: Substring) -> String { String(text).wireHost.lowercasedASCII }
 
-    /// Whether a domain, in lower case and in ASCII, is a public suffix; each domain of one label is.
+    /// Returns whether a domain, in lower case and ASCII, is a public suffix; a domain with a single label always is.
     func contains(_ domain: String) -> Bool {
         guard let dot = domain.firstIndex(of: ".") else { return true }
         guard !exceptions.contains(domain) else { return false }
-        // Everything below the parent of a wildcard is public, so a cookie for the parent would go to all of it.
+        // All subdomains of a wildcard's parent are public, so a cookie for the parent would be sent to all of them.
         return suffixes.contains(domain) || wildcards.contains(domain)
             || wildcards.contains(String(domain[domain.index(after: dot)...]))
     }

@@ -5,7 +5,7 @@
 public struct ClosureCondition: RequestCondition {
     private let body: @Sendable (InterceptorChain.Context) async throws -> Void
 
-    /// Makes a condition of a closure, which throws if it doesn't hold.
+    /// Creates a condition from a closure, which throws an error if the condition doesn't hold.
     public init(_ body: @escaping @Sendable (InterceptorChain.Context) async throws -> Void) {
         self.body = body
     }

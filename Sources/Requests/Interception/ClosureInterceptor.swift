@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// An interceptor made of closures, one for each method of an interceptor.
+/// An interceptor made of closures, one for each method of ``Interceptor``.
 ///
 /// ```swift
 /// environment.interceptors = [
@@ -18,16 +18,16 @@ import Foundation
 /// ]
 /// ```
 public struct ClosureInterceptor: Interceptor {
-    /// Changes a request before it is sent.
+    /// Modifies a request before it is sent.
     public typealias Adapt = @Sendable (inout HTTPRequest, InterceptorChain.Context) async throws -> Void
-    /// Sends a request on, and returns the answer.
+    /// Sends a request, and returns the response.
     public typealias Intercept =
         @Sendable (HTTPRequest, InterceptorChain.Context, InterceptorChain) async throws -> HTTPResponse<
             ResponseContent
         >
-    /// Changes a response before it is judged.
+    /// Modifies a response before it is validated.
     public typealias Transform = @Sendable (inout HTTPResponse<Data>, InterceptorChain.Context) throws -> Void
-    /// Decides about a failure.
+    /// Decides whether to retry after a failure.
     public typealias Retry = @Sendable (RequestError, InterceptorChain.Context) async -> RetryPolicy.Decision
 
     private let adaptation: Adapt?
@@ -35,7 +35,7 @@ public struct ClosureInterceptor: Interceptor {
     private let transformation: Transform?
     private let decision: Retry?
 
-    /// Makes an interceptor of closures that are called like the methods of ``Interceptor``; `nil` does nothing.
+    /// Creates an interceptor from closures that are called like the methods of ``Interceptor``; `nil` does nothing.
     public init(
         adapt: Adapt? = nil,
         intercept: Intercept? = nil,
@@ -48,7 +48,7 @@ public struct ClosureInterceptor: Interceptor {
         decision = retry
     }
 
-    /// Calls the closure to change the request.
+    /// Calls the closure that modifies the request.
     ///
     /// - Throws: Any error that the closure throws.
     public func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
@@ -56,7 +56,7 @@ public struct ClosureInterceptor: Interceptor {
         try await adaptation(&request, context)
     }
 
-    /// Calls the closure to send the request.
+    /// Calls the closure that sends the request.
     ///
     /// - Throws: Any error that the closure throws.
     public func intercept(
@@ -71,59 +71,62 @@ public struct ClosureInterceptor: Interceptor {
         return try await interception(request, context, next)
     }
 
-    /// Calls the closure to change the response.
+    /// Calls the closure that modifies the response.
     ///
     /// - Throws: Any error that the closure throws.
     public func transform(_ response: inout HTTPResponse<Data>, context: InterceptorChain.Context) throws {
         try transformation?(&response, context)
     }
 
-    /// Calls the closure to decide.
+    /// Calls the closure that decides about a failure.
     public func retry(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
         await decision?(error, context) ?? .pass
     }
 }
 
 extension Interceptor where Self == ClosureInterceptor {
-    /// Changes every request in a closure, before every attempt.
+    /// Returns an interceptor that modifies every request with a closure, before every attempt.
     ///
-    /// An error that the closure throws is the failure of the operation.
+    /// If the closure throws an error, the operation fails with it.
     public static func adapting(
         _ change: @escaping @Sendable (inout HTTPRequest) async throws -> Void
     ) -> ClosureInterceptor {
         ClosureInterceptor(adapt: { request, _ in try await change(&request) })
     }
 
-    /// Sends every request in a closure, which may answer it without `next`, or send another one.
+    /// Returns an interceptor that sends every request with a closure.
+    ///
+    /// The closure may return a response without calling `next`, or send another request.
     public static func intercepting(
         _ intercept: @escaping @Sendable (HTTPRequest, InterceptorChain) async throws -> HTTPResponse<ResponseContent>
     ) -> ClosureInterceptor {
         ClosureInterceptor(intercept: { request, _, next in try await intercept(request, next) })
     }
 
-    /// Changes every response in a closure, before it is judged.
+    /// Returns an interceptor that modifies every response with a closure, before the response is validated.
     ///
-    /// An error that the closure throws is the failure of the request.
+    /// If the closure throws an error, the request fails with it.
     public static func transforming(
         _ change: @escaping @Sendable (inout HTTPResponse<Data>) throws -> Void
     ) -> ClosureInterceptor {
         ClosureInterceptor(transform: { response, _ in try change(&response) })
     }
 
-    /// Decides about every failure in a closure; `pass` leaves that to the next interceptor, and finally to the retry
-    /// policy.
+    /// Returns an interceptor that decides about every failure with a closure.
     ///
-    /// The closure's retries aren't limited; the error's transfers show how many there were.
+    /// If the closure returns `pass`, the next interceptor decides, and finally the retry policy. Retries by the
+    /// closure aren't limited; the error's `transfers` show how many requests were sent.
     public static func retrying(
         _ decide: @escaping @Sendable (RequestError) async -> RetryPolicy.Decision
     ) -> ClosureInterceptor {
         ClosureInterceptor(retry: { error, _ in await decide(error) })
     }
 
-    /// Signs every request to the origin of the base URL, in a closure; without a base URL, every request.
+    /// Returns an interceptor that signs every request to the origin of the base URL; without a base URL, every
+    /// request.
     ///
-    /// The closure gets the request as it will be sent, if this is the last interceptor. Header fields that it changes
-    /// become secrets: no description shows them, and no other origin receives them.
+    /// If this is the last interceptor, the closure receives the request as it will be sent. Header fields that the
+    /// closure changes become secrets. They don't appear in descriptions, and aren't sent to another origin.
     public static func signing(
         _ sign: @escaping @Sendable (inout HTTPRequest) async throws -> Void
     ) -> ClosureInterceptor {
@@ -135,33 +138,33 @@ extension Interceptor where Self == ClosureInterceptor {
         })
     }
 
-    /// Changes every request as Foundation's `URLRequest`, for code that supports only that.
+    /// Returns an interceptor that modifies every request as a Foundation `URLRequest`, for code that only supports
+    /// that type.
     ///
-    /// Only properties that the closure changes are applied: repeated and ordered header fields, a file as body, and
-    /// everything else that a `URLRequest` can't represent stay unchanged. A body that is a file or a stream isn't
-    /// shown. Its `timeoutInterval` is at first the effective timeout of the request, which may be the environment's.
-    /// An invalid result is an error of code `invalidRequest`.
+    /// Only properties that the closure changes are applied. Everything that a `URLRequest` can't represent stays
+    /// unchanged, such as repeated and ordered header fields, and a file as the body. The closure doesn't see a file or
+    /// a stream body. The initial `timeoutInterval` is the effective timeout of the request, which may be the
+    /// environment's. An invalid result is an error of code `invalidRequest`.
     public static func modifyingURLRequest(
         _ modify: @escaping @Sendable (inout URLRequest) async throws -> Void
     ) -> ClosureInterceptor {
         ClosureInterceptor(adapt: { request, context in
-            // The closure gets the complete address, so that its result replaces the whole.
+            // The closure receives the complete URL, so that a changed URL replaces all of it.
             try request.resolve(base: context.baseURL.map(BaseURL.init))
             var original = URLRequest(withoutStreamsOf: request)
-            // The value if the closure doesn't change it; with Foundation's 60 seconds, a change to 60 seconds would go
-            // unnoticed.
+            // With Foundation's default of 60 seconds, a change to 60 seconds would go unnoticed.
             if let timeout = request.timeout ?? context.run.settings.timeout {
                 original.timeoutInterval = timeout / .seconds(1)
             }
             var changed = original
             try await modify(&changed)
-            try request.takeOver(changed, changedFrom: original)
+            try request.merge(changed, changedFrom: original)
         })
     }
 }
 
 extension HTTPRequest {
-    fileprivate mutating func takeOver(_ changed: URLRequest, changedFrom original: URLRequest) throws {
+    fileprivate mutating func merge(_ changed: URLRequest, changedFrom original: URLRequest) throws {
         let imported = try HTTPRequest(changed)
         if changed.url != original.url { fields.address = imported.fields.address }
         if changed.httpMethod != original.httpMethod { method = imported.method }
@@ -169,9 +172,9 @@ extension HTTPRequest {
         for name in Set(before.keys).union(after.keys) where before[name] != after[name] {
             headers[HTTPField.Name(name)] = after[name]
         }
-        let bringsBody = changed.httpBody != nil || changed.httpBodyStream != nil
+        let hasBody = changed.httpBody != nil || changed.httpBodyStream != nil
         if changed.httpBody != original.httpBody || changed.httpBodyStream !== original.httpBodyStream {
-            body = bringsBody ? imported.body : .none
+            body = hasBody ? imported.body : .none
         }
         if changed.timeoutInterval != original.timeoutInterval { timeout = changed.timeout }
         if changed.cachePolicy != original.cachePolicy { cachePolicy = imported.cachePolicy }

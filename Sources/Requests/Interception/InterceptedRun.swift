@@ -3,11 +3,11 @@
 
 import Foundation
 
-/// What an operation does for the interceptors of its run.
+/// The interface that an operation provides to its interceptors.
 ///
-/// A protocol, because interceptors are in a lower layer than the engine.
+/// This is a protocol, because interceptors are in a lower layer than the engine.
 protocol InterceptedRun: AnyObject, Sendable {
-    /// The identifier of the request; `nil` before it was created.
+    /// The identifier of the request; `nil` before the request was created.
     var identifier: String? { get }
     var settings: InterceptedSettings { get }
     /// The values that interceptors have stored for the run.
@@ -16,17 +16,17 @@ protocol InterceptedRun: AnyObject, Sendable {
     var urgency: Int { get }
 
     func report(_ step: Authorization.Step, isGranted: Bool?)
-    /// Records that a request was answered without a transfer.
+    /// Records that a request received its response without a transfer.
     func recordCachedResponse(to request: HTTPRequest)
-    /// Sends a request for the operation, and returns its response.
+    /// Sends a request for the operation, and returns the response.
     func exchange(_ request: HTTPRequest) async throws -> HTTPResponse<Data>
-    /// Sends a request in an operation of its own, which may outlive this one and has its options.
+    /// Sends a request in a separate operation, which may outlive this one and has the same options.
     ///
     /// - Parameters:
-    ///   - name: The name of the purpose; only one operation of this name runs at a time for an address.
+    ///   - name: The name of the purpose. For each address, only one operation with this name runs at a time.
     ///   - request: The request.
-    ///   - interceptor: The first interceptor that it passes.
-    ///   - next: The chain whose interceptors it passes after that.
+    ///   - interceptor: The first interceptor that the request passes.
+    ///   - next: The chain whose remaining interceptors the request passes after that.
     func sendDetached(
         _ name: String,
         _ request: HTTPRequest,
@@ -39,14 +39,14 @@ protocol InterceptedRun: AnyObject, Sendable {
 struct InterceptedSettings: Sendable {
     var baseURL: URL?
     var userInfo = HTTPRequest.UserInfo()
-    /// The maximum time without data for requests that have none of their own; `nil` lets the transport decide.
+    /// The idle timeout for requests without their own; with `nil`, the transport decides.
     var timeout: Duration?
     var makeEncoder: (@Sendable () -> JSONEncoder)?
-    /// The work for which the operation runs; `nil` if it runs on its own.
+    /// The context of nested work that the operation belongs to; `nil` if it isn't nested.
     var scope: NestingContext?
 }
 
-/// A run that sends nothing, for contexts of tests.
+/// A run that sends nothing, for contexts in tests.
 final class StubRun: InterceptedRun {
     let identifier: String?
     let settings: InterceptedSettings

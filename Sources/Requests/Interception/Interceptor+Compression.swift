@@ -4,23 +4,23 @@
 import Foundation
 
 extension Interceptor where Self == ClosureInterceptor {
-    /// Compresses the bodies of requests with gzip, for servers that are known to accept that.
+    /// Compresses request bodies with gzip, for servers that are known to support it.
     ///
     /// ```swift
     /// environment.interceptors.append(.compressingBodies())
     /// ```
     ///
-    /// A server can't say beforehand that it accepts `Content-Encoding: gzip`; one that doesn't responds with 415 (RFC
-    /// 9110, 8.4). Put the interceptor before the one that signs the body.
+    /// A server can't announce in advance that it accepts `Content-Encoding: gzip`. If it doesn't, it responds with 415
+    /// (RFC 9110, 8.4). Put this interceptor before one that signs the body.
     ///
-    /// Not compressed are bodies that have a `Content-Encoding` or a `Content-Range`, small ones, those that don't
-    /// become smaller, such as images, and files and streams, multipart forms with files included. On Linux,
-    /// compression needs the zlib that Foundation brings, which statically linked programs don't have: see
-    /// ``HTTPBody/isCompressionAvailable``. Without it, a request whose body would be compressed fails with the code
-    /// `unsupported`, and nothing is sent.
+    /// Bodies with a `Content-Encoding` or a `Content-Range` aren't compressed. Neither are small bodies, bodies that
+    /// don't become smaller, such as images, nor files, streams and multipart forms with files. On Linux, compression
+    /// requires the zlib that comes with Foundation, which isn't available in statically linked programs: see
+    /// ``HTTPBody/isCompressionAvailable``. Without zlib, a request whose body would be compressed fails with the code
+    /// `unsupported`, and isn't sent.
     ///
-    /// - Parameter minimumSize: The smallest byte count that is compressed, 1,024 by default; below that, little is
-    ///   gained.
+    /// - Parameter minimumSize: The minimum size of a body in bytes, 1,024 by default. Compressing smaller bodies gains
+    ///   little.
     /// - Returns: The interceptor.
     public static func compressingBodies(from minimumSize: Int = 1024) -> ClosureInterceptor {
         ClosureInterceptor(adapt: { request, context in
@@ -30,17 +30,17 @@ extension Interceptor where Self == ClosureInterceptor {
 }
 
 extension HTTPBody {
-    /// Whether this process can compress the bodies of requests.
+    /// Whether this process can compress request bodies.
     ///
-    /// It is false in statically linked programs on Linux, and true elsewhere. In a program that may be linked
-    /// statically, add ``Interceptor/compressingBodies(from:)`` only if it is true.
+    /// The value is `false` in statically linked programs on Linux, and `true` elsewhere. If your program may be linked
+    /// statically, add ``Interceptor/compressingBodies(from:)`` only if the value is `true`.
     public static var isCompressionAvailable: Bool { Gzip.isAvailable }
 }
 
 extension HTTPRequest {
-    /// Replaces the body by its compressed form, if that is smaller, and says so in the header.
+    /// Replaces the body with its compressed form if that is smaller, and sets `Content-Encoding`.
     ///
-    /// - Throws: ``RequestError`` of code `encoding` if the body can't be encoded, of code `unsupported` if this
+    /// - Throws: ``RequestError`` of code `encoding` if the body can't be encoded, or of code `unsupported` if this
     ///   process can't compress.
     fileprivate mutating func compressBody(from minimumSize: Int, _ context: InterceptorChain.Context) throws {
         guard !body.isEmpty, !headers.contains(.contentEncoding), !headers.contains(.contentRange) else { return }
@@ -55,7 +55,7 @@ extension HTTPRequest {
         guard compressed.count < data.count else { return }
         body = HTTPBody(.data(compressed), headers: body.headers, mandatoryHeaders: body.mandatoryHeaders)
         headers[.contentEncoding] = "gzip"
-        // The field had the length of the uncompressed body.
+        // Remove the length of the uncompressed body.
         headers.remove(.contentLength)
     }
 }

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Changes requests before they are sent and responses after they arrive, sends requests, and decides about retries.
+/// Modifies requests before they are sent and responses after they arrive, sends requests, and decides about retries.
 ///
 /// ```swift
 /// struct Signature: Interceptor {
@@ -15,22 +15,22 @@ import Foundation
 /// environment.interceptors.append(Signature(key: key))
 /// ```
 ///
-/// Interceptors run in their order, once for the first attempt and once for every retry; redirects are followed behind
-/// them. They may be called from several operations at once. When an operation is cancelled, the task of an interceptor
-/// is cancelled too; its result is then ignored.
+/// Interceptors run in their order, once for each attempt. Redirects are followed after the interceptors, so they don't
+/// run again for a redirect. Several operations may call an interceptor simultaneously. When an operation is cancelled,
+/// the task of its interceptor is also cancelled, and the result is ignored.
 public protocol Interceptor: Sendable {
-    /// Changes a request before it is sent; does nothing by default.
+    /// Modifies a request before it is sent; does nothing by default.
     ///
-    /// If it changes the origin of the address (scheme, host or port), secrets are removed: those of the environment
-    /// and of earlier interceptors, unless they were changed. Those of the request itself stay.
+    /// If this method changes the origin of the URL (scheme, host or port), secrets of the environment and of earlier
+    /// interceptors are removed, unless this method has changed them. Secrets of the request itself stay.
     ///
-    /// - Throws: An error that keeps the request from being sent. It becomes the failure of the operation.
+    /// - Throws: An error that keeps the request from being sent. The operation fails with this error.
     func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws
 
-    /// Sends a request on, and returns the answer; by default it only does that.
+    /// Sends a request, and returns the response; by default, passes the request on unchanged.
     ///
-    /// Implement it to do something around a request: to answer it without sending, to send it somewhere else, twice,
-    /// or several times at once, to measure it, or to inspect the head of its answer before the content arrives.
+    /// Implement this method to wrap a request: to return a response without sending it, to send it to another server
+    /// or several times, to measure it, or to inspect the response head before the content arrives.
     ///
     /// ```swift
     /// func intercept(
@@ -41,40 +41,43 @@ public protocol Interceptor: Sendable {
     /// }
     /// ```
     ///
-    /// Interceptors are nested, the first one outermost. After the last one come the built-in interceptors: redirects,
-    /// cookies, the cache, limits, and at last the transport. A status that isn't 2xx is an answer here, not an error;
-    /// validators judge it afterwards.
+    /// Interceptors are nested, with the first one outermost. After the last one come the built-in interceptors for
+    /// redirects, cookies, the cache and limits, and finally the transport. A status outside of 2xx isn't an error
+    /// here; validators check it afterwards.
     ///
-    /// The content of a download or a stream is delivered as it arrives, and isn't in the answer. An interceptor that
-    /// answers such a request itself returns the content, which is then delivered for it.
+    /// The content of a download or a stream is delivered as it arrives, and isn't part of the response. If an
+    /// interceptor returns its own response to such a request, it returns the content too, which is then delivered to
+    /// the caller.
     ///
-    /// - Throws: An error that keeps the answer from arriving. A ``RequestError`` may be followed by a retry, any other
-    ///   error is the failure of the operation.
+    /// - Throws: An error that keeps the response from arriving. A ``RequestError`` may be followed by a retry; with
+    ///   any other error, the operation fails.
     func intercept(
         _ request: HTTPRequest,
         context: InterceptorChain.Context,
         next: InterceptorChain
     ) async throws -> HTTPResponse<ResponseContent>
 
-    /// Changes a response before it is judged; does nothing by default.
+    /// Modifies a response before it is validated; does nothing by default.
     ///
-    /// Called for the final response after redirects, whatever its status, on a thread that may be blocked. It isn't
-    /// called for the content of a download or a stream, which isn't in memory.
+    /// This method is called for the final response after redirects, whatever its status, on a thread that you may
+    /// block. It isn't called for the content of a download or a stream, because that isn't in memory.
     ///
-    /// - Throws: The failure of the request.
+    /// - Throws: An error that the request fails with.
     func transform(_ response: inout HTTPResponse<Data>, context: InterceptorChain.Context) throws
 
-    /// Decides about a failure; by default it leaves the decision to the next interceptor.
+    /// Decides whether to retry after a failure; by default, leaves the decision to the next interceptor.
     ///
-    /// Called for failed transfers and for unacceptable responses; not for requests that can't be built, for redirects
-    /// that can't be followed, for cancellation, or for content that can't be decoded. The first decision that isn't
-    /// ``RetryPolicy/Decision/pass`` counts; if all pass, the ``RetryPolicy`` of the request or the environment decides.
+    /// This method is called for failed transfers and for unacceptable responses. It isn't called for requests that
+    /// can't be built, for redirects that can't be followed, for cancellation, or for content that can't be decoded.
+    /// The first decision other than ``RetryPolicy/Decision/pass`` counts. If all interceptors pass, the
+    /// ``RetryPolicy`` of the request or the environment decides.
     ///
-    /// The decision concerns the request that would be sent again, ``InterceptorChain/Context/request``, whatever redirects
-    /// it went through; the error's request is the one that was sent last. If its body can't be sent again, there is no
-    /// retry: the failure stays, with an error of code `bodyNotReplayable` as its underlying error.
+    /// The decision concerns ``InterceptorChain/Context/request``, the request that would be sent again, as it was
+    /// before redirects. The error's request is the one that was sent last. If the body can't be sent again, there is
+    /// no retry. The operation then fails with the same error, whose underlying error has the code `bodyNotReplayable`.
     ///
-    /// An interceptor's retries aren't limited: check ``InterceptorChain/Context/attempt``, or give the operation a deadline.
+    /// Retries by an interceptor aren't limited. Check ``InterceptorChain/Context/attempt``, or set a deadline for the
+    /// operation.
     func retry(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision
 }
 
@@ -84,7 +87,7 @@ extension Interceptor {
         context.markDefaultImplementation()
     }
 
-    /// Sends the request on.
+    /// Sends the request through the rest of the chain.
     public func intercept(
         _ request: HTTPRequest,
         context: InterceptorChain.Context,
@@ -101,28 +104,28 @@ extension Interceptor {
     public func retry(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision { .pass }
 }
 
-/// An interceptor with its position among all, which identifies it if it is a value.
+/// An interceptor and its position in the list, which identifies interceptors that are values.
 struct PlacedInterceptor: Sendable {
     let interceptor: any Interceptor
     let position: Int
 }
 
-/// An interceptor that answers a rejection with another credential.
+/// An interceptor that replaces a rejected credential.
 protocol RejectionHandling: Interceptor {
-    /// Decides about a request that was rejected, at the hop that met the rejection.
+    /// Decides whether to send a request again after a rejection, including one by the target of a redirect.
     func handleRejection(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision
 }
 
-/// An interceptor that answers challenges at the address where they occur, which redirects may have led to.
+/// An interceptor that answers challenges for each URL of a request, including the targets of redirects.
 protocol HopAuthenticating: Interceptor {
-    /// Sends a request, with the known credentials for its address, and once more if it is challenged.
+    /// Sends a request with the known credentials for its URL, and again with credentials if it is challenged.
     ///
     /// - Parameters:
     ///   - request: The request.
     ///   - context: The context of the operation.
-    ///   - proxy: Returns the route to the proxy of the transport; `nil` if credentials can't be sent to one.
-    ///   - send: Sends a request on; with a cause, if it isn't the first time.
-    /// - Returns: The last answer.
+    ///   - proxy: Returns the route to the transport's proxy; `nil` if credentials can't be sent to one.
+    ///   - send: Sends a request. The second parameter is `nil` the first time, and then the cause of the transfer.
+    /// - Returns: The last response.
     /// - Throws: Any error that `send` throws.
     func authenticate(
         _ request: HTTPRequest,

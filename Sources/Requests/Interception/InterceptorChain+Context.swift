@@ -4,20 +4,20 @@
 import Foundation
 
 extension InterceptorChain {
-    /// The facts about an operation that its interceptors can read.
+    /// Information about an operation for its interceptors.
     public struct Context: Sendable {
         let run: any InterceptedRun
-        /// The number of the attempt; 1 is the first, and followed redirects don't count.
+        /// The number of the attempt, starting at 1; redirects don't start a new attempt.
         public let attempt: Int
-        private let subject: Subject?
+        private let details: Details?
 
         /// Rarely used properties, boxed because contexts are copied often.
-        private final class Subject: Sendable {
+        private final class Details: Sendable {
             let request: HTTPRequest?
-            let defaultStep: DefaultProbe?
+            let defaultProbe: DefaultProbe?
 
-            init(_ request: HTTPRequest?, _ defaultStep: DefaultProbe?) {
-                (self.request, self.defaultStep) = (request, defaultStep)
+            init(_ request: HTTPRequest?, _ defaultProbe: DefaultProbe?) {
+                (self.request, self.defaultProbe) = (request, defaultProbe)
             }
         }
 
@@ -25,17 +25,17 @@ extension InterceptorChain {
             _ run: any InterceptedRun,
             attempt: Int,
             request: HTTPRequest? = nil,
-            noting defaultStep: DefaultProbe? = nil
+            noting defaultProbe: DefaultProbe? = nil
         ) {
             (self.run, self.attempt) = (run, attempt)
-            subject = request == nil && defaultStep == nil ? nil : Subject(request, defaultStep)
+            details = request == nil && defaultProbe == nil ? nil : Details(request, defaultProbe)
         }
 
-        /// Makes a context, for tests of an interceptor.
+        /// Creates a context, to test an interceptor.
         ///
         /// - Parameters:
         ///   - identifier: The identifier of the request.
-        ///   - attempt: The number of the attempt; 1 is the first.
+        ///   - attempt: The number of the attempt, starting at 1.
         ///   - baseURL: The URL that relative addresses are appended to; `nil` by default.
         ///   - request: The request, for ``Interceptor/retry(_:context:)`` and ``Interceptor/transform(_:context:)``.
         ///   - userInfo: The application's data about the request.
@@ -52,60 +52,62 @@ extension InterceptorChain {
 
         /// The identifier of the request.
         ///
-        /// It may be computed at each access: for a ready-made request it is a digest of all that is sent.
+        /// The identifier may be computed at each access; for a ready-made request, it is a digest of everything that
+        /// is sent.
         public var identifier: String { run.identifier ?? "" }
 
         /// The base URL of the operation's environment; `nil` if it has none.
         ///
-        /// Credentials that aren't a request's own belong to this origin, and to no other that a request may name.
+        /// Credentials that the request itself doesn't contain may only be sent to the origin of this URL.
         public var baseURL: URL? { run.settings.baseURL }
 
-        /// The request that the method is about; `nil` in ``Interceptor/adapt(_:context:)``, which gets it as an
-        /// argument.
+        /// The request that the interceptor's method is called for; `nil` in ``Interceptor/adapt(_:context:)``, which
+        /// receives it as an argument.
         ///
-        /// In ``Interceptor/intercept(_:context:next:)``, it is the request to send. For a retry, it is the request
-        /// that would be sent again, whatever redirects it went through. For a response to be transformed, it is the
-        /// request that the redirects have led to.
-        public var request: HTTPRequest? { subject?.request }
+        /// In ``Interceptor/intercept(_:context:next:)``, this is the request to send. In
+        /// ``Interceptor/retry(_:context:)``, it is the request that would be sent again, as it was before redirects.
+        /// In ``Interceptor/transform(_:context:)``, it is the last request after redirects.
+        public var request: HTTPRequest? { details?.request }
 
-        /// Records that a default implementation ran, for `urlRequest(for:)`.
-        func markDefaultImplementation() { subject?.defaultStep?.reach() }
+        /// Records that a default implementation was called, for `urlRequest(for:)`.
+        func markDefaultImplementation() { details?.defaultProbe?.markCalled() }
 
         /// The application's data about the request, typed by key.
         public var userInfo: HTTPRequest.UserInfo { run.settings.userInfo }
 
-        /// The refreshes that wait for the operation; it must not wait for them.
-        var refreshing: Set<ObjectIdentifier> { scope?.refreshes ?? [] }
-        /// The work for which the operation runs; `nil` if it runs on its own.
+        /// The refreshes that wait for this operation, so that the operation must not wait for them.
+        var enclosingRefreshes: Set<ObjectIdentifier> { scope?.enclosingRefreshes ?? [] }
+        /// The context of nested work that the operation belongs to; `nil` if it isn't nested.
         var scope: NestingContext? { run.settings.scope }
-        /// Makes the JSON encoder for bodies without one of their own; `nil` takes a plain one.
+        /// Creates the JSON encoder for bodies without their own; `nil` means a default encoder.
         var makeEncoder: (@Sendable () -> JSONEncoder)? { run.settings.makeEncoder }
         /// The values that interceptors have stored for the operation.
         var notes: InterceptorNotes { run.notes }
 
-        /// Sends a request on behalf of the operation, and returns its response.
+        /// Sends a request for the operation, and returns its response.
         ///
-        /// Use it if an interceptor needs a response before it can continue: a token, a nonce, a configuration. The
-        /// request runs in the operation's environment, over its transport, and outside its queue: it needs no place
-        /// there, since the waiting operation holds one. The interceptor that sends it isn't applied to it. The same
-        /// applies to requests that are added to a client or an `OperationQueue` meanwhile. But there, interceptors
-        /// that are structures can't be identified, and have to ignore their own requests.
+        /// Use this method if an interceptor needs a response before it can continue, such as a token, a nonce or a
+        /// configuration. The request runs in the operation's environment and over its transport. It bypasses the queue
+        /// and needs no slot there, because the waiting operation already occupies one. The interceptor that sends the
+        /// request isn't applied to it. The same applies to requests that the interceptor adds to a client or an
+        /// `OperationQueue` while it runs. However, an interceptor that is a struct can't be identified there, and must
+        /// ignore its own requests.
         ///
-        /// Of its ``RequestOptions``, only the user info counts. Such requests may be nested eight deep. Cancelling the
-        /// operation cancels them.
+        /// Of the request's ``RequestOptions``, only the user info is used. Requests can be nested up to eight levels
+        /// deep. Cancelling the operation cancels them.
         ///
         /// - Parameter request: The request; a relative address is resolved against the operation's base URL.
         /// - Returns: The response, with an acceptable status.
         /// - Throws: The failure of the request, a ``RequestError``; of code `nestingLimitReached` if it is nested too
-        ///   deep.
+        ///   deeply.
         public func send(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
             try await run.exchange(request)
         }
 
-        /// Reports to monitors that the operation waits for a credential.
+        /// Reports to monitors that the operation is waiting for a credential.
         func beginAuthentication(_ step: Authorization.Step) { run.report(step, isGranted: nil) }
 
-        /// Reports to monitors that the operation has stopped waiting for a credential, if it has waited.
+        /// Reports to monitors that the operation no longer waits for a credential, if it was waiting.
         func endAuthentication(_ step: Authorization.Step, isGranted: Bool) { run.report(step, isGranted: isGranted) }
     }
 }

@@ -3,29 +3,30 @@
 
 import Foundation
 
-/// The rest of the chain after an interceptor, which sends a request on, and returns its response.
+/// The rest of the chain after an interceptor, which sends a request and returns its response.
 ///
-/// An interceptor may call the chain once, never, or several times, even concurrently. Each call sends the request: the
-/// operation's transfers and monitors show one more, but it doesn't count towards a retry limit. After the interceptor
-/// has returned, or the operation has its result, a call sends nothing and throws an error of code `cancelled`.
+/// An interceptor may call the chain once, never, or several times, even concurrently. Each call sends the request. It
+/// counts as another transfer of the operation, which monitors see, but it doesn't count towards a retry limit. After
+/// the interceptor has returned, or the operation has finished, a call sends nothing and throws an error of code
+/// `cancelled`.
 ///
-/// A status that isn't 2xx is a response, not an error.
+/// A status outside of 2xx is a response, not an error.
 public struct InterceptorChain: Sendable {
-    /// The interceptors of the whole chain, outermost first; the last one is the transport.
+    /// All interceptors of the chain, outermost first; the last one is the transport.
     private let interceptors: [any Interceptor]
     private let run: any InterceptedRun
-    /// The closures that are called with the heads of responses, innermost first.
-    private(set) var heads: HeadObserver?
-    /// Checks the requests that a caller's interceptor sends; `nil` for built-in interceptors.
+    /// The closures that receive the heads of responses, innermost first.
+    private(set) var headObserver: HeadObserver?
+    /// The interceptor that checks requests from a user-defined interceptor; `nil` for built-in interceptors.
     private var requestChecker: (any Interceptor & AnyObject)?
-    // Small, because each interceptor of a waiting request has a chain in its frame.
+    // The type is small, because each interceptor of a waiting request has a chain in its stack frame.
     private let attempt: Int32
-    /// The number of interceptors that a request has passed.
-    private var passed: UInt16 = 0
-    /// The cause of requests that are sent from here.
+    /// The number of interceptors that a request has already passed.
+    private var passedCount: UInt16 = 0
+    /// The cause of the transfers that this chain starts.
     private(set) var cause: TransferRecord.Cause
 
-    /// Creates the end of a chain, for tests of an interceptor.
+    /// Creates the end of a chain, to test an interceptor.
     public init(_ send: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse<ResponseContent>) {
         self.init([LastInterceptor(send: send)], of: StubRun(), attempt: 1, because: .initial)
     }
@@ -41,19 +42,19 @@ public struct InterceptorChain: Sendable {
         self.attempt = Int32(clamping: attempt)
     }
 
-    /// The interceptors that a request passes from here on.
-    var remaining: ArraySlice<any Interceptor> { interceptors[Int(passed)...] }
+    /// The interceptors that a request still has to pass.
+    var remaining: ArraySlice<any Interceptor> { interceptors[Int(passedCount)...] }
 
-    // Every response returns through this function several times, so it keeps as little state as possible.
+    // Each response returns through this function several times, so the function keeps as little state as possible.
     /// Sends a request through the rest of the chain.
     ///
     /// - Parameters:
-    ///   - request: The request, which may differ from the one that the interceptor got.
-    ///   - onHead: Called with the head of each response that arrives, before its content, on a thread that must not be
-    ///     blocked. The content may still fail to arrive.
+    ///   - request: The request, which may differ from the one that the interceptor received.
+    ///   - onHead: Called with the head of each response before its content arrives, on a thread that you must not
+    ///     block. The content may still fail to arrive.
     /// - Returns: The response, when its content is complete.
-    /// - Throws: An error that keeps the response from arriving: one of the transport or of another interceptor, or one
-    ///   of code `cancelled`. A status that isn't 2xx is no error.
+    /// - Throws: An error of the transport or of another interceptor that keeps the response from arriving, or an error
+    ///   of code `cancelled`. A status outside of 2xx isn't an error.
     public func callAsFunction(
         _ request: HTTPRequest,
         onHead: (@Sendable (HTTPResponseHead) -> Void)? = nil
@@ -68,32 +69,32 @@ public struct InterceptorChain: Sendable {
         observedBy onHead: (@Sendable (HTTPResponseHead) -> Void)?
     ) -> (interceptor: any Interceptor, rest: InterceptorChain) {
         var rest = self
-        if let onHead { rest.heads = HeadObserver(onHead, before: heads) }
+        if let onHead { rest.headObserver = HeadObserver(onHead, before: headObserver) }
         if let requestChecker {
             rest.requestChecker = nil
             return (requestChecker, rest)
         }
-        rest.passed += 1
-        return (interceptors[Int(passed)], rest)
+        rest.passedCount += 1
+        return (interceptors[Int(passedCount)], rest)
     }
 
     private var context: InterceptorChain.Context { InterceptorChain.Context(run, attempt: Int(attempt)) }
 
-    /// Returns the same chain, for requests with another cause.
-    func because(_ cause: TransferRecord.Cause) -> InterceptorChain {
+    /// Returns a copy of the chain that starts transfers with another cause.
+    func withCause(_ cause: TransferRecord.Cause) -> InterceptorChain {
         var chain = self
         chain.cause = cause
         return chain
     }
 
-    /// Returns the same chain, with one more closure that is called with the heads of responses.
+    /// Returns a copy of the chain with another closure that receives the heads of responses.
     func observed(by body: @escaping @Sendable (HTTPResponseHead) -> Void) -> InterceptorChain {
         var chain = self
-        chain.heads = HeadObserver(body, before: heads)
+        chain.headObserver = HeadObserver(body, before: headObserver)
         return chain
     }
 
-    /// Returns the same chain for a caller's interceptor, whose requests must pass another interceptor first.
+    /// Returns a copy of the chain for a user-defined interceptor, whose requests must first pass another interceptor.
     func checked(by requestChecker: any Interceptor & AnyObject) -> InterceptorChain {
         var chain = self
         chain.requestChecker = requestChecker
@@ -116,7 +117,7 @@ private struct LastInterceptor: Interceptor {
     }
 }
 
-/// A list of closures that are called with the head of a response.
+/// A linked list of closures that receive the head of a response.
 final class HeadObserver: Sendable {
     private let body: @Sendable (HTTPResponseHead) -> Void
     private let outer: HeadObserver?

@@ -3,15 +3,15 @@
 
 import Foundation
 
-/// The route to a proxy: the transport that connects to it.
+/// The route to a proxy, identified by the transport that connects to the proxy.
 ///
-/// Two transports may have two proxies, and must not share credentials. The route ends with its transport: a later one
-/// at the same memory address is different.
+/// Two transports may use different proxies, and must not share credentials. A route is no longer valid after its
+/// transport was deallocated, so a new transport at the same memory address has another route.
 struct ProxyRoute: Sendable, Hashable {
     private weak var transport: (any AnyObject & Sendable)?
     private let identity: ObjectIdentifier
 
-    /// Creates the route over a transport that can send credentials to a proxy.
+    /// Creates the route for a transport that can send credentials to a proxy.
     init(over transport: any AnyObject & Sendable) {
         self.transport = transport
         identity = ObjectIdentifier(transport)

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A condition for an operation's work: checked once, when the operation starts.
+/// A condition that is checked once, when an operation starts.
 ///
 /// ```swift
 /// environment.conditions.append(.condition { _ in
@@ -11,19 +11,20 @@ import Foundation
 /// })
 /// ```
 ///
-/// The operation keeps its place in the queue during the check. All conditions must hold; those of the environment are
+/// The operation keeps its slot of the queue during the check. All conditions must hold. Those of the environment are
 /// checked first.
 public protocol RequestCondition: Sendable {
-    /// Returns if the condition holds.
+    /// Returns if the condition holds, and throws an error otherwise.
     ///
-    /// - Throws: The reason why it doesn't hold; then nothing is sent. It becomes the underlying error of a failure of
-    ///   code `conditionFailed`. A ``RequestError`` that the condition makes itself, such as `offline`, is the failure;
-    ///   the failure of a request that it sends isn't.
+    /// - Throws: The reason why the condition doesn't hold, so that nothing is sent. The operation fails with the code
+    ///   `conditionFailed`, and this error is the underlying error. If the condition throws a ``RequestError`` of its
+    ///   own, such as `offline`, the operation fails with that error itself. This doesn't apply to the failure of a
+    ///   request that the condition sends.
     func check(_ context: InterceptorChain.Context) async throws
 }
 
 extension RequestCondition where Self == ClosureCondition {
-    /// Holds if a closure doesn't throw.
+    /// Returns a condition that holds if a closure doesn't throw an error.
     public static func condition(
         _ body: @escaping @Sendable (InterceptorChain.Context) async throws -> Void
     ) -> ClosureCondition {
@@ -32,14 +33,14 @@ extension RequestCondition where Self == ClosureCondition {
 }
 
 extension RequestCondition where Self == ClosureCondition {
-    /// Holds if another condition doesn't.
+    /// Returns a condition that holds if another condition doesn't.
     ///
     /// ```swift
     /// let onboarding = Get<Tips>("tips").condition(.not(.condition { _ in try session.requireUser() }))
     /// ```
     ///
-    /// The negation of a condition that waits until it holds, such as `connected()` without a limit, never ends. A
-    /// cancellation says nothing about the condition, and is thrown as it is.
+    /// Don't negate a condition that waits until it holds, such as `connected()` without a limit, because the check
+    /// would never end. If the check is cancelled, the condition throws a `CancellationError`.
     public static func not<Condition: RequestCondition>(_ condition: Condition) -> ClosureCondition {
         ClosureCondition { context in
             do {
@@ -52,8 +53,8 @@ extension RequestCondition where Self == ClosureCondition {
     }
 }
 
-/// Why an operation isn't run: a negated condition holds.
+/// The error of a negated condition, when the condition itself holds.
 struct NegatedConditionHolds: ExplainedError, DescribedError {
-    /// The error, in a sentence.
+    /// The error as a sentence.
     var description: String { "a condition holds that must not hold" }
 }

@@ -1,14 +1,15 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-// Each operation that shares a transfer has its own. None can be compared: copies of a list are equal.
+// Not part of the fingerprint, because each operation that shares a transfer applies its own lists. The elements can't
+// be compared, so only copies of one list are equal.
 extension RequestOptions {
     private enum Conditions: RequestListOption {
         typealias Element = any RequestCondition
         static let isPartOfFingerprint = false
     }
 
-    /// The conditions for starting the operation's work, checked after those of the environment.
+    /// The conditions that must hold when the operation starts, checked after those of the environment.
     public var conditions: [any RequestCondition] {
         get { self[list: Conditions.self] }
         set { self[list: Conditions.self] = newValue }
@@ -19,8 +20,7 @@ extension RequestOptions {
         static let isPartOfFingerprint = false
     }
 
-    /// The interceptors, which change the request and the response, and decide about retries, after those of the
-    /// environment.
+    /// The interceptors of the request, which run after those of the environment.
     public var interceptors: [any Interceptor] {
         get { self[list: Interceptors.self] }
         set { self[list: Interceptors.self] = newValue }
@@ -31,7 +31,7 @@ extension RequestOptions {
         static let isPartOfFingerprint = false
     }
 
-    /// The types of interceptors that the request bypasses.
+    /// The types of the interceptors that aren't applied to the request.
     public var bypassedInterceptors: [any Interceptor.Type] {
         get { self[list: BypassedInterceptors.self] }
         set { self[list: BypassedInterceptors.self] = newValue }
@@ -42,7 +42,7 @@ extension RequestOptions {
         static let isPartOfFingerprint = false
     }
 
-    /// The validators, which judge the response, after those of the environment.
+    /// The validators of the response, which run after those of the environment.
     public var validators: [any ResponseValidator] {
         get { self[list: Validators.self] }
         set { self[list: Validators.self] = newValue }
@@ -50,14 +50,14 @@ extension RequestOptions {
 }
 
 extension RequestOptions {
-    // Decides about header fields, which requests are compared by.
+    // Not part of the fingerprint, because that already contains the header fields that this option decides about.
     private enum IsUnauthenticated: RequestOption {
         static let unset = false
         static let isPartOfFingerprint = false
     }
 
-    /// Whether the request bypasses the interceptors that add credentials, and leaves out an `Authorization` field of
-    /// the environment; false by default.
+    /// Whether the request bypasses interceptors that add credentials, and omits the environment's `Authorization`
+    /// field; `false` by default.
     public var isUnauthenticated: Bool {
         get { self[IsUnauthenticated.self] }
         set { self[IsUnauthenticated.self] = newValue }

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// An interceptor that sees some requests only.
+/// An interceptor that is only applied to some requests.
 struct ScopedInterceptor<Base: Interceptor>: Interceptor {
     let base: Base
     private let includes: @Sendable (HTTPRequest) -> Bool
@@ -27,13 +27,13 @@ struct ScopedInterceptor<Base: Interceptor>: Interceptor {
         return try await base.intercept(request, context: context, next: next)
     }
 
-    // Redirects followed: the request is the one that was answered.
+    // The context contains the request that the response belongs to, even after redirects.
     func transform(_ response: inout HTTPResponse<Data>, context: InterceptorChain.Context) throws {
         guard let request = context.request, includes(request) else { return }
         try base.transform(&response, context: context)
     }
 
-    // The request as it was before redirects decides.
+    // The request before redirects decides whether the interceptor is applied.
     func retry(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
         guard let sent = error.originalRequest, includes(sent) else { return .pass }
         return await base.retry(error, context: context)
@@ -41,13 +41,13 @@ struct ScopedInterceptor<Base: Interceptor>: Interceptor {
 }
 
 extension RequestError {
-    /// The request of the last attempt as it was before redirects and challenges.
+    /// The request of the last attempt, before redirects and challenges.
     fileprivate var originalRequest: HTTPRequest? {
         transfers.last { $0.cause == .initial || $0.cause == .retry }?.request ?? request
     }
 }
 
-/// An interceptor that is another one, with a difference.
+/// An interceptor that wraps another one.
 protocol InterceptorWrapper {
     var wrapped: any Interceptor { get }
 }
@@ -56,8 +56,7 @@ extension ScopedInterceptor: InterceptorWrapper {
     var wrapped: any Interceptor { base }
 }
 
-// Each protocol of the library's own that an interceptor conforms to is passed on, or a limit would take its effect
-// away.
+// A scoped interceptor must keep the internal conformances of its base, or scoping would disable them.
 
 extension ScopedInterceptor: RejectionHandling where Base: RejectionHandling {
     func handleRejection(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
@@ -79,16 +78,17 @@ extension ScopedInterceptor: HopAuthenticating where Base: HopAuthenticating {
 }
 
 extension Interceptor {
-    /// Returns the same interceptor for some requests only.
+    /// Returns this interceptor, applied only to some requests.
     ///
     /// ```swift
     /// environment.interceptors.append(signature.scoped { $0.url.path.hasPrefix("/orders") })
     /// ```
     ///
-    /// - Parameter includes: Whether a request is one of them. It sees a request that is about to be sent as the
-    ///   interceptors before this one left it, and one that failed as it was sent, before it was redirected. For
-    ///   ``ChallengeInterceptor``, which answers each address by itself, it sees the request to that address.
-    /// - Returns: The interceptor for those requests.
+    /// - Parameter includes: Returns whether the interceptor is applied to a request. Before a request is sent, the
+    ///   closure receives it as changed by earlier interceptors. After a failure, the closure receives the request as
+    ///   it was sent before redirects. For ``ChallengeInterceptor``, which answers challenges for each URL separately,
+    ///   it receives the request to that URL.
+    /// - Returns: The scoped interceptor.
     public func scoped(to includes: @escaping @Sendable (HTTPRequest) -> Bool) -> some Interceptor {
         ScopedInterceptor(self, includes)
     }

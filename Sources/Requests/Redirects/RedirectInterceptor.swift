@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Follows redirects: sends the request of each, and returns the first answer that isn't a redirect.
+/// Follows redirects, and returns the first response that isn't a redirect.
 struct RedirectInterceptor: Interceptor {
     let policy: RedirectPolicy
 
@@ -12,32 +12,32 @@ struct RedirectInterceptor: Interceptor {
         context: InterceptorChain.Context,
         next: InterceptorChain
     ) async throws -> RawResponse {
-        let answer = try await next(request)
-        guard RedirectPolicy.statuses.contains(answer.status) else { return answer }
-        return try await follow(answer, to: request, next)
+        let response = try await next(request)
+        guard RedirectPolicy.statuses.contains(response.status) else { return response }
+        return try await follow(response, to: request, next)
     }
 
     @inline(never)
     private func follow(
-        _ answer: RawResponse,
+        _ response: RawResponse,
         to request: HTTPRequest,
         _ next: InterceptorChain
     ) async throws -> RawResponse {
         var machine = RedirectMachine(policy: policy)
         let next = next.withCause(.redirect)
-        var (answer, request) = (answer, request)
+        var (response, request) = (response, request)
         while true {
-            if let redirected = answer.notes.redirectedRequest { request = redirected.value }
-            switch machine.handle(answer.head, to: request) {
+            if let redirected = response.notes.redirectedRequest { request = redirected.value }
+            switch machine.handle(response.head, to: request) {
             case .follow(let target):
                 request = target
                 try request.validate()
-                answer = try await next(request)
+                response = try await next(request)
             case .fail(let code, let reason):
                 throw RequestError(code, phase: .validating, reason: reason)
             case .deliver:
-                if machine.count > 0 { answer.notes.redirectedRequest = Box(request) }
-                return answer
+                if machine.count > 0 { response.notes.redirectedRequest = Box(request) }
+                return response
             }
         }
     }

@@ -3,18 +3,18 @@
 
 import Foundation
 
-/// Follows the redirects of one operation: decides, for each response, what to send next.
+/// Decides for each response of an operation whether it is a redirect, and which request to send next.
 ///
-/// Removed fields stay removed: a chain that leaves an origin and returns to it arrives without its credentials,
-/// because the server that redirected back wasn't trusted with them.
+/// Removed fields stay removed. If a redirect chain leaves an origin and returns to it, the request arrives without its
+/// credentials, because the server that redirected back wasn't trusted with them.
 struct RedirectMachine: Sendable {
     /// The action for a response.
     enum Action: Sendable {
-        /// Judge it: it isn't a redirect, or isn't followed.
+        /// Deliver the response, because it isn't a redirect or shouldn't be followed.
         case deliver
         /// Send this request.
         case follow(HTTPRequest)
-        /// Fail.
+        /// Fail with this error.
         case fail(RequestError.Code, reason: String)
     }
 
@@ -25,7 +25,7 @@ struct RedirectMachine: Sendable {
         self.policy = policy
     }
 
-    /// Decides about the response to `request`.
+    /// Returns the action for the response to `request`.
     mutating func handle(_ response: HTTPResponseHead, to request: HTTPRequest) -> Action {
         guard let limit = policy.limit, RedirectPolicy.statuses.contains(response.status),
             let location = response[.location]
@@ -33,7 +33,7 @@ struct RedirectMachine: Sendable {
         guard count < limit else {
             return .fail(.tooManyRedirects, reason: "more than \(limit) redirects")
         }
-        guard let target = Self.resolve(request.isHandshake ? location.asHTTP : location, against: request.url) else {
+        guard let target = Self.resolve(request.isHandshake ? location.withHTTP : location, against: request.url) else {
             return .fail(.badRedirect, reason: "the location “\(location.bareAddress.shortened())” is no web address")
         }
         if request.isHandshake, request.url.isEncrypted, !target.isEncrypted {
@@ -47,29 +47,29 @@ struct RedirectMachine: Sendable {
         next.fields.notes.withheldHeaders = []
         guard next.body.isEmpty || policy.sendsBodyToOtherOrigins || change == .none else { return Self.refusal }
         next.leaveOrigin(change)
-        let judged = next
+        let unmodified = next
         guard var next = policy.modified(next, after: response) else { return .deliver }
         if Origin(next.url) != Origin(target), Origin(next.url) != Origin(request.url) {
-            guard judged.body.isEmpty || next.body.isEmpty || policy.sendsBodyToOtherOrigins else {
+            guard unmodified.body.isEmpty || next.body.isEmpty || policy.sendsBodyToOtherOrigins else {
                 return Self.refusal
             }
             if policy.staysWithinOrigin, OriginChange(from: request.url, to: next.url) == .other { return .deliver }
-            // What the closure has added is for the origin that it has chosen.
+            // Keep fields that the closure has added, because they are meant for the origin that it has chosen.
             next.leaveOrigin(OriginChange(from: target, to: next.url), except: [.unattributed])
         }
         guard next.body.isReplayable else {
             return .fail(.bodyNotReplayable, reason: "a redirect asks for the body again")
         }
         count += 1
-        // At the end, since the policy may have replaced the request.
-        let way = max(request.fields.notes.originChange, OriginChange(from: request.url, to: next.url))
-        next.fields.notes.originChange = way
+        // Set this last, because the policy's closure may have replaced the request.
+        let originChange = max(request.fields.notes.originChange, OriginChange(from: request.url, to: next.url))
+        next.fields.notes.originChange = originChange
         return .follow(next)
     }
 
     private static let refusal = Action.fail(.redirectRefused, reason: "another origin asks for the body")
 
-    /// The fragment is inherited (RFC 9110, 10.2.2).
+    /// Returns the target of a redirect, which inherits the fragment of the current URL (RFC 9110, 10.2.2).
     private static func resolve(_ location: String, against base: URL) -> URL? {
         guard !location.isEmpty, let target = URL(reference: location, of: base) else { return nil }
         guard target.fragment(percentEncoded: true) == nil, let fragment = base.fragment(percentEncoded: true) else {
@@ -80,16 +80,17 @@ struct RedirectMachine: Sendable {
         return components?.url
     }
 
-    /// RFC 9110, 15.4: 303 changes the method to GET, and so do 301 and 302 after POST, as in every browser; HEAD stays
-    /// HEAD.
+    /// Returns the request with the method that the status requires (RFC 9110, 15.4).
+    ///
+    /// 303 changes the method to GET, and so do 301 and 302 after POST, as in every browser. HEAD stays HEAD.
     private static func rewrite(_ request: HTTPRequest, for status: HTTPStatus) -> HTTPRequest {
-        let asksAnew =
+        let changesToGet =
             switch status {
             case .seeOther: true
             case .movedPermanently, .found: request.method == .post
             default: false
             }
-        guard asksAnew else { return request }
+        guard changesToGet else { return request }
         var next = request
         if request.method != .head { next.method = .get }
         next.body = .none
@@ -99,7 +100,7 @@ struct RedirectMachine: Sendable {
 }
 
 extension HTTPRequest {
-    /// Whether it asks for a WebSocket.
+    /// Whether the request opens a WebSocket.
     fileprivate var isHandshake: Bool { headers[.upgrade]?.equalsIgnoringASCIICase("websocket") ?? false }
 }
 
@@ -108,8 +109,8 @@ extension URL {
 }
 
 extension String {
-    /// The address with `http` or `https` in place of `ws` or `wss`; any other address unchanged.
-    fileprivate var asHTTP: String {
+    /// The URL string with `http` or `https` instead of `ws` or `wss`; any other string is unchanged.
+    fileprivate var withHTTP: String {
         guard let colon = firstIndex(of: ":") else { return self }
         return switch self[..<colon].lowercased() {
         case "ws": "http\(self[colon...])"

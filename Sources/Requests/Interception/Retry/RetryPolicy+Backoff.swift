@@ -4,23 +4,23 @@
 import Foundation
 
 extension RetryPolicy {
-    /// The waits before retries.
+    /// The delays before retries.
     ///
     /// ```swift
     /// RetryPolicy.Backoff.exponential(from: .milliseconds(500))      // up to 0.5 s, 1 s, 2 s, … 60 s, at random
     /// RetryPolicy.Backoff.constant(.seconds(2)).jitter(.none)        // 2 s, always
     /// ```
     ///
-    /// By default a wait has a random length up to the value of the curve, *full jitter*, so that clients that failed
-    /// together don't retry together.
+    /// By default, each delay is random between zero and the value of the curve (*full jitter*), so that clients that
+    /// failed together don't retry together.
     public struct Backoff: Sendable, Hashable {
-        /// The random share of a wait.
+        /// The random part of a delay.
         public enum Jitter: Sendable, Hashable {
-            /// No share: every wait has the length of the curve.
+            /// No jitter: each delay is the full value of the curve.
             case none
-            /// Half of it: a wait is between one half and the whole.
+            /// Half jitter: a random delay between half the value of the curve and the full value.
             case half
-            /// The whole wait.
+            /// Full jitter: a random delay between zero and the full value of the curve.
             case full
         }
 
@@ -31,52 +31,52 @@ extension RetryPolicy {
         }
 
         private let curve: Curve
-        /// The maximum wait; a minute by default.
+        /// The maximum delay; one minute by default.
         public var maximum: Duration = .seconds(60)
-        /// The random share of a wait.
+        /// The random part of a delay; full jitter by default.
         public var jitter = Jitter.full
 
         private init(_ curve: Curve) {
             self.curve = curve
         }
 
-        /// No wait.
+        /// Retries without a delay.
         public static let none = constant(.zero)
 
-        /// The same wait every time.
+        /// Returns a backoff with the same delay before every retry.
         public static func constant(_ wait: Duration) -> Backoff {
             Backoff(.constant(wait))
         }
 
-        /// Waits that grow by a factor, two by default: the first is `base`.
+        /// Returns a backoff whose delays grow by a factor, two by default; the first delay is `base`.
         public static func exponential(from base: Duration = .milliseconds(500), factor: Double = 2) -> Backoff {
             Backoff(.exponential(base, factor: factor.isFinite ? max(1, factor) : 1))
         }
 
-        /// Waits that grow by the sum of the two before: 1, 1, 2, 3, 5, 8 times `unit`.
+        /// Returns a backoff whose delays are the sums of the two before: 1, 1, 2, 3, 5, 8 times `unit`.
         public static func fibonacci(_ unit: Duration = .seconds(1)) -> Backoff {
             Backoff(.fibonacci(unit))
         }
 
-        /// Returns the same waits with another random share.
+        /// Returns the same backoff with another jitter.
         public func jitter(_ jitter: Jitter) -> Backoff {
             var copy = self
             copy.jitter = jitter
             return copy
         }
 
-        /// Returns the same waits, limited to this maximum.
+        /// Returns the same backoff, limited to this maximum.
         public func capped(at maximum: Duration) -> Backoff {
             var copy = self
             copy.maximum = maximum
             return copy
         }
 
-        /// Returns the wait before a retry; 1 is the first.
+        /// Returns the delay before a retry; the first retry has the number 1.
         ///
-        /// It is never negative, and never longer than the ``maximum``, whatever the number.
+        /// The delay is never negative, and never longer than the ``maximum``, whatever the number.
         public func delay(before retry: Int, random: RandomSource = .system) -> Duration {
-            let full = min(max(.zero, length(retry)), max(.zero, maximum))
+            let full = min(max(.zero, unjitteredDelay(retry)), max(.zero, maximum))
             return switch jitter {
             case .none: full
             case .half: full * (0.5 + random.fraction() / 2)
@@ -84,8 +84,8 @@ extension RetryPolicy {
             }
         }
 
-        // In seconds as Double, which don't trap on overflow.
-        private func length(_ retry: Int) -> Duration {
+        // Computes with seconds as `Double`, which doesn't trap on overflow.
+        private func unjitteredDelay(_ retry: Int) -> Duration {
             let retry = max(1, retry)
             switch curve {
             case .constant(let wait):
@@ -104,7 +104,9 @@ extension RetryPolicy {
             }
         }
 
-        /// `count` units, or the maximum if that is less; the product needn't be exact beyond the limit.
+        /// Returns the product of `unit` and `count`, or the maximum if that is less.
+        ///
+        /// Beyond the maximum, `count` needn't be exact.
         private func multiply(_ unit: Duration, by count: (_ limit: Double) -> Double) -> Duration {
             guard unit > .zero, maximum > .zero else { return .zero }
             let limit = maximum / unit

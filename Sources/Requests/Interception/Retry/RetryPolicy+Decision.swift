@@ -2,19 +2,21 @@
 // SPDX-License-Identifier: MIT
 
 extension RetryPolicy {
-    /// The decision about a failure.
+    /// A decision about a failure.
     public enum Decision: Sendable {
-        /// Let the next interceptor decide; if the last one passes, the request fails.
+        /// Let the next interceptor, or finally the retry policy, decide.
+        ///
+        /// If the policy passes too, the request fails.
         case pass
-        /// Fail now: with another error that says more, or, if that is `nil`, with the present failure.
+        /// Fail immediately, with a more specific error or, if it is `nil`, with the current failure.
         case fail(with: (any Error)?)
-        /// Retry after a wait. The operation keeps its place in the queue meanwhile, and a cancellation ends the wait.
+        /// Retry after a delay. The operation keeps its slot of the queue during the delay, and a cancellation ends it.
         case retry(after: Duration)
 
-        /// Fail with the present failure.
+        /// Fail with the current failure.
         public static let fail = Decision.fail(with: nil)
 
-        /// Retry at once.
+        /// Retry immediately.
         public static let retry = Decision.retry(after: .zero)
     }
 }

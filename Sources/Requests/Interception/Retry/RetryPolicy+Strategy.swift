@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 extension RetryPolicy {
-    /// A validator's rules for retrying a request: how often, after which wait, and with which preparation.
+    /// A validator's rules for retrying a request: how often, after which delay, and with which preparation.
     ///
     /// ```swift
     /// environment.validators.append(.closure { response, context in
@@ -10,60 +10,60 @@ extension RetryPolicy {
     /// })
     /// ```
     ///
-    /// Unlike a ``RetryPolicy`` it ignores the method and the status, since the validator has decided. Only replayable
-    /// bodies are retried.
+    /// Unlike a ``RetryPolicy``, a strategy ignores the method and the status, because the validator has already
+    /// decided. A request is only retried if its body can be sent again.
     public struct Strategy: Sendable {
-        /// The preparation of the next attempt.
+        /// Prepares the next attempt.
         public typealias Preparation = @Sendable (InterceptorChain.Context) async throws -> Void
 
-        /// The waits before retries.
+        /// The delays before retries.
         public let backoff: RetryPolicy.Backoff
         /// The maximum number of retries, including other retries of the operation.
         ///
-        /// When they are used up, the request fails; if the response is otherwise good, with the code
+        /// After that, the request fails. If the response is otherwise acceptable, the failure has the code
         /// `retryLimitReached`.
         public let limit: Int
         let prepare: Preparation?
 
-        /// Makes a strategy.
+        /// Creates a strategy.
         ///
         /// - Parameters:
-        ///   - backoff: The waits before retries.
+        ///   - backoff: The delays before retries.
         ///   - limit: The maximum number of retries.
-        ///   - prepare: A preparation before the wait, such as getting a new token; none by default. An error that it
-        ///     throws is the failure of the operation.
+        ///   - prepare: Prepares the next attempt before the delay, for example by getting a new token; `nil` by
+        ///     default. If it throws an error, the operation fails with it.
         public init(backoff: RetryPolicy.Backoff, limit: Int = 1, prepare: Preparation? = nil) {
             self.backoff = backoff
             self.limit = limit
             self.prepare = prepare
         }
 
-        /// Retries at once.
+        /// Retries once, immediately.
         public static let immediate = immediate(limit: 1)
 
-        /// Retries at once.
+        /// Returns a strategy that retries immediately.
         public static func immediate(limit: Int) -> Strategy {
             Strategy(backoff: .none, limit: limit)
         }
 
-        /// Retries after a constant wait.
+        /// Returns a strategy that retries after a constant delay.
         public static func delayed(_ wait: Duration, limit: Int = 1) -> Strategy {
             Strategy(backoff: .constant(wait).jitter(.none), limit: limit)
         }
 
-        /// Retries after waits that double, with full jitter.
+        /// Returns a strategy that retries after delays that double, with full jitter.
         public static func exponential(from base: Duration = .milliseconds(500), limit: Int = 3) -> Strategy {
             Strategy(backoff: .exponential(from: base), limit: limit)
         }
 
-        /// Retries after waits of 1, 1, 2, 3, 5 … units.
+        /// Returns a strategy that retries after delays of 1, 1, 2, 3, 5 … units.
         public static func fibonacci(_ unit: Duration = .seconds(1), limit: Int = 3) -> Strategy {
             Strategy(backoff: .fibonacci(unit).jitter(.none), limit: limit)
         }
 
-        /// Retries after a task, such as a login, and a wait, none by default.
+        /// Returns a strategy that retries after a task, such as a login, and an optional delay.
         ///
-        /// Every operation runs its own task; to share one among all waiting operations, use an
+        /// Every operation runs the task separately. To share one task among all waiting operations, use an
         /// ``AuthenticationInterceptor``.
         public static func after(
             _ task: @escaping Preparation,

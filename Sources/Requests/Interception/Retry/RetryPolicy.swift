@@ -3,15 +3,15 @@
 
 import Foundation
 
-/// The rules for retrying failed requests: which ones, how often, and after which wait.
+/// The rules for retrying failed requests: which requests, how often, and after which delay.
 ///
 /// ```swift
 /// environment.retry = .default
 /// environment.retry = RetryPolicy(limit: 5, backoff: .exponential(from: .seconds(1)))
 /// ```
 ///
-/// It retries failures that may not occur again, if a retry does no harm after a first attempt that succeeded after
-/// all:
+/// A policy retries failures that may not occur again, if a retry is harmless even after the server has processed the
+/// first attempt.
 ///
 /// | status | retried by default |
 /// |---|---|
@@ -19,56 +19,57 @@ import Foundation
 /// | 425 Too Early | yes: the server wants it after the handshake |
 /// | 429 Too Many Requests | yes: that is the purpose of its `Retry-After` |
 /// | 500 Internal Server Error | yes: it may have been a single worker |
-/// | 502, 503, 504 | yes: a gateway got no answer, or not in time |
-/// | 501, 505 and other 5xx | no: the server states that it can't do it at all |
+/// | 502, 503, 504 | yes: a gateway got no response, or not in time |
+/// | 501, 505 and other 5xx | no: the server states that it can't handle the request at all |
 /// | 401, 407 | no: the same credentials would fail again; an ``AuthenticationInterceptor`` gets new ones |
-/// | 409, 412, 423 and other 4xx | no: something has to change first |
+/// | 409, 412, 423 and other 4xx | no: something must change first |
 ///
 /// | error | retried by default |
 /// |---|---|
 /// | `timedOut`, `cannotConnect`, `connectionLost`, `offline` | yes: network failures are often temporary |
-/// | `cancelled`, `deadlineExceeded` | no: the result isn't needed any more |
-/// | `untrusted` | no: an attacker in the middle would stay, and repeating helps it |
-/// | `badResponse`, `headTooLarge`, `bodyTooLarge`, `decoding` and others that the response itself causes | no: it would come again |
-/// | `tooManyRedirects`, `badRedirect`, `redirectRefused` | no: they would lead the same way |
+/// | `cancelled`, `deadlineExceeded` | no: the result is no longer needed |
+/// | `untrusted` | no: a man-in-the-middle attack would continue, and a retry would help the attacker |
+/// | `badResponse`, `headTooLarge`, `bodyTooLarge`, `decoding` and similar | no: the response would be the same |
+/// | `tooManyRedirects`, `badRedirect`, `redirectRefused` | no: the redirects would be the same |
 /// | `invalidRequest`, `encoding`, `unsupported`, `bodyNotReplayable` | no: the request itself is invalid |
 ///
-/// Methods that are idempotent are retried, and requests with an `Idempotency-Key`, by which the server knows them
-/// again: ``Interceptor/idempotencyKeys(for:makeKey:)`` gives them one. Any other request is retried only if it wasn't
-/// sent, because no connection could be made: ``RequestError/wasNotSent``. A POST that got no answer may have been
-/// carried out. Only bodies that can be sent again are. An interceptor's own decision comes first.
+/// Requests with an idempotent method are retried, and so are requests with an `Idempotency-Key`, which lets the server
+/// recognize them. Add the key with ``Interceptor/idempotencyKeys(for:makeKey:)``. Any other request is only retried if
+/// it wasn't sent, because there was no connection: ``RequestError/wasNotSent``. A POST without a response may have
+/// been processed. Requests whose body can't be sent again are never retried. An interceptor's decision takes
+/// precedence over the policy.
 public struct RetryPolicy: Sendable, Hashable {
-    /// The maximum number of retries, including those that interceptors and validators requested.
+    /// The maximum number of retries, including those requested by interceptors and validators.
     ///
-    /// It limits this policy alone. Interceptors and the strategies of validators have limits of their own, which may
-    /// be higher.
+    /// This only limits the policy. Interceptors and the strategies of validators have separate limits, which may be
+    /// higher.
     public var limit: Int
-    /// The waits before retries.
+    /// The delays before retries.
     public var backoff: RetryPolicy.Backoff
-    /// The methods that are retried, besides all requests with an `Idempotency-Key` and all that weren't sent.
+    /// The methods that are retried, in addition to requests with an `Idempotency-Key` and requests that weren't sent.
     ///
-    /// `nil` is for every method, which only suits a server that is known to allow it.
+    /// `nil` means every method, which is only suitable for a server that is known to allow it.
     public var methods: Set<HTTPMethod>?
     /// The statuses that are retried, except those that the request accepts.
     public var statuses: Set<HTTPStatus> = transientStatuses
     /// The errors that are retried.
     ///
-    /// An error of the caller, such as `invalidRequest` or `cancelled`, and one that would occur again, such as
-    /// `tooManyRedirects` or `bodyTooLarge`, is never retried.
+    /// The policy never retries an error that the caller caused, such as `invalidRequest` or `cancelled`, or an error
+    /// that would occur again, such as `tooManyRedirects` or `bodyTooLarge`.
     public var codes: Set<RequestError.Code> = transientErrors
-    /// The maximum wait that the server may ask for with `Retry-After`; a minute by default.
+    /// The maximum delay that the server may request with `Retry-After`; one minute by default.
     ///
-    /// If it asks for more, the request fails: an earlier retry would have no effect.
+    /// If the server requests a longer delay, the request fails, because an earlier retry would be useless.
     public var maximumRetryAfter: Duration = .seconds(60)
-    /// Methods whose requests are sent again by somebody else, such as a stream of events that reconnects.
+    /// The methods whose requests are sent again elsewhere, for example by an event stream that reconnects.
     var excludedMethods: Set<HTTPMethod> = []
 
-    /// Makes a policy.
+    /// Creates a policy.
     ///
     /// - Parameters:
     ///   - limit: The maximum number of retries.
-    ///   - backoff: The waits before them.
-    ///   - methods: The methods that are retried; by default the idempotent ones. `nil` is all of them.
+    ///   - backoff: The delays before retries.
+    ///   - methods: The methods that are retried; by default, the idempotent methods. `nil` means all methods.
     public init(
         limit: Int = 2,
         backoff: RetryPolicy.Backoff = .exponential(),
@@ -79,49 +80,51 @@ public struct RetryPolicy: Sendable, Hashable {
         self.methods = methods
     }
 
-    /// Two retries, after up to half a second and up to a second.
+    /// Retries twice, after up to half a second and up to one second.
     public static let `default` = RetryPolicy()
 
-    /// No retry.
+    /// Never retries.
     public static let never = RetryPolicy(limit: 0)
 
-    /// Retries only 429, up to three times and for any method, because the server didn't process the request.
+    /// Retries only after a 429, up to three times and for any method, because the server didn't process the request.
     ///
-    /// The wait is that of `Retry-After`, or else that of ``default``. A POST that fails in another way, and
-    /// may have been processed, isn't sent again.
+    /// The delay is that of `Retry-After`, or otherwise that of ``default``. A POST that fails in another way isn't
+    /// sent again, because it may have been processed.
     public static let rateLimited: RetryPolicy = {
         var policy = RetryPolicy(limit: 3, methods: nil)
         (policy.statuses, policy.codes) = ([.tooManyRequests], [])
         return policy
     }()
 
-    /// Another name of ``never``, which an optional policy would take for `nil`, and so for the inherited policy.
+    /// Unavailable; use ``never``.
+    ///
+    /// For an optional policy, `.none` would mean `nil`, and so select the inherited policy.
     @available(*, unavailable, renamed: "never")
     public static var none: RetryPolicy { never }
 
-    /// Methods that have the same effect if they are sent twice (RFC 9110, 9.2.2).
+    /// The methods that have the same effect if a request is sent twice (RFC 9110, 9.2.2).
     public static let idempotentMethods: Set<HTTPMethod> = [.get, .head, .put, .delete, .options, .trace]
 
-    /// Statuses that may not occur again.
+    /// The statuses of failures that may not occur again.
     public static let transientStatuses: Set<HTTPStatus> = [
         .requestTimeout, .tooEarly, .tooManyRequests, .internalServerError, .badGateway, .serviceUnavailable,
         .gatewayTimeout,
     ]
 
-    /// Errors of the network, which are often temporary.
+    /// The network errors, which are often temporary.
     public static let transientErrors: Set<RequestError.Code> = [
         .timedOut, .cannotConnect, .connectionLost, .offline,
     ]
 
-    /// Decides about a failure.
+    /// Decides whether to retry after a failure.
     ///
     /// - Parameters:
-    ///   - error: The failure; with the request that was sent last, and the response, if there was one.
-    ///   - request: The request that would be sent again, whatever redirects it went through; `nil` is the error's.
-    ///   - attempt: The number of the attempt that failed; 1 is the first.
-    ///   - now: The current time, for a `Retry-After` that is a date.
+    ///   - error: The failure, with the request that was sent last and the response, if any.
+    ///   - request: The request that would be sent again, as it was before redirects. `nil` means the error's request.
+    ///   - attempt: The number of the failed attempt, starting at 1.
+    ///   - now: The current time, for a `Retry-After` with a date.
     ///   - random: The source of the jitter.
-    /// - Returns: A retry after a wait, or `pass`.
+    /// - Returns: A retry after a delay, or `pass`.
     public func decision(
         about error: RequestError,
         of request: HTTPRequest? = nil,
@@ -135,7 +138,7 @@ public struct RetryPolicy: Sendable, Hashable {
         return .retry(after: delay)
     }
 
-    /// Returns the wait before another attempt, or `nil` for no retry; the body must be replayable.
+    /// Returns the delay before the next attempt, or `nil` for no retry; the body must be replayable.
     func delay(
         after error: RequestError,
         of request: HTTPRequest,
@@ -147,8 +150,8 @@ public struct RetryPolicy: Sendable, Hashable {
             methods?.contains(request.method) ?? true || request.headers.contains(.idempotencyKey) || error.wasNotSent
         else { return nil }
         let wait = backoff.delay(before: attempt, random: random)
-        guard let asked = error.retryAfter(from: now) else { return wait }
-        return asked <= maximumRetryAfter ? max(asked, wait) : nil
+        guard let requestedWait = error.retryAfter(from: now) else { return wait }
+        return requestedWait <= maximumRetryAfter ? max(requestedWait, wait) : nil
     }
 
     private func isTransient(_ error: RequestError) -> Bool {
@@ -158,8 +161,8 @@ public struct RetryPolicy: Sendable, Hashable {
 }
 
 extension RequestError {
-    /// The wait that the server asks for before a retry, in `Retry-After-Ms` or `Retry-After` (RFC 9110, 10.2.3); `nil`
-    /// if it doesn't.
+    /// Returns the delay that the server requests with `Retry-After-Ms` or `Retry-After` (RFC 9110, 10.2.3); `nil`
+    /// without such a field.
     public func retryAfter(from now: Date = Date()) -> Duration? {
         response?["Retry-After-Ms"].flatMap(Duration.init(retryAfterMilliseconds:))
             ?? response?[.retryAfter].flatMap { Duration(retryAfter: $0, now: now) }
@@ -167,25 +170,27 @@ extension RequestError {
 }
 
 extension Interceptor where Self == ClosureInterceptor {
-    /// Gives each operation an `Idempotency-Key`, by which a server recognizes a request that it receives twice.
+    /// Returns an interceptor that adds an `Idempotency-Key` to each operation, so that the server recognizes repeated
+    /// requests.
     ///
     /// ```swift
     /// environment.interceptors.append(.idempotencyKeys())
     /// environment.retry = .default
     /// ```
     ///
-    /// A POST without a response may have been carried out. A server that supports the field carries it out once,
-    /// however often it receives it; so a ``RetryPolicy`` retries requests that have a key whatever their method. All
-    /// attempts of an operation have the same key, which no other operation has. A request that has a key already keeps
-    /// it.
+    /// A POST without a response may have been processed. A server that supports the field processes the request only
+    /// once, even if it receives it several times. So a ``RetryPolicy`` retries requests with a key whatever their
+    /// method. All attempts of an operation have the same key, which no other operation has. If a request already has a
+    /// key, the interceptor doesn't change it.
     ///
-    /// Use it only for servers that are known to support the field: others ignore it, and carry a retry out again.
+    /// Use this interceptor only for servers that are known to support the field. Other servers ignore it, and process
+    /// a retry again.
     ///
     /// - Parameters:
-    ///   - methods: The methods whose requests get a key; POST and PATCH by default, since a server may receive the
-    ///     other common ones twice anyway.
-    ///   - makeKey: Makes the key of an operation, unique among all; by default a random UUID. A key that isn't valid
-    ///     in a header field fails the request.
+    ///   - methods: The methods whose requests get a key; POST and PATCH by default, because the other common methods
+    ///     are idempotent.
+    ///   - makeKey: Creates a unique key for an operation; by default, a random UUID. If the key isn't valid in a
+    ///     header field, the request fails.
     /// - Returns: The interceptor.
     public static func idempotencyKeys(
         for methods: Set<HTTPMethod> = [.post, .patch],
@@ -201,5 +206,5 @@ extension Interceptor where Self == ClosureInterceptor {
     }
 }
 
-/// An identity for the notes of an interceptor that is a value.
+/// An object that identifies the notes of an interceptor without identity.
 private final class NoteAuthor: Sendable {}

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A validator that is a closure, of whole responses, of their heads, or of both.
+/// A validator made of a closure that checks complete responses, or only their heads.
 ///
 /// ```swift
 /// environment.validators = [
@@ -13,30 +13,30 @@ import Foundation
 /// ]
 /// ```
 public struct ClosureValidator: ResponseValidator {
-    /// Judges a response.
+    /// Validates a response.
     public typealias Judge = @Sendable (HTTPResponse<Data>, ValidationContext) throws -> ValidationResult
-    /// Throws the failure of the request because of a head.
+    /// Validates the head of a response, and throws an error that the request fails with.
     public typealias JudgeHead = @Sendable (HTTPResponseHead, ValidationContext) throws -> Void
 
     private let judge: Judge?
     private let judgeHead: JudgeHead?
 
-    /// Makes a validator of a closure, which sees responses with their content.
+    /// Creates a validator from a closure that checks complete responses, including their content.
     public init(_ judge: @escaping Judge) {
         (self.judge, judgeHead) = (judge, nil)
     }
 
-    /// Makes a validator of a closure that judges the head alone, and so applies to downloads and streams too.
+    /// Creates a validator from a closure that only checks the head, and so also applies to downloads and streams.
     public init(head judgeHead: @escaping JudgeHead) {
         (judge, self.judgeHead) = (nil, judgeHead)
     }
 
-    /// Makes a validator that is another one, so that the factories of the library need no types of their own.
+    /// Wraps another validator, so that the library's factory methods don't need separate public types.
     init(_ base: some ResponseValidator) {
         (judge, judgeHead) = (base.validate(_:context:), base.validate(head:context:))
     }
 
-    /// Asks the closure.
+    /// Calls the closure.
     ///
     /// - Throws: Any error that the closure throws.
     public func validate(_ response: HTTPResponse<Data>, context: ValidationContext) throws -> ValidationResult {
@@ -45,7 +45,7 @@ public struct ClosureValidator: ResponseValidator {
         return .accept
     }
 
-    /// Calls the closure, if it judges the head alone.
+    /// Calls the closure if it only checks the head.
     ///
     /// - Throws: Any error that the closure throws.
     public func validate(head: HTTPResponseHead, context: ValidationContext) throws {

@@ -3,11 +3,11 @@
 
 import Foundation
 
-/// A validator that fails responses whose content is of another type than the request accepts.
+/// A validator that rejects content of a type that the request doesn't accept.
 struct ContentTypeValidator: ResponseValidator {
     private let accepted: [MediaType]?
 
-    /// Creates a validator for some types; `nil` stands for those of the request's `Accept` field.
+    /// Creates a validator for these types; `nil` means the types of the request's `Accept` field.
     init(_ accepted: [MediaType]? = nil) {
         self.accepted = accepted
     }
@@ -18,29 +18,29 @@ struct ContentTypeValidator: ResponseValidator {
     }
 
     func validate(head: HTTPResponseHead, context: ValidationContext) throws {
-        guard head.announcesContent(to: context.request), let failure = failure(of: head, in: context) else { return }
+        guard head.mayHaveContent(to: context.request), let failure = failure(of: head, in: context) else { return }
         throw failure
     }
 
     private func failure(of head: HTTPResponseHead, in context: ValidationContext) -> RequestError? {
         guard context.accepts(head.status) else { return nil }
         guard let accepted = accepted ?? Self.accepted(by: context.request) else { return nil }
-        return Self.refusal(of: head, accepting: accepted)
+        return Self.mismatch(of: head, accepting: accepted)
     }
 
-    /// Returns why the content of a response is of none of the accepted types; `nil` if it is of one.
-    static func refusal(of head: HTTPResponseHead, accepting accepted: [MediaType]) -> RequestError? {
-        let acceptsAny = accepted.contains(where: \.isEverything)
-        if acceptsAny, accepted.allSatisfy(\.isWanted) { return nil }
+    /// Returns the error for content that has none of the accepted types; `nil` if the type is accepted.
+    static func mismatch(of head: HTTPResponseHead, accepting accepted: [MediaType]) -> RequestError? {
+        let acceptsAny = accepted.contains(where: \.acceptsEverything)
+        if acceptsAny, accepted.allSatisfy(\.isAcceptable) { return nil }
         guard let text = head[.contentType] else {
             return acceptsAny ? nil : failure("the content doesn't say its type")
         }
         guard let type = try? MediaType(parsing: text) else {
             return failure("the type of the content can't be read: \(text.shortened())")
         }
-        let best = accepted.filter { $0.covers(type) }.max { $0.precision(for: type) < $1.precision(for: type) }
-        guard best?.isWanted != true else { return nil }
-        let list = accepted.filter(\.isWanted).map { $0.essence.shortened() }.joined(separator: ", ")
+        let best = accepted.filter { $0.covers(type) }.max { $0.specificity(for: type) < $1.specificity(for: type) }
+        guard best?.isAcceptable != true else { return nil }
+        let list = accepted.filter(\.isAcceptable).map { $0.essence.shortened() }.joined(separator: ", ")
         let acceptedTypes = list.isEmpty ? "nothing" : list
         return failure("the content is \(type.essence.shortened()), and \(acceptedTypes) is accepted")
     }
@@ -49,7 +49,7 @@ struct ContentTypeValidator: ResponseValidator {
         RequestError(.unacceptableContentType, phase: .validating, reason: reason)
     }
 
-    /// The types of the `Accept` field; `nil` if there are no restrictions.
+    /// Returns the types of the `Accept` field; `nil` if there are no restrictions.
     private static func accepted(by request: HTTPRequest) -> [MediaType]? {
         let list = FieldScanner.members(of: request.headers[values: .accept])
         let types = list.compactMap { try? MediaType(parsing: $0.trimmedOfBlanks) }
@@ -58,23 +58,25 @@ struct ContentTypeValidator: ResponseValidator {
 }
 
 extension MediaType {
-    /// Whether the range covers every type, and accepts it.
-    fileprivate var isEverything: Bool { essence == "*/*" && isWanted && precision(for: self) == 0 }
+    /// Whether the range includes every type, and its weight isn't zero.
+    fileprivate var acceptsEverything: Bool { essence == "*/*" && isAcceptable && specificity(for: self) == 0 }
 
-    /// Whether the range isn't refused with a weight of zero (RFC 9110, 12.4.2).
-    fileprivate var isWanted: Bool { self[parameter: "q"].map { Double($0) != 0 } ?? true }
+    /// Whether the range is accepted, that is, its weight isn't zero (RFC 9110, 12.4.2).
+    fileprivate var isAcceptable: Bool { self[parameter: "q"].map { Double($0) != 0 } ?? true }
 
-    /// The specificity of the range for a type that it covers: the type itself is more specific than JSON for a dialect
-    /// of it, and that is more than a wildcard; a parameter is more than none.
-    fileprivate func precision(for other: MediaType) -> Int {
-        let ofSubtype = subtype == "*" ? 0 : essence == other.essence ? 2 : 1
-        return 100 * (type == "*" ? 0 : 1 + ofSubtype) + parameters.count { !$0.name.equalsIgnoringASCIICase("q") }
+    /// Returns the specificity of the range for a type that it includes.
+    ///
+    /// The exact type is more specific than another JSON-based type, which is more specific than a wildcard. A range
+    /// with more parameters is more specific.
+    fileprivate func specificity(for other: MediaType) -> Int {
+        let subtypeScore = subtype == "*" ? 0 : essence == other.essence ? 2 : 1
+        return 100 * (type == "*" ? 0 : 1 + subtypeScore) + parameters.count { !$0.name.equalsIgnoringASCIICase("q") }
     }
 
-    /// Whether a type is in this range, whose parameters count only if the type has them too.
+    /// Returns whether a type is in this range; parameters of the range only count if the type has them too.
     ///
-    /// `application/json` covers every dialect of JSON, such as `application/vnd.api+json` (RFC 6839, 3.1), and a
-    /// dialect covers `application/json`, which many servers call it.
+    /// `application/json` includes every JSON-based type, such as `application/vnd.api+json` (RFC 6839, 3.1). A
+    /// JSON-based type also includes `application/json`, because many servers use that instead.
     fileprivate func covers(_ other: MediaType) -> Bool {
         var range = self
         range.parameters.removeAll { other[parameter: $0.name] == nil }
@@ -87,28 +89,29 @@ extension MediaType {
 }
 
 extension HTTPResponseHead {
-    /// Whether content may follow (RFC 9110, 6.4.1): not for 204, 205 and 304, nor if the request was HEAD.
-    fileprivate func announcesContent(to request: HTTPRequest) -> Bool {
-        let isWithout = status == .noContent || status == .resetContent || status == .notModified
-        return !isWithout && request.method != .head && self[.contentLength] != "0"
+    /// Returns whether content may follow (RFC 9110, 6.4.1), which isn't the case for 204, 205, 304 and responses to
+    /// `HEAD`.
+    fileprivate func mayHaveContent(to request: HTTPRequest) -> Bool {
+        let hasNoContent = status == .noContent || status == .resetContent || status == .notModified
+        return !hasNoContent && request.method != .head && self[.contentLength] != "0"
     }
 }
 
 extension ResponseValidator where Self == ClosureValidator {
-    /// Fails content of a type that the request's `Accept` field doesn't accept, with the code
+    /// Rejects content of a type that the request's `Accept` field doesn't accept, with the code
     /// `unacceptableContentType`.
     ///
-    /// Wildcards and weights of the field count, and `application/json` accepts every dialect of JSON, such as
+    /// Wildcards and weights of the field count, and `application/json` accepts every JSON-based type, such as
     /// `application/vnd.api+json` (RFC 6839). Without the field, and for responses without content, every type is
-    /// accepted (RFC 9110, 12.5.1). The most specific range for a type decides, and a weight of zero refuses. A
-    /// parameter, such as `charset`, counts only if both sides have it: `application/json` is accepted if the request
-    /// asked for `application/json; charset=utf-8`. Content without a type fails unless every type is accepted.
+    /// accepted (RFC 9110, 12.5.1). The most specific range for a type decides, and a weight of zero rejects the type.
+    /// A parameter, such as `charset`, only counts if both sides have it: `application/json` is accepted if the request
+    /// accepts `application/json; charset=utf-8`. Content without a type is rejected unless every type is accepted.
     ///
-    /// Responses with a status that the request doesn't accept are left to other validators: a page that explains an
-    /// error is often HTML. The content of downloads and streams is refused before it goes to a file or to a reader.
+    /// Responses with a status that the request doesn't accept are left to other validators, because a page that
+    /// explains an error is often HTML. The content of downloads and streams is rejected before it is delivered.
     public static var contentType: ClosureValidator { ClosureValidator(ContentTypeValidator()) }
 
-    /// Fails content of a type other than these, with the code `unacceptableContentType`; see ``contentType``.
+    /// Rejects content of a type other than these, with the code `unacceptableContentType`; see ``contentType``.
     public static func contentType(_ accepted: MediaType...) -> ClosureValidator {
         ClosureValidator(ContentTypeValidator(accepted))
     }

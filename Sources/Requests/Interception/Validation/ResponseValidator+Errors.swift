@@ -4,7 +4,7 @@
 import Foundation
 
 extension ResponseValidator where Self == ClosureValidator {
-    /// Decodes the JSON with which an API explains why it refuses a request, as an error of your own.
+    /// Decodes an API's JSON error responses as an error type of your own.
     ///
     /// ```swift
     /// struct APIError: Error, Decodable { let message: String }
@@ -13,12 +13,12 @@ extension ResponseValidator where Self == ClosureValidator {
     /// catch { print(error.failure(as: APIError.self)?.message ?? "no idea") }
     /// ```
     ///
-    /// Only responses with a status that the request doesn't accept are decoded. If the content can't be decoded, the
-    /// failure is `unacceptableStatus`, as without this validator.
+    /// Only responses with a status that the request doesn't accept are decoded. If decoding fails, the request fails
+    /// with `unacceptableStatus`, as it would without this validator.
     ///
     /// - Parameters:
     ///   - type: The type of the error.
-    ///   - decoder: Makes the decoder; by default that of the environment.
+    ///   - decoder: Creates the decoder; by default, the environment's decoder is used.
     /// - Returns: The validator.
     public static func errors<Failure: Error & Decodable>(
         _ type: Failure.Type,
@@ -27,9 +27,9 @@ extension ResponseValidator where Self == ClosureValidator {
         errors { try $0.decodeJSON(type, using: decoder?()) }
     }
 
-    /// Makes an error of your own of the response with which an API refuses a request.
+    /// Creates an error of your own from an API's error response.
     ///
-    /// - Parameter decode: Returns the error; if it throws, the response is left to the other validators.
+    /// - Parameter decode: Returns the error. If it throws, the response is left to the other validators.
     /// - Returns: The validator.
     public static func errors<Failure: Error>(
         _ decode: @escaping @Sendable (HTTPResponse<Data>) throws -> Failure
@@ -42,16 +42,16 @@ extension ResponseValidator where Self == ClosureValidator {
 }
 
 extension RequestError {
-    /// The underlying error of this type; `nil` if there is no such error.
+    /// Returns the underlying error of this type; `nil` if there is none.
     ///
     /// ```swift
     /// if let refusal = error.failure(as: APIError.self) { … }
     /// ```
     public func failure<Failure: Error>(as type: Failure.Type = Failure.self) -> Failure? {
         var error = underlying
-        while let present = error {
-            if let match = present as? Failure { return match }
-            error = (present as? RequestError)?.underlying
+        while let current = error {
+            if let match = current as? Failure { return match }
+            error = (current as? RequestError)?.underlying
         }
         return nil
     }

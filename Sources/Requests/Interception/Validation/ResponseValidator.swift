@@ -3,35 +3,36 @@
 
 import Foundation
 
-/// Judges responses before they are decoded.
+/// Validates responses before they are decoded.
 ///
 /// ```swift
 /// environment.validators = [.contentType, .errors(APIError.self)]
 /// ```
 ///
-/// Validators are called in their order, after redirects and after the interceptors' `transform`, and before the
-/// request's own `validHTTPStatusCodes`, which judge last unless the chain contains `.statusCodes`. The first that
-/// doesn't accept ends the chain. They may be called from several operations at once, on threads that may be blocked.
+/// Validators run in their order, after redirects and after the interceptors' `transform`. The request's
+/// `validHTTPStatusCodes` are checked last, unless the list contains `.statusCodes`. The first validator that doesn't
+/// accept the response ends the validation. Several operations may call a validator simultaneously, on threads that you
+/// may block.
 ///
-/// The content of a download and of a stream isn't in memory, and isn't judged after it was delivered: for these, only
-/// ``validate(head:context:)`` can refuse content, such as the page of a captive portal with the status 200.
+/// The content of a download or a stream isn't in memory, and isn't validated after it was delivered. For these, only
+/// ``validate(head:context:)`` can reject content, such as the page of a captive portal with the status 200.
 public protocol ResponseValidator: Sendable {
-    /// Judges a response.
+    /// Validates a response.
     ///
-    /// - Returns: What to do with the response.
-    /// - Throws: The failure of the request, as with ``ValidationResult/fail(_:)``.
+    /// - Returns: What should happen to the response.
+    /// - Throws: An error that the request fails with, as with ``ValidationResult/fail(_:)``.
     func validate(_ response: HTTPResponse<Data>, context: ValidationContext) throws -> ValidationResult
 
-    /// Judges the head of a response before its content goes to a file or to a stream; accepts it by default.
+    /// Validates the head of a response before its content goes to a file or a stream; accepts it by default.
     ///
-    /// Called only for downloads and streams, if the request accepts the status. Refused content goes to memory
-    /// instead, up to the environment's limit. The whole response is then judged like any other, so that it can become
-    /// a more specific error, or be retried; it fails in any case.
+    /// This method is only called for downloads and streams, if the request accepts the status. Rejected content is
+    /// stored in memory instead, up to the environment's limit. The complete response is then validated like any other,
+    /// so that it can lead to a more specific error or a retry. In any case, the response isn't accepted.
     ///
-    /// Called on the thread of the transport: don't block it.
+    /// This method is called on a thread of the transport, so don't block it.
     ///
-    /// - Throws: The reason why the content is refused. It is the failure of the request, unless a validator throws
-    ///   another one for the whole response.
+    /// - Throws: The reason why the content is rejected. The request fails with this error, unless a validator throws
+    ///   another error for the complete response.
     func validate(head: HTTPResponseHead, context: ValidationContext) throws
 }
 
@@ -40,54 +41,57 @@ extension ResponseValidator {
     public func validate(head: HTTPResponseHead, context: ValidationContext) throws {}
 }
 
-/// The judgement of a validator about a response.
+/// The result of validating a response.
 public enum ValidationResult: Sendable {
-    /// The next validator judges, or the response is decoded; if another response is given, it replaces this one.
+    /// Accept the response, or replace it with another one. The next validator runs, or the response is decoded.
     case accept(replacing: HTTPResponse<Data>?)
-    /// The request fails, unless an interceptor or the retry policy retries it.
+    /// Fail with this error, unless an interceptor or the retry policy retries the request.
     case fail(any Error)
-    /// The request is retried, whatever its method is, as long as the strategy's limit and its body allow.
+    /// Retry the request, whatever its method, if the strategy's limit and the body allow it.
     ///
-    /// Neither interceptors nor the retry policy are asked.
+    /// Interceptors and the retry policy aren't consulted.
     case retry(RetryPolicy.Strategy)
 
-    /// The next validator judges, or the response is decoded.
+    /// Accept the response.
+    ///
+    /// The next validator runs, or the response is decoded.
     public static let accept = ValidationResult.accept(replacing: nil)
 }
 
 extension HTTPRequest {
-    /// Whether the caller already has a representation, so that 304 is an answer (RFC 9110, 13.1).
+    /// Whether the caller already has a representation, so that 304 is an acceptable response (RFC 9110, 13.1).
     var isConditional: Bool {
         headers.contains(.ifNoneMatch) || headers.contains(.ifModifiedSince)
     }
 }
 
 extension ResponseValidator where Self == ClosureValidator {
-    /// Judges with a closure.
+    /// Validates responses with a closure.
     public static func closure(_ judge: @escaping ClosureValidator.Judge) -> ClosureValidator {
         ClosureValidator(judge)
     }
 
-    /// Judges the head of a response with a closure, before any content goes to a file or to a stream.
+    /// Validates the head of a response with a closure, before any content goes to a file or a stream.
     ///
-    /// The closure throws the failure of the request.
+    /// The closure throws an error to reject the response.
     public static func head(_ judge: @escaping ClosureValidator.JudgeHead) -> ClosureValidator {
         ClosureValidator(head: judge)
     }
 
-    /// Fails responses with a status that the request doesn't accept, with the code `unacceptableStatus`.
+    /// Rejects responses with a status that the request doesn't accept, with the code `unacceptableStatus`.
     ///
-    /// Every chain ends with it. Put it earlier to keep other validators from seeing such responses.
+    /// This validator always runs last. Put it earlier in the list to keep other validators from seeing such responses.
     public static var statusCodes: ClosureValidator {
         ClosureValidator(head: { head, context in
             guard context.accepts(head.status) else { throw RequestError(.unacceptableStatus, phase: .validating) }
         })
     }
 
-    /// Fails responses without content, with the code `emptyResponse`.
+    /// Rejects responses without content, with the code `emptyResponse`.
     ///
-    /// Responses that never have content (101, 204, 205, 304, and answers to `HEAD`) are accepted, and so are these
-    /// statuses. A request that decodes JSON does the same itself; this is for requests that accept any content.
+    /// Responses that never have content (101, 204, 205, 304, and responses to `HEAD`) are accepted, and so are these
+    /// statuses. Requests that decode JSON already do this themselves; use the validator for requests that accept any
+    /// content.
     public static func content(allowingNoneWith statuses: Set<HTTPStatus> = []) -> ClosureValidator {
         let statuses = statuses.union([.switchingProtocols, .noContent, .resetContent, .notModified])
         return ClosureValidator { response, context in
@@ -98,6 +102,6 @@ extension ResponseValidator where Self == ClosureValidator {
         }
     }
 
-    /// Fails responses without content, except those that never have any.
+    /// Rejects responses without content, except those that never have any.
     public static var content: ClosureValidator { content() }
 }

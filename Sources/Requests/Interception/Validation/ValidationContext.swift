@@ -1,23 +1,24 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// The facts about the request that a validator can read.
+/// Information about the request for a validator.
 public struct ValidationContext: Sendable {
     /// The request that was sent, after redirects.
     public let request: HTTPRequest
     /// The identifier of the request.
     ///
-    /// It may be computed at each access: for a ready-made request it is a digest of all that is sent.
+    /// The identifier may be computed at each access; for a ready-made request, it is a digest of everything that is
+    /// sent.
     public var identifier: String { run.identifier ?? "" }
-    /// The number of the attempt; 1 is the first, and followed redirects don't count.
+    /// The number of the attempt, starting at 1; redirects don't start a new attempt.
     public let attempt: Int
-    /// The statuses that the request accepts; `nil` if it accepts all.
+    /// The statuses that the request accepts; `nil` if it accepts all statuses.
     public let validStatusCodes: [Int]?
     /// The application's data about the request, typed by key.
     public var userInfo: HTTPRequest.UserInfo { run.settings.userInfo }
     private let run: any InterceptedRun
 
-    /// Makes a context, for tests of a validator.
+    /// Creates a context, to test a validator.
     public init(
         request: HTTPRequest,
         identifier: String = "",
@@ -36,7 +37,7 @@ public struct ValidationContext: Sendable {
         self.validStatusCodes = validStatusCodes
     }
 
-    /// Whether the request accepts a status: one of its own, or 304 if it was conditional.
+    /// Returns whether the request accepts a status: one of its valid statuses, or 304 if the request was conditional.
     public func accepts(_ status: HTTPStatus) -> Bool {
         guard let validStatusCodes else { return true }
         return validStatusCodes.contains(status.code) || status == .notModified && request.isConditional
