@@ -3,17 +3,17 @@
 
 import Foundation
 
-/// The files of a cache: a folder for each resource, and a file in it for each record.
+/// The files of a cache, with a folder for each resource, and a file in it for each record.
 ///
-/// Several processes may share them. There are no locks: readers see a file as a whole or not at all, and the last
-/// writer wins. Nothing waits for the disk: a file that is damaged by a system crash is recognised by its checksum. The
-/// time of a file's last use is its modification time.
+/// Several processes may share the files without locks. Readers see a complete file or none, and the last writer wins.
+/// Writes aren't synced to the disk, because the checksum detects a file that was damaged by a system crash. The
+/// modification time of a file is the time of its last use.
 struct CacheFiles: Sendable {
     private let directory: String
     /// The maximum size of all files, in bytes.
     private let limit: Int
 
-    /// Takes a directory, which is created for its owner alone if it doesn't exist.
+    /// Uses a directory, and creates it if it doesn't exist, so that only its owner can read it.
     ///
     /// - Throws: Any error that the file manager throws.
     init(directory: URL, limit: Int) throws {
@@ -22,14 +22,16 @@ struct CacheFiles: Sendable {
         try PrivateFile.createFolder(self.directory)
     }
 
-    /// The size on disk of a file with this number of bytes: whole blocks.
+    /// Returns the size on disk of a file with this number of bytes, rounded up to complete blocks.
     ///
-    /// This also bounds the number of files, and the time to list them.
+    /// Counting blocks also limits the number of files, and the time that it takes to list them.
     static func size(_ bytes: Int) -> Int { max(1, (bytes + 4095) / 4096) * 4096 }
 
-    // MARK: One file
+    // MARK: Single files
 
-    /// Loads the record of a key, and marks it as used; a damaged or foreign file is removed.
+    /// Loads the record of a key, and marks it as used.
+    ///
+    /// A damaged or foreign file is removed.
     func load(_ key: CacheKey, at now: Date) -> CacheRecord? {
         guard let bytes = PrivateFile.contents(of: path(of: key)) else { return nil }
         guard let record = CacheRecord(bytes: bytes, for: key) else {
@@ -40,12 +42,15 @@ struct CacheFiles: Sendable {
         return record
     }
 
-    /// Writes the bytes of a record; if that fails, neither it nor the former record is left.
+    /// Writes the bytes of a record.
+    ///
+    /// If that fails, neither the new nor the previous record remains.
     func save(_ bytes: Data, as key: CacheKey, at now: Date) {
         let folder = folder(of: key.resource)
         do {
             if access(folder, F_OK) != 0 {
-                // The first record of a resource. Systems that are low on space delete cache directories, too.
+                // This is the first record of the resource, or the system has deleted the cache directory to free disk
+                // space.
                 for path in [directory, folder] { try PrivateFile.createFolder(path) }
             }
             try PrivateFile.replace(path(of: key), with: bytes, isDurable: false)
@@ -61,14 +66,13 @@ struct CacheFiles: Sendable {
         utimensat(AT_FDCWD, path(of: key), &times, AT_SYMLINK_NOFOLLOW)
     }
 
-    /// Removes a record.
     func remove(_ key: CacheKey) {
         delete(path(of: key))
     }
 
     private func delete(_ path: String) {
         unlink(path)
-        // Fails unless the folder is empty.
+        // This fails unless the folder is empty.
         rmdir((path as NSString).deletingLastPathComponent)
     }
 
@@ -82,19 +86,19 @@ struct CacheFiles: Sendable {
     private struct Entry {
         let path: String
         let size: Int
-        let modified: TimeInterval
-        /// Whether it is being written, or was when its writer crashed.
+        let modificationTime: TimeInterval
+        /// Whether the file is still being written, or its writer has crashed.
         let isUnfinished: Bool
     }
 
-    /// The size of all files together, in bytes.
+    /// Returns the total size of all files, in bytes.
     ///
-    /// - Complexity: O(n) in their number, as for ``removeAll()`` and the sweep.
+    /// - Complexity: O(n) in the number of files; the same applies to ``removeAll()`` and ``makeRoom(for:at:)``.
     func size() -> Int {
         entries().reduce(0) { $0 + $1.size }
     }
 
-    /// The keys of all records of a resource.
+    /// Returns the keys of all records of a resource.
     func keys(of resource: String) -> [CacheKey] {
         names(of: resource).filter { $0.hasSuffix(Self.suffix) }
             .map { CacheKey(resource: resource, name: String($0.dropLast(Self.suffix.count))) }
@@ -107,7 +111,7 @@ struct CacheFiles: Sendable {
     func limitVariants(of key: CacheKey) {
         let keys = keys(of: key.resource).filter { $0.user == key.user }
         guard !CacheKey.surplus(of: keys).isEmpty else { return }
-        let times = keys.map { ($0, entry(at: path(of: $0))?.modified ?? 0) }
+        let times = keys.map { ($0, entry(at: path(of: $0))?.modificationTime ?? 0) }
         for key in CacheKey.surplus(of: times.sorted { $0.1 < $1.1 }.map(\.0)) { remove(key) }
     }
 
@@ -116,32 +120,33 @@ struct CacheFiles: Sendable {
         for name in names(of: resource) { delete("\(folder(of: resource))/\(name)") }
     }
 
-    /// Removes all files of the cache.
     func removeAll() {
         for resource in resources() { remove(resource) }
     }
 
-    /// Whether a file of this size is cached: one of more than a quarter of the limit would evict too much.
+    /// Returns whether a file of this size may be cached.
+    ///
+    /// A file larger than a quarter of the limit would evict too many others.
     func admits(_ size: Int) -> Bool { size <= limit / 4 }
 
-    /// Makes room for a file of this size: removes the least recently used ones, if there are too many.
+    /// Makes room for a file of this size, and removes the least recently used files if necessary.
     ///
-    /// Temporary files of writers that crashed an hour ago or earlier are removed too.
+    /// Temporary files that are more than an hour old are removed too, because their writers have crashed.
     ///
-    /// Other processes write to the directory too, so the known size becomes outdated: it is determined again after an
-    /// eighth of the limit. The limit is therefore kept exactly by one process, and each other one exceeds it by an
-    /// eighth at most.
+    /// Other processes may write to the same directory, so the known size becomes outdated. The cache therefore
+    /// determines the size again after writing an eighth of the limit. One process keeps the limit exactly, and each
+    /// further process can exceed it by at most an eighth.
     ///
-    /// - Returns: The number of bytes that may be written before the size has to be determined again.
+    /// - Returns: The number of bytes that may be written before the size must be determined again.
     func makeRoom(for bytes: Int, at now: Date) -> Int {
         var entries = entries()
         let old = now.timeIntervalSince1970 - 3600
-        for entry in entries where entry.isUnfinished && entry.modified < old { delete(entry.path) }
-        entries.removeAll { $0.isUnfinished && $0.modified < old }
+        for entry in entries where entry.isUnfinished && entry.modificationTime < old { delete(entry.path) }
+        entries.removeAll { $0.isUnfinished && $0.modificationTime < old }
         var size = entries.reduce(0) { $0 + $1.size }
         let room = max(limit / 8, bytes)
         if size > limit - bytes {
-            for entry in entries.sorted(by: { $0.modified < $1.modified }) where size > limit - room {
+            for entry in entries.sorted(by: { $0.modificationTime < $1.modificationTime }) where size > limit - room {
                 delete(entry.path)
                 size -= entry.size
             }
@@ -161,17 +166,17 @@ struct CacheFiles: Sendable {
         return Entry(
             path: path,
             size: Self.size(Int(status.st_size)),
-            modified: status.modified,
+            modificationTime: status.modified,
             isUnfinished: !path.hasSuffix(Self.suffix)
         )
     }
 
-    /// The folders of the cache; other files in the directory are left alone.
+    /// Returns the names of the cache's folders, ignoring other files in the directory.
     private func resources() -> [String] {
         Self.names(in: directory).filter { $0.utf8.count == 32 && $0.isHexadecimal }
     }
 
-    /// The names of the cache's own files in a folder.
+    /// Returns the names of the cache's files in a folder, ignoring other files.
     private func names(of resource: String) -> [String] {
         Self.names(in: folder(of: resource)).filter { name in
             guard name.hasSuffix(Self.suffix) else { return PartialFile.isValidName(name) }
@@ -185,7 +190,7 @@ struct CacheFiles: Sendable {
     }
 
     private static let suffix = ".response"
-    /// 64 is the length of names in older versions, whose files are never read, only removed.
+    /// Names of 64 characters come from older versions; such files are never read, only removed.
     private static let nameLengths = [CacheKey.nameLength, 64]
 }
 
@@ -195,7 +200,7 @@ extension StringProtocol {
 
 extension timespec {
     fileprivate init(_ date: Date) {
-        // Limited to the range that all file systems and systems support.
+        // Limit the time to the range that all systems and file systems support.
         let seconds = min(max(0, date.timeIntervalSince1970), 4_000_000_000)
         self.init(tv_sec: Int(seconds), tv_nsec: Int((seconds - seconds.rounded(.down)) * 1e9))
     }

@@ -3,11 +3,11 @@
 
 import Foundation
 
-/// Answers requests from a cache if possible, and stores other responses.
+/// Returns cached responses if possible, and stores new responses.
 struct CacheInterceptor: Interceptor {
     let cache: ResponseCache
     let policy: ResponseCache.Policy
-    /// Called with the heads of responses that no other interceptor sees: those of validations in the background.
+    /// A closure that receives the heads of responses to background validations, which no other interceptor sees.
     var onHead: @Sendable (HTTPResponseHead, _ request: HTTPRequest) -> Void = { _, _ in }
 
     func intercept(
@@ -15,74 +15,79 @@ struct CacheInterceptor: Interceptor {
         context: InterceptorChain.Context,
         next: InterceptorChain
     ) async throws -> RawResponse {
-        // A request that changes a resource removes its stored responses in any case.
+        // An unsafe request always removes stored responses, even with the policy `none`.
         if policy == .none, request.method.isSafe {
             guard request.cachePolicy != .returnCacheDataDontLoad else {
                 throw RequestError(.notCached, phase: .sending, request: request)
             }
             return try await next(request)
         }
-        let use = CacheTransaction(of: cache, by: request, policy)
-        switch use.decision(isRetry: next.cause == .retry) {
+        let transaction = CacheTransaction(of: cache, by: request, policy)
+        switch transaction.decision(isRetry: next.cause == .retry) {
         case .fresh(let response):
             context.run.recordCachedResponse(to: request)
             return response.map { .data($0) }
         case .stale(let response, let outgoing, let stored):
-            let validation = BackgroundValidation(caching: self, use: use, stored: stored)
-            context.run.sendDetached(use.name, outgoing, through: validation, before: next)
+            let validation = BackgroundValidation(caching: self, transaction: transaction, stored: stored)
+            context.run.sendDetached(transaction.name, outgoing, through: validation, before: next)
             context.run.recordCachedResponse(to: request)
             return response.map { .data($0) }
         case .unavailable:
             throw RequestError(.notCached, phase: .sending, request: request)
         case .miss(let outgoing):
-            return try await send(outgoing, use, next)
+            return try await send(outgoing, transaction, next)
         case .revalidate(let outgoing, let stored):
             do {
-                return try await send(outgoing, use, stored: stored, next)
+                return try await send(outgoing, transaction, stored: stored, next)
             } catch let error as RequestError where CacheRules.isFailure(error.code) {
-                guard let stale = use.answer(insteadOfError: stored) else { throw error }
+                guard let stale = transaction.staleResponse(insteadOfError: stored) else { throw error }
                 return stale.map { .data($0) }
             }
         }
     }
 
-    /// Sends a request, and returns the response for the caller: after a 304 that only the cache asked for, the stored
-    /// one.
+    /// Sends a request, and returns the response for the caller.
+    ///
+    /// If the server responds with 304 to a validation by the cache, this is the stored response.
     private func send(
         _ outgoing: HTTPRequest,
-        _ use: CacheTransaction,
+        _ transaction: CacheTransaction,
         stored: CachedResponse? = nil,
         _ next: InterceptorChain
     ) async throws -> RawResponse {
-        let answer = try await sendChange(outgoing, of: use.request, next: next)
-        // By the clock of the cache, since the start of the transfer: time spent waiting for a limit doesn't age the
+        let received = try await sendInvalidating(outgoing, of: transaction.request, next: next)
+        // The start of the transfer, by the clock of the cache. Time spent waiting for a limit doesn't age the
         // response.
-        let requestedAt = cache.now().addingTimeInterval(-((answer.metrics?.duration ?? .zero) / .seconds(1)))
-        guard case .data(let content) = answer.body else { return answer }
-        let isValidation = answer.status == .notModified && stored?.validators.isEmpty == false
-        if isValidation, stored?.isMeant(by: answer.head) == false {
-            // The server's response is another one, which only a request without conditions can get.
+        let requestedAt = cache.now().addingTimeInterval(-((received.metrics?.duration ?? .zero) / .seconds(1)))
+        guard case .data(let content) = received.body else { return received }
+        let isValidation = received.status == .notModified && stored?.validators.isEmpty == false
+        if isValidation, stored?.isConfirmed(by: received.head) == false {
+            // The 304 refers to another response, which the server only sends to an unconditional request.
             var unconditional = outgoing
             for name in [HTTPField.Name.ifNoneMatch, .ifModifiedSince] { unconditional.headers.remove(name) }
-            return try await send(unconditional, use, next)
+            return try await send(unconditional, transaction, next)
         }
-        var response = answer.map { _ in content }
+        var response = received.map { _ in content }
         if let stored, isValidation {
-            response = stored.validated(by: answer.head.headers, for: use.request.url)
-        } else if let stored, CacheRules.isFailure(answer.status), let stale = use.answer(insteadOfError: stored) {
-            return answer.replaced(by: stale)
+            response = stored.validated(by: received.head.headers, for: transaction.request.url)
+        } else if let stored, CacheRules.isFailure(received.status),
+            let stale = transaction.staleResponse(insteadOfError: stored)
+        {
+            return received.replaced(by: stale)
         }
-        if !answer.notes.isStoredElsewhere, !answer.notes.isTruncated { use.store(response, requestedAt: requestedAt) }
-        guard isValidation else { return answer }
-        return answer.replaced(by: response)
+        if !received.notes.isStoredElsewhere, !received.notes.isTruncated {
+            transaction.store(response, requestedAt: requestedAt)
+        }
+        guard isValidation else { return received }
+        return received.replaced(by: response)
     }
 }
 
 extension CacheInterceptor {
-    /// Validates a stored response that has been used although it is stale, and stores the response.
+    /// Validates a stale response that was already delivered, and stores the result.
     private struct BackgroundValidation: Interceptor {
         let caching: CacheInterceptor
-        let use: CacheTransaction
+        let transaction: CacheTransaction
         let stored: CachedResponse
 
         func intercept(
@@ -90,29 +95,29 @@ extension CacheInterceptor {
             context: InterceptorChain.Context,
             next: InterceptorChain
         ) async throws -> RawResponse {
-            let next = next.observed { [caching, use] in caching.onHead($0, use.request) }
-            return try await caching.send(request, use, stored: stored, next)
+            let next = next.observed { [caching, transaction] in caching.onHead($0, transaction.request) }
+            return try await caching.send(request, transaction, stored: stored, next)
         }
     }
 
-    /// Sends a request, and removes outdated responses if it has changed something.
+    /// Sends a request, and removes outdated responses if the request has changed something.
     ///
-    /// It has as soon as the head of the response says so, even if the content then fails to arrive.
-    private func sendChange(
+    /// The head of the response decides that, even if the content then fails to arrive.
+    private func sendInvalidating(
         _ outgoing: HTTPRequest,
         of request: HTTPRequest,
         next: InterceptorChain
     ) async throws -> RawResponse {
         guard !request.method.isSafe else { return try await next(outgoing) }
         let head = Locked<HTTPResponseHead?>(nil)
-        // Not by the observer, which files would hold up.
+        // Invalidate after the transfer, because file operations would block the thread that reports the head.
         defer { if let head = head.withLock({ $0 }) { cache.invalidate(after: request, response: head) } }
-        return try await next(outgoing) { received in head.withLock { $0 = received } }
+        return try await next(outgoing) { newHead in head.withLock { $0 = newHead } }
     }
 }
 
 extension RawResponse {
-    /// Returns a stored response, with the transfers of the response that it replaces.
+    /// Returns a stored response that has the transfers of the response it replaces.
     fileprivate func replaced(by stored: HTTPResponse<Data>) -> RawResponse {
         let notes = ResponseNotes(history: notes.history)
         return HTTPResponse(head: stored.head, body: .data(stored.body), notes: notes)
@@ -120,56 +125,57 @@ extension RawResponse {
 }
 
 extension ResponseCache {
-    /// The use of the client's cache by one request.
+    /// A request's policy for using the client's cache.
     ///
     /// ```swift
     /// let balance = try await client.fetch(Get<Balance>("balance").caching(.none))
     /// let menu = try await client.fetch(Get<Menu>("menu").caching(.for(.seconds(600))))
     /// ```
     ///
-    /// The request's `cachePolicy` decides which stored responses answer it, and whether it is sent.
+    /// In addition, the request's `cachePolicy` decides which stored responses may be used, and whether the request is
+    /// sent.
     public enum Policy: Sendable, Hashable {
-        /// Stored responses are used, and the response is stored, as HTTP defines it.
+        /// Stored responses are used, and the response is stored, according to the rules of HTTP.
         case standard
-        /// No stored response is used, and the response isn't stored.
+        /// Stored responses aren't used, and the response isn't stored.
         case none
-        /// Stored responses answer the request for this time, whatever the server says; a new response is stored.
+        /// Stored responses are used for this time, whatever lifetime the server sets, and a new response is stored.
         ///
-        /// A response that the server forbids to store, by `no-store`, isn't stored. The time counts from the arrival
-        /// of the response, and only for requests with this policy: for others, the server's word counts.
+        /// A response with `no-store` isn't stored. The lifetime starts when the response arrives, and only applies to
+        /// requests with this policy. For other requests, the server's lifetime applies.
         case `for`(_ lifetime: Duration)
 
-        /// The response as the request sees it, if the request sets its own lifetime.
+        /// Returns the response with the request's lifetime, if the request sets one.
         ///
-        /// The stored response keeps the server's word, which applies to other requests.
+        /// The stored response itself keeps the server's lifetime, which applies to other requests.
         func applied(to response: CachedResponse) -> CachedResponse {
             guard case .for(let lifetime) = self, response.status.category == .success,
                 !response.control.contains("no-store")
             else { return response }
             var headers = response.headers
-            // Without its date, it is as old as it has been here.
+            // Without a date, the age starts when the response was received.
             for name in [HTTPField.Name.expires, .pragma, .age, .date] { headers.remove(name) }
-            // What the server allows with a stale response, and forbids, stays: `no-cache` forbids its use, too.
-            let kept = response.control.directives.filter {
+            // Keep the server's rules for stale responses, and replace `no-cache` with `must-revalidate`.
+            let preserved = response.control.directives.filter {
                 $0.name == "must-revalidate" || $0.name.hasPrefix("stale-")
             }
-            let bans: [CacheControl.Directive] = response.control.contains("no-cache") ? [.mustRevalidate] : []
-            headers.set(.cacheControl(CacheControl([.maxAge(lifetime)] + bans + kept)))
+            let required: [CacheControl.Directive] = response.control.contains("no-cache") ? [.mustRevalidate] : []
+            headers.set(.cacheControl(CacheControl([.maxAge(lifetime)] + required + preserved)))
             return response.with(headers)
         }
     }
 }
 
-/// The answer of a cache to a request.
+/// A cache's decision about a request.
 enum CacheDecision: Sendable {
-    /// Nothing is stored: send this request, which is the caller's with additions of its policy.
+    /// Send this request, because no stored response can be used.
     case miss(HTTPRequest)
-    /// This is the response, and no request is needed.
+    /// Use this response without sending a request.
     case fresh(HTTPResponse<Data>)
-    /// This is the response; meanwhile, send this request to validate it.
+    /// Use this response, and send the request in the background to validate it.
     case stale(HTTPResponse<Data>, revalidate: HTTPRequest, stored: CachedResponse)
-    /// Send this request, which validates the stored response if that is possible.
+    /// Send this request, which validates the stored response if possible.
     case revalidate(HTTPRequest, stored: CachedResponse)
-    /// There is no usable response, and the caller doesn't allow sending.
+    /// Fail, because there is no usable response and the caller doesn't allow sending the request.
     case unavailable
 }

@@ -3,27 +3,27 @@
 
 import Foundation
 
-/// The key of a stored response: the resource, the user, the variant.
+/// The key of a stored response, which identifies the resource, the user and the variant.
 ///
-/// It is a one-way digest, since it becomes the name of a file: addresses and credentials can't be read from it.
+/// The key consists of one-way digests, because it becomes a file name that must not reveal URLs and credentials.
 struct CacheKey: Sendable, Hashable {
-    /// The digest of the address, independent of user and variant; used by invalidations.
+    /// The digest of the URL, without user and variant; used for invalidation.
     let resource: String
-    /// The digests of the user, of the fields that differ between requests of one user, and of those that `Vary` names.
+    /// The digests of the user, of other fields that differ between requests of one user, and of the `Vary` fields.
     let name: String
 }
 
 extension CacheKey {
-    /// Creates the key of a request: its method, its address, and its user.
+    /// Creates the key of a request from its method, its URL and its user.
     ///
     /// - Parameters:
-    ///   - request: The request, as complete as it is sent.
-    ///   - identity: The parts that tell its user and its variant; see ``ResponseCache/Identity``.
-    ///   - names: The other fields that the response depends on, as its `Vary` names them (RFC 9111, 4.1).
-    /// - Complexity: O(n) in the size of the head.
+    ///   - request: The complete request, as it is sent.
+    ///   - identity: The parts that identify the user and the variant; see ``ResponseCache/Identity``.
+    ///   - names: The other fields that the response depends on, according to its `Vary` (RFC 9111, 4.1).
+    /// - Complexity: O(n) in the size of the request head.
     init(_ request: HTTPRequest, _ identity: ResponseCache.Identity.Parts, varyingBy names: [HTTPField.Name] = []) {
         let address = Self.address(of: request.url)
-        // A request with a `Host` of its own may reach another server at the same address.
+        // A request with a `Host` field may reach another server under the same URL.
         let host = Self.variant(by: .host, of: request)
         let user = Self.digest(of: [request.method.rawValue, address] + host + identity.user)
         let variant = Self.digest(of: identity.variant)
@@ -31,15 +31,15 @@ extension CacheKey {
         self.init(resource: Self.resource(address), name: user + variant + varying)
     }
 
-    /// The part of the name that all responses for one user have.
+    /// The part of the name that is the same for all responses of one user.
     var user: Substring { name.prefix(Self.digestLength) }
 
-    /// The part of the name that all responses have for the same fields of one user.
+    /// The part of the name that is the same for all responses to one user's requests with the same fields.
     var variant: Substring { name.prefix(2 * Self.digestLength) }
 
     /// Returns the keys of the oldest variants of one user, if there are too many.
     ///
-    /// - Parameter keys: The keys of the user for one resource, the least recently used first.
+    /// - Parameter keys: The user's keys for one resource, starting with the least recently used.
     /// - Returns: The keys to remove.
     static func surplus(of keys: [CacheKey]) -> [CacheKey] {
         var kept: Set<Substring> = []
@@ -54,13 +54,13 @@ extension CacheKey {
 
     private static let digestLength = 32
 
-    private static func digest(of pieces: [String]) -> String {
-        // Each piece with its length, so that different lists of pieces are encoded differently.
-        let text = pieces.map { "\($0.utf8.count):\($0)" }.joined()
+    private static func digest(of parts: [String]) -> String {
+        // Each part is preceded by its length, so that different lists have different encodings.
+        let text = parts.map { "\($0.utf8.count):\($0)" }.joined()
         return SHA256.digest(of: text.utf8).prefix(digestLength / 2).hexadecimal
     }
 
-    /// The digest of an address, which is part of the keys of all requests for it.
+    /// Returns the digest of a URL, which is part of the keys of all requests for this URL.
     static func resource(of url: URL) -> String {
         resource(address(of: url))
     }
@@ -69,7 +69,7 @@ extension CacheKey {
         SHA256.digest(of: address.utf8).prefix(16).hexadecimal
     }
 
-    /// The address as servers compare it: without its fragment, and without default parts (RFC 9110, 4.2.3).
+    /// Returns the URL as servers compare it, without its fragment and default parts (RFC 9110, 4.2.3).
     static func address(of url: URL) -> String {
         let origin = Origin(url)
         let path = url.path(percentEncoded: true)
@@ -79,11 +79,11 @@ extension CacheKey {
             + (url.query(percentEncoded: true).map { "?\($0)" } ?? "")
     }
 
-    /// A field that a response depends on, in a form that is the same for equivalent fields; a missing one differs from
-    /// an empty one.
+    /// Returns a request field in a normalized form that is the same for equivalent values.
     ///
-    /// Lines are joined and blanks around commas are removed (RFC 9111, 4.1); nothing else, since a reader of lists may
-    /// drop what tells two users apart. Languages are compared without case (RFC 5646, 2.1.1) and without blanks.
+    /// A missing field differs from an empty one. Field lines are joined, and whitespace around commas is removed (RFC
+    /// 9111, 4.1). There is no further parsing, which could drop a difference between two users. Languages are compared
+    /// without case (RFC 5646, 2.1.1) and without whitespace.
     static func variant(by name: HTTPField.Name, of request: HTTPRequest) -> [String] {
         let (field, values) = (name.rawValue.lowercasedASCII, request.headers[values: name])
         guard !values.isEmpty else { return [field, "0"] }
@@ -91,7 +91,7 @@ extension CacheKey {
         guard name != .acceptLanguage else {
             return [field, "1", list.lowercasedASCII.filter { $0 != " " && $0 != "\t" }]
         }
-        // In a quoted string, a blank beside a comma has a meaning.
+        // In a quoted string, whitespace beside a comma is significant.
         guard !list.utf8.contains(UInt8(ascii: "\"")) else { return [field, "1", list] }
         let elements = list.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
         return [field, "1", elements.map { String(Substring($0).trimmedOfBlanks) }.joined(separator: ",")]

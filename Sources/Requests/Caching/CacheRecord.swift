@@ -3,14 +3,13 @@
 
 import Foundation
 
-/// The value stored under one key.
+/// The value that is stored under one key.
 enum CacheRecord: Sendable, Hashable {
-    /// A response.
     case response(CachedResponse)
-    /// A reference: the response depends on these fields, and is stored under a key that includes them.
+    /// A reference to a response that depends on these fields, and is stored under a key that includes them.
     case varies([HTTPField.Name])
 
-    /// The response, if it is one.
+    /// The response, unless the record is a reference.
     var response: CachedResponse? {
         if case .response(let response) = self { response } else { nil }
     }
@@ -28,18 +27,18 @@ enum CacheRecord: Sendable, Hashable {
     }
 }
 
-/// The record as a file: a line with a checksum and the head as JSON, and then the content.
+/// The file format of a record: a line with a checksum and the head as JSON, followed by the content.
 ///
-/// The checksum covers all that follows, and the key, so that a file with the wrong name is recognised.
+/// The checksum covers everything after it and the key, so that a file with the wrong name is detected.
 extension CacheRecord {
     private enum Head: Codable {
         case varies([String])
         case response(status: Int, fields: [[String]], requestedAt: Date, receivedAt: Date)
     }
 
-    /// The bytes of the record; `nil` for a time that isn't a number.
+    /// Returns the bytes of the file; `nil` if a time isn't a number.
     ///
-    /// - Complexity: O(n) in their number.
+    /// - Complexity: O(n) in the number of bytes.
     func bytes(for key: CacheKey) -> Data? {
         let head: Head =
             switch self {
@@ -58,9 +57,9 @@ extension CacheRecord {
         return Self.checksum(of: content, for: key) + content
     }
 
-    /// Reads the bytes of a record; `nil` if they aren't exactly those that were written for the key.
+    /// Creates a record from the bytes of a file; `nil` unless exactly these bytes were written for the key.
     ///
-    /// - Complexity: O(n) in their number.
+    /// - Complexity: O(n) in the number of bytes.
     init?(bytes: Data, for key: CacheKey) {
         let content = bytes.dropFirst(8)
         guard bytes.prefix(8) == Self.checksum(of: content, for: key), let end = content.firstIndex(of: Self.newline),
@@ -75,7 +74,7 @@ extension CacheRecord {
                 CachedResponse(
                     status: HTTPStatus(status),
                     headers: HTTPHeaders(fields.map { HTTPField(HTTPField.Name($0[0]), $0[1]) }),
-                    // Copied, so that its indices begin at 0, as callers expect.
+                    // Copy the data, so that its indices start at 0, as callers expect.
                     body: Data(content[end...].dropFirst()),
                     requestedAt: requestedAt,
                     receivedAt: receivedAt
@@ -86,7 +85,7 @@ extension CacheRecord {
 
     private static let newline = UInt8(ascii: "\n")
 
-    /// The checksum as eight hexadecimal digits.
+    /// Returns the checksum as eight hexadecimal digits.
     private static func checksum(of content: Data, for key: CacheKey) -> Data {
         let checksum = CRC32.checksum(of: Data(key.name.utf8), content)
         return Data(withUnsafeBytes(of: checksum.bigEndian) { $0.hexadecimal }.utf8)

@@ -3,19 +3,19 @@
 
 import Foundation
 
-/// The decisions of a private cache for one request (RFC 9111): pure logic, without a store and without a clock.
+/// The decisions of a private cache about one request (RFC 9111), without access to the store or the clock.
 struct CacheRules: Sendable {
     private let request: HTTPRequest
     private let hasUser: Bool
     private let policy: ResponseCache.Policy
     private let control: CacheControl
 
-    /// Reads the request's directives for caches.
+    /// Creates the rules for a request.
     ///
     /// - Parameters:
-    ///   - request: The request.
-    ///   - hasUser: Whether something identifies its user.
-    ///   - policy: Its use of the cache.
+    ///   - request: The request, whose `Cache-Control` is parsed.
+    ///   - hasUser: Whether the request identifies a user.
+    ///   - policy: The caching policy of the request.
     init(_ request: HTTPRequest, hasUser: Bool, _ policy: ResponseCache.Policy) {
         self.request = request
         self.policy = policy
@@ -25,78 +25,80 @@ struct CacheRules: Sendable {
 
     // MARK: Using
 
-    /// Whether stored responses may answer the request, and its response may be stored: a request for a whole resource.
+    /// Whether the response may come from the cache and may be stored, because the request is for a complete resource.
     ///
-    /// A caller that sends conditions, or asks for a range, has a copy of its own and should get the server's answer.
-    /// Stored content is decoded.
-    var concernsCache: Bool { concernsCache(exceptFor: nil) }
+    /// A caller that sends conditions or a range has its own copy, and should get the server's response. Stored content
+    /// is decoded, so a request for encoded content also bypasses the cache.
+    var isCacheableRequest: Bool { isCacheableRequest(exceptFor: nil) }
 
-    private func concernsCache(exceptFor name: HTTPField.Name?) -> Bool {
+    private func isCacheableRequest(exceptFor name: HTTPField.Name?) -> Bool {
         request.method == .get && request.body.isEmpty && request.decodesContent && !control.contains("no-store")
-            && !request.headers.contains { $0.name != name && Self.ofCallersCopy.contains($0.name) }
+            && !request.headers.contains { $0.name != name && Self.conditionsAndRange.contains($0.name) }
     }
 
-    /// Whether a stored response could be used.
-    var wantsStored: Bool {
-        (concernsCache || range != nil) && request.cachePolicy != .reloadIgnoringLocalCacheData
+    /// Whether a stored response may be used.
+    var allowsStoredResponse: Bool {
+        (isCacheableRequest || range != nil) && request.cachePolicy != .reloadIgnoringLocalCacheData
             && request.cachePolicy != .reloadIgnoringLocalAndRemoteCacheData
     }
 
-    /// Decides about a request with this stored response, or with none.
+    /// Decides about a request with a stored response, or without one.
     ///
-    /// A retry is sent if that is allowed, because the stored response may be the one that was rejected.
-    func answer(with stored: CachedResponse?, at now: Date, isRetry: Bool = false) -> CacheDecision {
-        guard let stored, wantsStored else { return load() }
-        let judged = policy.applied(to: stored)
-        let freshness = freshness(of: judged, at: now)
-        let isUsable = request.cachePolicy.takesAnyAge || takes(judged, freshness)
+    /// A retry is sent if possible, because the stored response may be the one that was rejected.
+    func decision(with stored: CachedResponse?, at now: Date, isRetry: Bool = false) -> CacheDecision {
+        guard let stored, allowsStoredResponse else { return networkDecision() }
+        let effective = policy.applied(to: stored)
+        let freshness = freshness(of: effective, at: now)
+        let isUsable = request.cachePolicy.acceptsAnyAge || accepts(effective, freshness)
         let range = range
         if isUsable || range != nil {
-            guard isUsable, !(isRetry && maySend), let answer = range.map({ stored.part($0) }) ?? stored else {
-                return load()
+            guard isUsable, !(isRetry && maySend), let selected = range.map({ stored.part($0) }) ?? stored else {
+                return networkDecision()
             }
-            return .fresh(answer.response(from: request.url, age: freshness.age))
+            return .fresh(selected.response(from: request.url, age: freshness.age))
         }
-        let next = load(unlessSameAs: stored)
-        if case .revalidate(let outgoing, _) = next, !isRetry, mayValidateLater(judged, freshness) {
+        let next = networkDecision(validating: stored)
+        if case .revalidate(let outgoing, _) = next, !isRetry, mayValidateInBackground(effective, freshness) {
             let response = stored.response(from: request.url, age: freshness.age)
             return .stale(response, revalidate: outgoing, stored: stored)
         }
         return next
     }
 
-    /// Whether a stale response may be used while it is validated (RFC 5861, 3).
+    /// Returns whether a stale response may be used while it is validated in the background (RFC 5861, 3).
     ///
-    /// If the request itself limits the age of a response, the server is asked at once.
-    private func mayValidateLater(_ stored: CachedResponse, _ freshness: Freshness) -> Bool {
-        guard request.cachePolicy == .useProtocolCachePolicy, stored.mayBeStale, !asksForValidation,
+    /// If the request limits the age of the response, the response must be validated first.
+    private func mayValidateInBackground(_ stored: CachedResponse, _ freshness: Freshness) -> Bool {
+        guard request.cachePolicy == .useProtocolCachePolicy, stored.allowsStaleUse, !requiresValidation,
             !control.contains("max-age"), !control.contains("min-fresh"),
             let limit = stored.control.staleWhileRevalidate
         else { return false }
         return freshness.age - freshness.lifetime <= limit / .seconds(1)
     }
 
-    /// The range that the request asks for, if only that keeps a whole response from answering it.
+    /// The requested range, if nothing else keeps the request from using a stored response.
     private var range: SingleByteRange? {
-        guard concernsCache(exceptFor: .range) else { return nil }
+        guard isCacheableRequest(exceptFor: .range) else { return nil }
         return request.headers[.range].flatMap(SingleByteRange.init)
     }
 
-    /// Whether a status is a server failure that a stale response may hide (RFC 5861, 4).
-    static func isFailure(_ status: HTTPStatus) -> Bool { failures.contains(status) }
+    /// Returns whether a status is a server failure, so that a stale response may be used instead (RFC 5861, 4).
+    static func isFailure(_ status: HTTPStatus) -> Bool { failureStatuses.contains(status) }
 
-    /// Whether an error means that there was no answer; others, such as an untrusted certificate, are never hidden.
+    /// Returns whether an error means that there was no response.
+    ///
+    /// Other errors, such as `untrusted`, are never hidden.
     static func isFailure(_ code: RequestError.Code) -> Bool { code.kind == .transient }
 
-    private static let failures: Set<HTTPStatus> = [
+    private static let failureStatuses: Set<HTTPStatus> = [
         .internalServerError, .badGateway, .serviceUnavailable, .gatewayTimeout,
     ]
 
-    /// Returns a stored response to use if the server fails, or can't be reached (RFC 5861, 4).
-    func answer(insteadOfError stored: CachedResponse, at now: Date) -> HTTPResponse<Data>? {
-        let judged = policy.applied(to: stored)
-        let freshness = freshness(of: judged, at: now)
-        guard judged.mayBeStale, let limit = judged.control.staleIfError ?? control.staleIfError,
+    /// Returns a stored response to use if the server fails or can't be reached (RFC 5861, 4).
+    func staleResponse(insteadOfError stored: CachedResponse, at now: Date) -> HTTPResponse<Data>? {
+        let effective = policy.applied(to: stored)
+        let freshness = freshness(of: effective, at: now)
+        guard effective.allowsStaleUse, let limit = effective.control.staleIfError ?? control.staleIfError,
             freshness.age - freshness.lifetime <= limit / .seconds(1)
         else { return nil }
         return stored.response(from: request.url, age: freshness.age)
@@ -107,7 +109,7 @@ struct CacheRules: Sendable {
         request.cachePolicy != .returnCacheDataDontLoad && !control.contains("only-if-cached")
     }
 
-    private func load(unlessSameAs stored: CachedResponse? = nil) -> CacheDecision {
+    private func networkDecision(validating stored: CachedResponse? = nil) -> CacheDecision {
         guard maySend else {
             return .unavailable
         }
@@ -115,98 +117,101 @@ struct CacheRules: Sendable {
         if let directive = request.cachePolicy.directive, !control.contains(directive.name) {
             next.headers[.cacheControl] = CacheControl(control.directives + [directive]).rawValue
         }
-        // A transport with a cache of its own would answer for the server, and hide the expected 304.
+        // A cache of the transport would respond instead of the server, and hide the expected 304.
         next.cachePolicy = .reloadIgnoringLocalCacheData
         guard let stored else { return .miss(next) }
         next.headers.merge(stored.validators)
         return .revalidate(next, stored: stored)
     }
 
-    /// RFC 9111, 4.2 and 5.2.1, for a stored response whose age counts.
-    private func takes(_ stored: CachedResponse, _ freshness: Freshness) -> Bool {
-        // RFC 8246: a reload doesn't validate a response that the server has called immutable.
+    /// Returns whether a stored response is fresh enough for the request (RFC 9111, 4.2 and 5.2.1).
+    private func accepts(_ stored: CachedResponse, _ freshness: Freshness) -> Bool {
+        // A reload doesn't validate a response with the directive `immutable` (RFC 8246).
         let isReload = request.cachePolicy == .reloadRevalidatingCacheData && !stored.control.contains("immutable")
-        guard !isReload, !asksForValidation,
+        guard !isReload, !requiresValidation,
             !stored.control.contains("no-cache")
         else { return false }
         let lifetime = min(freshness.lifetime, control["max-age"].map(\.secondsOrZero) ?? .infinity)
-        let left = lifetime - freshness.age
-        if let spare = control["min-fresh"]?.secondsOrZero { return left > 0 && left >= spare }
-        if left > 0 { return true }
-        guard let excess = control["max-stale"], stored.mayBeStale else { return false }
-        return excess.argument == nil || -left <= excess.secondsOrZero
+        let remaining = lifetime - freshness.age
+        if let minFresh = control["min-fresh"]?.secondsOrZero { return remaining > 0 && remaining >= minFresh }
+        if remaining > 0 { return true }
+        guard let maxStale = control["max-stale"], stored.allowsStaleUse else { return false }
+        return maxStale.argument == nil || -remaining <= maxStale.secondsOrZero
     }
 
-    private var asksForValidation: Bool {
+    private var requiresValidation: Bool {
         if control.contains("no-cache") { return true }
-        // RFC 9111, 5.4: the directive of HTTP/1.0 counts if there is no other.
+        // The HTTP/1.0 field only counts without `Cache-Control` (RFC 9111, 5.4).
         return !request.headers.contains(.cacheControl)
             && CacheControl(lines: request.headers[values: .pragma]).contains("no-cache")
     }
 
-    /// A lifetime is guessed only if a resource looks like a file: a query's answer is made on request, and a page for
-    /// a single user changes with that user's actions.
+    /// Returns the freshness of a stored response, with a heuristic lifetime if the resource seems to be static.
+    ///
+    /// The response to a query is usually generated, and a page for a user changes with the user's actions.
     private func freshness(of stored: CachedResponse, at now: Date) -> Freshness {
-        let looksLikeFile = request.url.query(percentEncoded: true) == nil && !hasUser
-        return Freshness(of: stored, guessing: looksLikeFile && Self.always.contains(stored.status), at: now)
+        let isStatic = request.url.query(percentEncoded: true) == nil && !hasUser
+        return Freshness(of: stored, heuristic: isStatic && Self.cacheableByDefault.contains(stored.status), at: now)
     }
 
-    private static let ofCallersCopy: Set<HTTPField.Name> = [
+    private static let conditionsAndRange: Set<HTTPField.Name> = [
         .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .ifRange, .range,
     ]
 
     // MARK: Storing
 
-    /// Whether a response may be stored (RFC 9111, 3).
+    /// Returns whether a response may be stored (RFC 9111, 3).
     ///
-    /// `private` doesn't forbid it here, and neither does `Authorization`: the cache is its user's own.
+    /// Neither `private` nor `Authorization` prevents that, because this is a private cache.
     func allowsStoring(_ response: CachedResponse) -> Bool {
         let response = policy.applied(to: response)
-        guard concernsCache, response.varyingNames != nil else { return false }
+        guard isCacheableRequest, response.varyingNames != nil else { return false }
         let control = response.control
-        let isCacheable = Self.always.contains(response.status)
-        // If the server sets a lifetime, any final response may be stored, even a failure: an overloaded server isn't
-        // asked again meanwhile.
+        let isCacheable = Self.cacheableByDefault.contains(response.status)
+        // If the server sets a lifetime, any final response may be stored, even a failure, so that an overloaded server
+        // doesn't get the same request again.
         let hasLifetime = control.contains("max-age") || response.headers.contains(.expires)
         guard
-            isCacheable || hasLifetime && response.status.code >= 200 && !Self.aboutOneRequest.contains(response.status)
+            isCacheable || hasLifetime && response.status.code >= 200 && !Self.neverStored.contains(response.status)
         else { return false }
-        let isUnderstood = isCacheable || Self.understood.contains(response.status)
-        // RFC 9111, 5.2.2.3: then no-store applies only to caches that don't know the status.
+        let isUnderstood = isCacheable || Self.understoodStatuses.contains(response.status)
+        // With `must-understand`, `no-store` only applies to caches that don't know the status (RFC 9111, 5.2.2.3).
         return control.contains("must-understand") ? isUnderstood : !control.contains("no-store")
     }
 
-    /// Whether a response that isn't stored shows that the stored one is outdated.
+    /// Returns whether a response that isn't stored shows that the stored response is outdated.
     ///
-    /// Failures don't: the resource may be unchanged when the server has recovered. Neither do parts.
-    func replacesStored(_ status: HTTPStatus) -> Bool {
-        concernsCache && status.category == .success && status != .partialContent
+    /// A failure doesn't, because the resource may be unchanged after the server has recovered. Nor does a 206 (Partial
+    /// Content).
+    func outdatesStored(_ status: HTTPStatus) -> Bool {
+        isCacheableRequest && status.category == .success && status != .partialContent
     }
 
-    /// The statuses that are cacheable by default (RFC 9110, 15.1), except 206, which isn't complete, and 501, so that
-    /// the repair of a server takes effect at once.
-    private static let always: Set<HTTPStatus> = [
+    /// The statuses that are cacheable by default (RFC 9110, 15.1), except 206 and 501.
+    ///
+    /// A 206 isn't complete. A stored 501 would outlast the repair of the server.
+    private static let cacheableByDefault: Set<HTTPStatus> = [
         .ok, .nonAuthoritativeInformation, .noContent, .multipleChoices, .movedPermanently, .permanentRedirect,
         .notFound, .methodNotAllowed, .gone, .uriTooLong,
     ]
 
-    /// The statuses that are never stored: parts and validations, answers about credentials and connections that the
-    /// next request may change, and those of RFC 6585.
-    private static let aboutOneRequest: Set<HTTPStatus> = [
+    /// The statuses that are never stored: 206 and 304, responses about credentials or the connection, which the next
+    /// request may change, and the statuses of RFC 6585.
+    private static let neverStored: Set<HTTPStatus> = [
         .partialContent, .notModified, .unauthorized, .proxyAuthenticationRequired, .requestTimeout,
         .preconditionFailed,
         .rangeNotSatisfiable, .expectationFailed, .misdirectedRequest, .tooEarly, .upgradeRequired,
         .preconditionRequired, .tooManyRequests, .requestHeaderFieldsTooLarge, .networkAuthenticationRequired,
     ]
 
-    /// The statuses whose requirements are known, besides those that are cacheable by default.
-    private static let understood: Set<HTTPStatus> = [.found, .seeOther, .temporaryRedirect]
+    /// The statuses with known caching requirements, in addition to those that are cacheable by default.
+    private static let understoodStatuses: Set<HTTPStatus> = [.found, .seeOther, .temporaryRedirect]
 
     // MARK: Invalidating
 
-    /// The addresses whose responses are outdated by a successful request that changes something (RFC 9111, 4.4).
+    /// Returns the URLs whose stored responses are outdated after a successful unsafe request (RFC 9111, 4.4).
     ///
-    /// Addresses that the response names count only on the same origin: a server can't decide about others.
+    /// URLs in the response's fields only count on the same origin, because a server can't decide about other origins.
     static func invalidated(by request: HTTPRequest, _ head: HTTPResponseHead) -> [URL] {
         guard !request.method.isSafe, head.status.category == .success || head.status.category == .redirection else {
             return []
@@ -219,8 +224,8 @@ struct CacheRules: Sendable {
 }
 
 extension CachedResponse {
-    /// Whether a stale response may be used without asking the server.
-    fileprivate var mayBeStale: Bool {
+    /// Whether the response may be used without validation when it is stale.
+    fileprivate var allowsStaleUse: Bool {
         let control = control
         return !control.contains("must-revalidate") && !control.contains("no-cache")
     }
@@ -232,10 +237,10 @@ extension CacheControl.Directive {
 }
 
 extension URLRequest.CachePolicy {
-    /// Whether a stored response of any age may be used.
-    fileprivate var takesAnyAge: Bool { self == .returnCacheDataElseLoad || self == .returnCacheDataDontLoad }
+    /// Whether the policy allows a stored response of any age.
+    fileprivate var acceptsAnyAge: Bool { self == .returnCacheDataElseLoad || self == .returnCacheDataDontLoad }
 
-    /// The directive for the caches on the way to the server.
+    /// The directive for caches between the client and the server.
     fileprivate var directive: CacheControl.Directive? {
         switch self {
         case .reloadIgnoringLocalAndRemoteCacheData: .noCache
@@ -245,52 +250,54 @@ extension URLRequest.CachePolicy {
     }
 }
 
-/// The age of a stored response, and its lifetime (RFC 9111, 4.2), in seconds.
+/// The age and the freshness lifetime of a stored response (RFC 9111, 4.2), in seconds.
 struct Freshness: Sendable, Hashable {
-    /// The age.
+    /// The time since the server generated or validated the response.
     let age: TimeInterval
-    /// The maximum age before the server has to be asked; 0 if there is no lifetime.
+    /// The freshness lifetime, after which the response must be revalidated; 0 if there is none.
     let lifetime: TimeInterval
 
-    /// Computes both.
+    /// Computes the age and the lifetime of a response.
     ///
-    /// If the clock was set back, the age of a response is unknown, and it counts as stale. Otherwise a clock that was
-    /// wrong by a year for a minute would keep responses for a year.
+    /// If the clock was set back, the age is unknown, and the response counts as stale. Otherwise, a clock that was a
+    /// year ahead for a minute would keep responses for a year.
     ///
     /// - Parameters:
     ///   - response: The response.
-    ///   - guesses: Whether a lifetime may be guessed if the server sets none (RFC 9111, 4.2.2).
+    ///   - allowsHeuristic: Whether a heuristic lifetime may be used if the server sets none (RFC 9111, 4.2.2).
     ///   - now: The current time.
-    init(of response: CachedResponse, guessing guesses: Bool, at now: Date) {
-        // A response without a date gets that of its arrival (RFC 9110, 6.6.1).
+    init(of response: CachedResponse, heuristic allowsHeuristic: Bool, at now: Date) {
+        // A response without a date gets the date of its arrival (RFC 9110, 6.6.1).
         let date = response.headers.date(.date, now) ?? response.receivedAt
         let apparent = max(0, response.receivedAt.timeIntervalSince(date))
         let delay = max(0, response.receivedAt.timeIntervalSince(response.requestedAt))
         let resident = now.timeIntervalSince(response.receivedAt)
         age = max(apparent, response.headers.age + delay) + max(0, resident)
-        lifetime = resident < 0 ? 0 : Self.lifetime(of: response, from: date, guessing: guesses, now)
+        lifetime = resident < 0 ? 0 : Self.lifetime(of: response, from: date, heuristic: allowsHeuristic, now)
     }
 
-    // RFC 9111, 4.2.1, for a private cache, which ignores `s-maxage`. An invalid lifetime makes the response stale.
+    // Implements RFC 9111, 4.2.1, for a private cache, which ignores `s-maxage`. An invalid lifetime makes the response
+    // stale.
     private static func lifetime(
         of response: CachedResponse,
         from date: Date,
-        guessing guesses: Bool,
+        heuristic allowsHeuristic: Bool,
         _ now: Date
     ) -> TimeInterval {
         if let maxAge = response.control["max-age"] {
             return maxAge.duration.map { $0 / .seconds(1) } ?? 0
         }
         if response.headers.contains(.expires) {
-            // Some servers write UTC in other fields; for a lifetime, RFC 9110, 5.6.7 is applied, which forbids it.
+            // Some servers write UTC instead of GMT. Other fields are parsed leniently, but a lifetime must follow RFC
+            // 9110, 5.6.7, which forbids UTC.
             guard response.headers[.expires]?.hasSuffix("UTC") == false else { return 0 }
             return response.headers.date(.expires, now).map { max(0, $0.timeIntervalSince(date)) } ?? 0
         }
-        guard guesses, let modified = response.headers.date(.lastModified, now) else { return 0 }
-        return min(max(0, date.timeIntervalSince(modified)) / 10, longestGuess)
+        guard allowsHeuristic, let modified = response.headers.date(.lastModified, now) else { return 0 }
+        return min(max(0, date.timeIntervalSince(modified)) / 10, maximumHeuristicLifetime)
     }
 
-    private static let longestGuess: TimeInterval = 24 * 60 * 60
+    private static let maximumHeuristicLifetime: TimeInterval = 24 * 60 * 60
 }
 
 extension HTTPHeaders {
@@ -298,7 +305,9 @@ extension HTTPHeaders {
         self[name].flatMap { HTTPDate(parsing: $0, now: now) }?.date
     }
 
-    /// The value of `Age`; an invalid one is ignored, and of several the first counts (RFC 9111, 5.1).
+    /// The value of `Age`.
+    ///
+    /// An invalid value is ignored, and of several values, the first counts (RFC 9111, 5.1).
     fileprivate var age: TimeInterval {
         guard let text = FieldScanner.elements(of: self[.age] ?? "").first, text.utf8.allSatisfy(ASCII.isDigit) else {
             return 0

@@ -3,50 +3,53 @@
 
 import Foundation
 
-/// The state that threads share when they use a cache: the records in memory, and the removals.
+/// The state of a cache that threads share: the records in memory, and the numbers of the latest removals.
 ///
-/// Files are read and written without a lock, and other threads may do the same meanwhile. Removals are therefore
-/// numbered. A request notes the number of the last one when it begins to use the cache, and passes it back with what
-/// it has read or received. If a removal came in between, the response isn't stored: it may be one that was to be
-/// removed.
+/// Files are read and written without a lock, so other threads may access them at the same time. To detect races,
+/// removals are numbered. A request remembers the number of the last removal when it starts to use the cache, and
+/// passes the number back with the records that it has read or received. After a removal in the meantime, these records
+/// aren't stored, because they may be outdated.
 struct CacheState: Sendable {
     private var memory: LeastRecentlyUsed<CacheKey, CacheRecord>
     /// The number of the last removal.
     private(set) var lastRemoval = 0
-    /// The numbers of the last removals, by resource, up to a limit.
+    /// The number of each resource's last removal, up to a limit.
     private var removals: [String: Int] = [:]
-    /// The number of the last removal of everything.
+    /// The number of the last removal of all records.
     private var lastRemovalOfAll = 0
-    /// The number of bytes that may be written before the size of the directory has to be determined again.
-    var room = 0
+    /// The number of bytes that may be written before the size of the directory must be determined again.
+    var remainingRoom = 0
 
-    /// Begins with no records.
+    /// Creates a state without records.
     init(memoryLimit: Int) {
         memory = LeastRecentlyUsed(limit: memoryLimit)
     }
 
-    /// The approximate byte count in memory.
+    /// The approximate size of the records in memory, in bytes.
     var memorySize: Int { memory.cost }
 
-    /// The records in memory of a resource, without using them.
+    /// Returns the records of a resource in memory, without marking them as used.
     func records(of resource: String) -> [CacheKey: CacheRecord] { memory.values { $0.resource == resource } }
 
-    /// Looks for a record.
+    /// Returns the record of a key if it is in memory, and marks it as used.
     mutating func find(_ key: CacheKey) -> CacheRecord? { memory.value(for: key) }
 
-    /// Takes a record into memory that was read from a file, after it wasn't found in memory.
+    /// Inserts a record that was read from a file into memory.
     ///
-    /// It isn't taken if there is one now, which is newer than the file, or if anything was removed since.
-    mutating func take(_ record: CacheRecord, for key: CacheKey, since removal: Int) {
+    /// The record isn't inserted if memory already contains one, which is newer than the file, or if anything was
+    /// removed in the meantime.
+    mutating func insertFromDisk(_ record: CacheRecord, for key: CacheKey, since removal: Int) {
         guard lastRemoval == removal, !memory.contains(key) else { return }
         memory.insert(record, for: key, cost: record.cost)
     }
 
-    /// Takes records of a response into memory; returns `false` if it may be outdated, since its resource was removed.
+    /// Inserts the records of a response into memory.
     ///
-    /// Otherwise, the answer to a request that was on its way when a user logged out, or changed its resource, would
-    /// arrive later, be stored, and be used again.
-    mutating func keep(_ records: [(CacheKey, CacheRecord)], since removal: Int) -> Bool {
+    /// If their resource was removed in the meantime, the method returns `false` without inserting them. So a late
+    /// response isn't stored after its user has logged out, and an outdated response isn't stored after a change of the
+    /// resource.
+    ///
+    mutating func insert(_ records: [(CacheKey, CacheRecord)], since removal: Int) -> Bool {
         guard records.allSatisfy({ max(lastRemovalOfAll, removals[$0.0.resource] ?? 0) <= removal }) else {
             return false
         }
@@ -54,14 +57,13 @@ struct CacheState: Sendable {
         return true
     }
 
-    /// Takes bytes of the room for files; returns `false` if it isn't large enough.
-    mutating func takeRoom(for bytes: Int) -> Bool {
-        guard bytes <= room else { return false }
-        room -= bytes
+    /// Reserves space for a file; returns `false` if there isn't enough.
+    mutating func reserveRoom(for bytes: Int) -> Bool {
+        guard bytes <= remainingRoom else { return false }
+        remainingRoom -= bytes
         return true
     }
 
-    /// Removes the record of a key.
     mutating func forget(_ key: CacheKey) {
         memory.remove(key)
     }
@@ -79,17 +81,16 @@ struct CacheState: Sendable {
         lastRemoval += 1
         removals[resource] = lastRemoval
         memory.removeAll { $0.resource == resource }
-        guard removals.count > Self.limit else { return }
-        // Without the individual resources, no responses of running requests are stored.
+        guard removals.count > Self.maximumRemovals else { return }
+        // Forget the numbers of individual resources; responses to running requests then aren't stored.
         (lastRemovalOfAll, removals) = (lastRemoval, [:])
     }
 
-    /// Removes all records.
     mutating func removeAll() {
         lastRemoval += 1
         (lastRemovalOfAll, removals) = (lastRemoval, [:])
         memory.removeAll()
     }
 
-    private static let limit = 1000
+    private static let maximumRemovals = 1000
 }

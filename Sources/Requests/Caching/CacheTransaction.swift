@@ -3,87 +3,91 @@
 
 import Foundation
 
-/// One request's use of a cache: its rules, and its user, which are determined once.
+/// The use of a cache by one request, with the request's rules and user.
 ///
-/// All methods may read or write a file, and call no caller's code except the filter.
+/// All methods may read or write a file. The filter is the only caller's code that they call.
 struct CacheTransaction: Sendable {
-    /// The request as it would be sent, with all its headers, cookies and credentials.
+    /// The request as it would be sent, with all headers, cookies and credentials.
     let request: HTTPRequest
     private let cache: ResponseCache
     private let identity: ResponseCache.Identity.Parts
     private let rules: CacheRules
-    /// The number of the last removal at the beginning; see ``CacheState``.
-    private let removal: Int
+    /// The number of the last removal when the transaction started; see ``CacheState``.
+    private let lastRemoval: Int
 
-    /// Begins to use a cache.
+    /// Starts to use a cache.
     init(of cache: ResponseCache, by request: HTTPRequest, _ policy: ResponseCache.Policy) {
         self.request = request
         self.cache = cache
         identity = cache.identity.parts(of: request)
         rules = CacheRules(request, hasUser: identity.hasUser, policy)
-        removal = cache.state.withLock { $0.lastRemoval }
+        lastRemoval = cache.state.withLock { $0.lastRemoval }
     }
 
-    /// The name of the stored response; other users of the address have another one.
+    /// The name of the stored response, which differs between the users of a URL.
     var name: String { key().name }
 
     private func key(varyingBy names: [HTTPField.Name] = []) -> CacheKey {
         CacheKey(request, identity, varyingBy: names)
     }
 
-    // MARK: Answering
+    // MARK: Reading
 
-    /// Looks for a response; a retry gets none if it may be sent, since the stored one may have been rejected.
+    /// Decides about the request, with the stored response if there is one.
+    ///
+    /// A retry is sent if possible, because the stored response may have been rejected.
     func decision(isRetry: Bool) -> CacheDecision {
-        rules.answer(with: rules.wantsStored ? stored : nil, at: cache.now(), isRetry: isRetry)
+        rules.decision(with: rules.allowsStoredResponse ? stored : nil, at: cache.now(), isRetry: isRetry)
     }
 
     private var stored: CachedResponse? {
-        let record = cache.record(key(), since: removal)
+        let record = cache.record(key(), since: lastRemoval)
         guard case .varies(let names) = record else { return record?.response }
-        return cache.record(key(varyingBy: names), since: removal)?.response
+        return cache.record(key(varyingBy: names), since: lastRemoval)?.response
     }
 
-    /// The response for a caller if a validation failed: there was no answer, or one that reports a server failure.
+    /// Returns the stored response for the caller, after a validation failed without a response or with a server
+    /// failure.
     ///
-    /// It is `nil` unless the response or the request allows that with `stale-if-error` (RFC 5861, 4).
-    func answer(insteadOfError stored: CachedResponse) -> HTTPResponse<Data>? {
-        rules.answer(insteadOfError: stored, at: cache.now())
+    /// The response is `nil` unless the server or the request allows that with `stale-if-error` (RFC 5861, 4).
+    func staleResponse(insteadOfError stored: CachedResponse) -> HTTPResponse<Data>? {
+        rules.staleResponse(insteadOfError: stored, at: cache.now())
     }
 
     // MARK: Storing
 
-    /// Stores a response if that is allowed; otherwise does nothing, or removes the stored one that it shows to be
-    /// outdated.
+    /// Stores a response if that is allowed.
+    ///
+    /// Otherwise, removes the stored response if it is outdated.
     ///
     /// - Parameters:
-    ///   - response: The whole response.
-    ///   - requestedAt: The time at which the request for it was sent.
+    ///   - response: The complete response.
+    ///   - requestedAt: The time when the request was sent.
     func store(_ response: HTTPResponse<Data>, requestedAt: Date) {
-        // A response from another address, to which a transport was redirected, isn't the answer of this address.
-        guard rules.concernsCache,
+        // If the transport followed a redirect, the response belongs to another URL and isn't stored.
+        guard rules.isCacheableRequest,
             response.url.map({ CacheKey.address(of: $0) == CacheKey.address(of: request.url) }) ?? true
         else { return }
-        if let kept = cache.filter(response, request) {
+        if let filtered = cache.filter(response, request) {
             let cached = CachedResponse(
-                status: kept.status,
-                headers: kept.headers,
-                body: kept.body,
+                status: filtered.status,
+                headers: filtered.headers,
+                body: filtered.body,
                 requestedAt: requestedAt,
                 receivedAt: cache.now()
             )
-            if rules.allowsStoring(cached) { return keep(cached) }
+            if rules.allowsStoring(cached) { return save(cached) }
         }
-        if rules.replacesStored(response.status) { cache.forget(key()) }
+        if rules.outdatesStored(response.status) { cache.forget(key()) }
     }
 
-    private func keep(_ response: CachedResponse) {
+    private func save(_ response: CachedResponse) {
         var records = [(key(), CacheRecord.response(response))]
         if let names = response.varyingNames, !names.isEmpty {
-            // The reference last: a reader that sees it also finds its target.
+            // Write the reference last, so that a reader who sees it also finds its target.
             records = [(key(varyingBy: names), .response(response)), (key(), .varies(names))]
         }
-        cache.keep(records, since: removal)
+        cache.store(records, since: lastRemoval)
         if !identity.variant.isEmpty { cache.limitVariants(of: key()) }
     }
 }

@@ -3,25 +3,23 @@
 
 import Foundation
 
-/// A stored response, with the times from which its age is computed.
+/// A stored response, with the times that its age is computed from.
 struct CachedResponse: Sendable, Hashable {
-    /// The status.
     private(set) var status: HTTPStatus
     /// The header fields that may be stored.
     private(set) var headers: HTTPHeaders
-    /// The directives for storing and using it.
+    /// The directives for storing and using the response.
     let control: CacheControl
-    /// The content.
     private(set) var body: Data
-    /// The time of the request, or of its last validation.
+    /// The time when the request, or the last validation, was sent.
     let requestedAt: Date
-    /// The time of its arrival, or of its last validation's.
+    /// The time when the response, or the response to the last validation, arrived.
     let receivedAt: Date
 
-    /// Makes a response to store; fields that must not be stored are removed.
+    /// Creates a response to store, without the fields that must not be stored.
     init(status: HTTPStatus, headers: HTTPHeaders, body: Data, requestedAt: Date, receivedAt: Date) {
         self.status = status
-        self.headers = headers.keepable
+        self.headers = headers.storable
         control = CacheControl(lines: headers[values: .cacheControl])
         self.body = body
         self.requestedAt = requestedAt
@@ -39,21 +37,20 @@ struct CachedResponse: Sendable, Hashable {
         )
     }
 
-    /// The fields of the request that it depends on, each once, in alphabetical order.
+    /// The request fields that the response depends on, without duplicates and in alphabetical order.
     ///
-    /// It is `nil` if the response depends on more than a request's fields, so that no other request is sure to match; and
-    /// if a quote in the list may hide a name.
+    /// The value is `nil` if no other request can match, because the response depends on more than request fields
+    /// (`Vary: *`), or if a quote in the list may hide a name.
     var varyingNames: [HTTPField.Name]? {
-        // Quotes aren't allowed in names, so that any of them may hide one.
+        // Names can't contain quotes, so any quote may hide a name.
         let names = headers[values: .vary].flatMap { FieldScanner.elements(of: $0) }
         guard names.allSatisfy({ $0 != "*" && !$0.utf8.contains(UInt8(ascii: "\"")) }) else { return nil }
         return Set(names.map { HTTPField.Name($0.lowercasedASCII) }).sorted()
     }
 
-    /// The fields of a validation (RFC 9111, 4.3.1); empty if it can't be validated.
+    /// The request fields for validating the response (RFC 9111, 4.3.1); empty if it can't be validated.
     ///
-    /// Both come from the server and are sent back to it unchanged, since servers compare them so, but only if they are
-    /// valid.
+    /// Servers compare these values literally, so valid values are sent back unchanged, and invalid values are omitted.
     var validators: HTTPHeaders {
         var fields: HTTPHeaders = []
         if let tag = headers[.eTag], tag.isFieldValue, HTTPField.EntityTag(parsing: tag) != nil {
@@ -65,33 +62,34 @@ struct CachedResponse: Sendable, Hashable {
         return fields
     }
 
-    /// Whether the head of a 304 refers to this response: one with another tag doesn't (RFC 9111, 4.3.4).
+    /// Returns whether a 304 refers to this response, that is, their entity tags don't differ (RFC 9111, 4.3.4).
     ///
-    /// The comparison is weak, as that of `If-None-Match` is: servers that compress weaken their tags.
-    func isMeant(by head: HTTPResponseHead) -> Bool {
+    /// Like `If-None-Match`, this is a weak comparison, because servers that compress content weaken their tags.
+    func isConfirmed(by head: HTTPResponseHead) -> Bool {
         guard let theirs = head[.eTag].flatMap(HTTPField.EntityTag.init(parsing:)),
             let ours = headers[.eTag].flatMap(HTTPField.EntityTag.init(parsing:))
         else { return true }
         return ours.isWeaklyEqual(to: theirs)
     }
 
-    /// The response after a validation: the fields of the 304 replace the stored ones (RFC 9111, 3.2).
+    /// Returns the response after a validation, with the fields of the 304 in place of the stored ones (RFC 9111, 3.2).
     ///
-    /// Fields about the coding or framing of the content stay, since the content does. The stored times are dropped.
+    /// Fields about the coding or framing of the content are kept, because the content is unchanged. The stored times
+    /// are removed.
     func validated(by fields: HTTPHeaders, for url: URL) -> HTTPResponse<Data> {
         var updates = fields
-        updates.removeAll { Self.ofContent.contains($0.name) || fields.isAboutConnection($0.name) }
+        updates.removeAll { Self.contentFields.contains($0.name) || fields.isHopByHop($0.name) }
         var merged = headers
         for name in [HTTPField.Name.age, .date, .warning] { merged.remove(name) }
         merged.merge(updates)
         return HTTPResponse(head: HTTPResponseHead(status: status, headers: merged, url: url), body: body)
     }
 
-    /// The response for a caller, answered from the cache.
+    /// Returns the response for a caller, without a transfer.
     ///
     /// - Parameters:
-    ///   - url: The requested address.
-    ///   - age: Its age, for its `Age` field (RFC 9111, 5.1).
+    ///   - url: The requested URL.
+    ///   - age: The age of the response, for its `Age` field (RFC 9111, 5.1).
     /// - Returns: The response.
     func response(from url: URL, age: TimeInterval) -> HTTPResponse<Data> {
         var headers = headers
@@ -99,10 +97,10 @@ struct CachedResponse: Sendable, Hashable {
         return HTTPResponse(head: HTTPResponseHead(status: status, headers: headers, url: url), body: body)
     }
 
-    /// A part of the content, as a response to a request for a range (RFC 9110, 14.2 and 15.3.7).
+    /// Returns a part of the content, as the response to a range request (RFC 9110, 14.2 and 15.3.7).
     ///
-    /// It is `nil` if the response isn't the whole resource or has no such part. The positions of a range refer to the
-    /// sent bytes, so compressed content, of which only the decoded form is stored, has no parts.
+    /// The part is `nil` if the response isn't the complete resource, or doesn't contain the range. Ranges refer to the
+    /// encoded content, but only decoded content is stored, so a compressed response has no parts.
     func part(_ range: SingleByteRange) -> CachedResponse? {
         guard status == .ok, !headers.contains(.contentEncoding), let bounds = range.bounds(in: body.count) else {
             return nil
@@ -115,17 +113,17 @@ struct CachedResponse: Sendable, Hashable {
         return part
     }
 
-    private static let ofContent: Set<HTTPField.Name> = [
+    private static let contentFields: Set<HTTPField.Name> = [
         .contentEncoding, .contentLength, .contentRange, .contentType,
     ]
 }
 
-/// The one range of bytes that a request asks for (RFC 9110, 14.1.2).
+/// The single byte range of a request (RFC 9110, 14.1.2).
 struct SingleByteRange: Sendable, Hashable {
     private let first: Int?
     private let last: Int?
 
-    /// Reads the value of a `Range`; `nil` for several ranges, and for other units.
+    /// Parses a `Range` value; `nil` for several ranges, and for units other than bytes.
     init?(_ value: String) {
         guard value.lowercasedASCII.hasPrefix("bytes=") else { return nil }
         let ends = value.dropFirst("bytes=".count).split(separator: "-", omittingEmptySubsequences: false)
@@ -136,7 +134,7 @@ struct SingleByteRange: Sendable, Hashable {
         guard first != nil || last != nil else { return nil }
     }
 
-    /// Returns the positions in content of that size; `nil` if it has none of them.
+    /// Returns the range in content of that size; `nil` if the content contains none of it.
     func bounds(in count: Int) -> Range<Int>? {
         let start = first ?? max(0, count - (last ?? 0))
         let end = first == nil ? count : min(last ?? count - 1, count - 1) + 1
@@ -145,17 +143,17 @@ struct SingleByteRange: Sendable, Hashable {
 }
 
 extension HTTPHeaders {
-    /// The fields that may be stored: not those of the connection (RFC 9111, 3.1), and no secrets.
+    /// The fields that may be stored, without hop-by-hop fields (RFC 9111, 3.1) and secrets.
     ///
-    /// A `Set-Cookie` or a token was meant for one answer; a later caller would return to an old one. A field that only
-    /// sounds like a secret is stored: without a `Continuation-Token`, for example, the answer would lose its next
-    /// page.
-    fileprivate var keepable: HTTPHeaders {
-        guard contains(where: { $0.name.isKnownSecret || isAboutConnection($0.name) }) else { return self }
-        return HTTPHeaders(filter { !$0.name.isKnownSecret && !isAboutConnection($0.name) })
+    /// A `Set-Cookie` or a token is meant for one response, and a later caller would get an outdated value. A field
+    /// that only resembles a secret is stored. Without its `Continuation-Token`, for example, a response would lose its
+    /// next page.
+    fileprivate var storable: HTTPHeaders {
+        guard contains(where: { $0.name.isKnownSecret || isHopByHop($0.name) }) else { return self }
+        return HTTPHeaders(filter { !$0.name.isKnownSecret && !isHopByHop($0.name) })
     }
 
-    fileprivate func isAboutConnection(_ name: HTTPField.Name) -> Bool {
+    fileprivate func isHopByHop(_ name: HTTPField.Name) -> Bool {
         if Self.hopByHop.contains(name) { return true }
         guard contains(.connection) else { return false }
         let listed = FieldScanner.members(of: self[values: .connection])

@@ -1,8 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Removes outdated responses from a cache after a request that changes something, if its content isn't received in
-/// memory.
+/// Invalidates cached responses after an unsafe request (RFC 9111, 4.4) whose response isn't received in memory.
 struct InvalidationInterceptor: Interceptor {
     let cache: ResponseCache
 
@@ -11,7 +10,7 @@ struct InvalidationInterceptor: Interceptor {
         context: InterceptorChain.Context,
         next: InterceptorChain
     ) async throws -> RawResponse {
-        // At the head, which the caller sees at once: a stream may have no end.
+        // Invalidate at the head, which the caller sees immediately, because a stream may never end.
         try await next(request) { [cache] head in cache.invalidate(after: request, response: head) }
     }
 }

@@ -4,28 +4,28 @@
 import Foundation
 
 extension RequestOptions {
-    // Unlike `nil`, `standard` replaces the policy of the request that this one is made of. The fingerprint has the
-    // resolved policy.
+    // Unlike `nil`, `standard` overrides the policy of the base request. The fingerprint contains the resolved policy
+    // instead.
     private enum Caching: RequestOption {
         static let unset: ResponseCache.Policy? = nil
         static let isPartOfFingerprint = false
     }
 
-    /// The request's use of the environment's cache; by default as HTTP defines it.
+    /// The request's use of the environment's cache; by default, according to the rules of HTTP.
     ///
-    /// With `.none`, a cache of the transport isn't used either.
+    /// With `.none`, the request also bypasses a cache of the transport.
     public var caching: ResponseCache.Policy {
         get { self[Caching.self] ?? .standard }
         set { self[Caching.self] = newValue }
     }
 
-    /// Makes a request bypass a cache of the transport, if these options say so.
+    /// Makes the request bypass a cache of the transport, if the policy is `none`.
     func apply(to request: inout HTTPRequest) {
         guard caching == .none else { return }
         switch request.cachePolicy {
         case .useProtocolCachePolicy, .returnCacheDataElseLoad, .reloadRevalidatingCacheData:
             request.cachePolicy = .reloadIgnoringLocalCacheData
-        default: break  // These pass by the cache already, or forbid to send.
+        default: break  // Already bypasses the cache, or forbids sending.
         }
     }
 }

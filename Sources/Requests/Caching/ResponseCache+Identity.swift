@@ -4,34 +4,34 @@
 import Foundation
 
 extension ResponseCache {
-    /// The part of a request that identifies its user to a ``ResponseCache``: users never receive each other's
+    /// The parts of a request that identify its user to a ``ResponseCache``, so that users never receive each other's
     /// responses.
     ///
-    /// **The default.** ``automatic`` needs no knowledge of the server: every header field that the caller or an
-    /// interceptor has set counts, and so does every cookie. A field that changes costs a transfer, and never shows a
-    /// response to another user. These fields say nothing about a user, and don't count unless `Vary` names them:
-    /// `Accept`, `Accept-Language`, `Accept-Encoding`, `User-Agent`, `Range`, `If-…`, `Cache-Control`, `Pragma`,
-    /// `traceparent`, `tracestate`, `X-Request-ID`, `X-Correlation-ID`, `Idempotency-Key`.
+    /// **The default.** ``automatic`` needs no knowledge about the server. Every header field that the caller or an
+    /// interceptor has set counts, and so does every cookie. If a field changes, the only cost is another transfer. The
+    /// following fields don't identify a user, and don't count unless `Vary` names them: `Accept`, `Accept-Language`,
+    /// `Accept-Encoding`, `User-Agent`, `Range`, `If-…`, `Cache-Control`, `Pragma`, `traceparent`, `tracestate`,
+    /// `X-Request-ID`, `X-Correlation-ID`, `Idempotency-Key`.
     ///
-    /// **Choose.** Name what says nothing about the user and changes often: with ``ignoringHeaders(_:)`` fields such as
-    /// `Date`, `X-Amz-Date`, `DPoP` or a signature; with ``cookies(ignoring:)`` counters, tokens against forgery, those
-    /// of load balancers and statistics. Name the cookies that identify the user, with ``cookies(named:)``, if the
-    /// server changes that of its session with every response. If a program acts for many users at once, name the field
-    /// that identifies them with ``identifyingUsers(byHeaders:)``. Use ``custom(_:)`` if something else identifies a
-    /// user, such as a part of the path or a client certificate, and if the signature in `Authorization` itself differs
-    /// in every request.
+    /// **Choose.** Exclude what changes often, but doesn't identify the user. With ``ignoringHeaders(_:)``, exclude
+    /// fields such as `Date`, `X-Amz-Date`, `DPoP` or a signature. With ``cookies(ignoring:)``, exclude counters, CSRF
+    /// tokens, and cookies of load balancers and analytics. If the server changes the session cookie with every
+    /// response, specify the cookies that identify the user, with ``cookies(named:)``. If a program acts for many users
+    /// at the same time, specify the field that identifies them, with ``identifyingUsers(byHeaders:)``. Use
+    /// ``custom(_:)`` if something else identifies the user, such as a part of the path or a client certificate, or if
+    /// `Authorization` contains a signature that differs in every request.
     ///
-    /// For one address and one user, a cache keeps the responses to at most eight different sets of the other fields;
-    /// the oldest is removed for a new one. Users are told apart by `Authorization`, cookies, and the fields that you
-    /// name.
+    /// For each URL and user, a cache keeps the responses to at most eight different sets of the other fields. A new
+    /// set replaces the oldest. Users are distinguished by `Authorization`, by cookies, and by the fields that you
+    /// specify.
     public struct Identity: Sendable {
-        /// The parts of a request that count.
+        /// The parts of a request that its cache key contains.
         struct Parts: Sendable {
-            /// Those that identify its user; empty if it has no user.
+            /// The parts that identify the user; empty if the request has no user.
             var user: [String] = []
-            /// The other fields that may tell requests of one user apart.
+            /// The other fields, which may differ between requests of one user.
             var variant: [String] = []
-            /// Whether something in the request may identify a user.
+            /// Whether the request may identify a user.
             var hasUser = false
         }
 
@@ -41,42 +41,45 @@ extension ResponseCache {
         }
 
         fileprivate struct Fields: Sendable {
-            var countsCookie: @Sendable (_ name: String) -> Bool
-            var ignored: Set<HTTPField.Name> = []
-            var users: Set<HTTPField.Name> = [.authorization, .proxyAuthorization]
+            var includesCookie: @Sendable (_ name: String) -> Bool
+            var ignoredFields: Set<HTTPField.Name> = []
+            var userFields: Set<HTTPField.Name> = [.authorization, .proxyAuthorization]
         }
 
         fileprivate let rule: Rule
 
-        /// All header fields but harmless ones, and all cookies.
+        /// Uses all header fields except harmless ones, and all cookies.
         public static let automatic = cookies(ignoring: [])
 
-        /// All header fields but harmless ones, and all cookies but those with these names.
+        /// Returns a rule that uses all header fields except harmless ones, and all cookies except those with these
+        /// names.
         ///
         /// ```swift
         /// let cache = ResponseCache(identity: .cookies(ignoring: ["_ga", "AWSALB"]))
         /// ```
         ///
-        /// - Parameter names: The names, in their exact spelling. The server must give the same response whatever the
-        ///   values of these cookies are.
+        /// - Parameter names: The case-sensitive names. The server must send the same response whatever the values of
+        ///   these cookies are.
         /// - Returns: The rule.
         public static func cookies(ignoring names: Set<String>) -> ResponseCache.Identity {
             ResponseCache.Identity(rule: .fields(Fields { !names.contains($0) }))
         }
 
-        /// All header fields but harmless ones and `Cookie`, and the cookies with these names.
+        /// Returns a rule that uses all header fields except harmless ones and `Cookie`, and the cookies with these
+        /// names.
         ///
-        /// - Parameter names: The names, in their exact spelling; with none of them, cookies identify no user, as in a
+        /// - Parameter names: The case-sensitive names. If the set is empty, cookies don't identify a user, as in a
         ///   browser, whose profile belongs to one person.
         /// - Returns: The rule.
         public static func cookies(named names: Set<String>) -> ResponseCache.Identity {
             ResponseCache.Identity(rule: .fields(Fields { names.contains($0) }))
         }
 
-        /// The result of a closure only.
+        /// Returns a rule that only uses the result of a closure.
         ///
-        /// - Parameter identify: Returns the identity of a request's user; the request is complete with its credentials
-        ///   and cookies. The string is empty if it has no user. It is called on any thread, by several at once too.
+        /// - Parameter identify: Returns a string that identifies the user of a request, or an empty string without a
+        ///   user. The request is complete, with credentials and cookies. The closure may be called from any thread,
+        ///   even simultaneously.
         /// - Returns: The rule.
         public static func custom(
             _ identify: @escaping @Sendable (_ request: HTTPRequest) -> String
@@ -84,28 +87,28 @@ extension ResponseCache {
             ResponseCache.Identity(rule: .custom(identify))
         }
 
-        /// Returns the same rule, for which these header fields don't count.
+        /// Returns the same rule without these header fields.
         ///
         /// ```swift
         /// let cache = ResponseCache(identity: .automatic.ignoringHeaders(["Date", "X-Amz-Date"]))
         /// ```
         ///
-        /// - Parameter names: The names. The server must give the same response whatever the values of these fields
+        /// - Parameter names: The names. The server must send the same response whatever the values of these fields
         ///   are, unless its `Vary` names them.
-        /// - Returns: The rule; a ``custom(_:)`` rule stays as it is.
+        /// - Returns: The rule; a ``custom(_:)`` rule is unchanged.
         public func ignoringHeaders(_ names: Set<HTTPField.Name>) -> ResponseCache.Identity {
-            changed { $0.ignored.formUnion(names) }
+            changed { $0.ignoredFields.formUnion(names) }
         }
 
         /// Returns the same rule, for which these header fields identify the user, as `Authorization` does.
         ///
-        /// A cache keeps the responses of all users, and only eight for other fields. Use it for a program that acts
-        /// for many users at once, such as a gateway with an API key for each.
+        /// A cache keeps the responses of all users, but for other fields only eight sets of values. Use this method
+        /// for a program that acts for many users at the same time, such as a gateway with an API key for each user.
         ///
         /// - Parameter names: The names.
-        /// - Returns: The rule; a ``custom(_:)`` rule stays as it is.
+        /// - Returns: The rule; a ``custom(_:)`` rule is unchanged.
         public func identifyingUsers(byHeaders names: Set<HTTPField.Name>) -> ResponseCache.Identity {
-            changed { $0.users.formUnion(names) }
+            changed { $0.userFields.formUnion(names) }
         }
 
         private func changed(_ change: (inout Fields) -> Void) -> ResponseCache.Identity {
@@ -117,9 +120,9 @@ extension ResponseCache {
 }
 
 extension ResponseCache.Identity {
-    /// Returns the parts of a request that count.
+    /// Returns the parts of a request that its cache key contains.
     ///
-    /// - Complexity: O(n²) in the number of its fields, which is small.
+    /// - Complexity: O(n²) in the number of header fields, which is small.
     func parts(of request: HTTPRequest) -> Parts {
         switch rule {
         case .custom(let identify):
@@ -135,11 +138,11 @@ extension ResponseCache.Identity.Fields {
     fileprivate func parts(of request: HTTPRequest) -> ResponseCache.Identity.Parts {
         let headers = request.headers
         var parts = ResponseCache.Identity.Parts()
-        for name in headers.names.sorted() where name != .cookie && name != .host && !ignored.contains(name) {
-            let (isUser, values) = (users.contains(name), headers[values: name])
-            // A name that is marked as a secret counts, whatever it is.
+        for name in headers.names.sorted() where name != .cookie && name != .host && !ignoredFields.contains(name) {
+            let (isUser, values) = (userFields.contains(name), headers[values: name])
+            // A field that is marked as secret always counts, whatever its name is.
             let isSecret = headers[fields: name].contains(where: \.name.isSensitive)
-            guard isUser || isSecret || !name.isHarmlessToCaches else { continue }
+            guard isUser || isSecret || !name.isIgnoredByDefault else { continue }
             if isUser {
                 let identities = values.map { Authorization($0).identity }
                 parts.user += [name.rawValue.lowercasedASCII, String(values.count)] + identities
@@ -150,7 +153,7 @@ extension ResponseCache.Identity.Fields {
         }
         let cookies = headers[values: .cookie].flatMap { $0.split(separator: ";") }
             .map { String($0).trimmedOfBlanks }
-            .filter { !$0.isEmpty && countsCookie(String($0.prefix { $0 != "=" }).trimmedOfBlanks) }
+            .filter { !$0.isEmpty && includesCookie(String($0.prefix { $0 != "=" }).trimmedOfBlanks) }
         if !cookies.isEmpty {
             parts.user += [HTTPField.Name.cookie.rawValue] + cookies
             parts.hasUser = true
@@ -160,12 +163,12 @@ extension ResponseCache.Identity.Fields {
 }
 
 extension HTTPField.Name {
-    /// Whether the response for a user doesn't depend on the field, unless its `Vary` names it.
-    fileprivate var isHarmlessToCaches: Bool {
-        Self.harmlessToCaches.contains(self) || rawValue.utf8.lazy.map(ASCII.lowercased).starts(with: "if-".utf8)
+    /// Whether the field doesn't affect the response for a user, unless `Vary` names it.
+    fileprivate var isIgnoredByDefault: Bool {
+        Self.ignoredByDefault.contains(self) || rawValue.utf8.lazy.map(ASCII.lowercased).starts(with: "if-".utf8)
     }
 
-    private static let harmlessToCaches: Set<Self> = [
+    private static let ignoredByDefault: Set<Self> = [
         .accept, .acceptLanguage, .acceptEncoding, .userAgent, .range, .cacheControl, .pragma, .traceParent,
         "tracestate", "X-Request-ID", "X-Correlation-ID", .idempotencyKey,
     ]

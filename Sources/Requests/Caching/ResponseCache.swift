@@ -3,42 +3,43 @@
 
 import Foundation
 
-/// Stores responses, and answers requests with them, as RFC 9111 defines for a private cache: in memory, and optionally
-/// on disk.
+/// Caches responses in memory, and optionally on disk, as RFC 9111 defines for a private cache.
 ///
 /// ```swift
 /// let cache = try ResponseCache(directory: .cachesDirectory.appending(path: "responses"))
 /// ```
 ///
-/// The server decides: a response is used for the time of `Cache-Control: max-age` or `Expires`, and is then validated
-/// with its `ETag` or `Last-Modified`, which transfers no content if nothing has changed. If the server sets no
-/// lifetime, one is guessed only for an address without a query, requested without credentials, that has a
-/// `Last-Modified`: a tenth of the time since then, and at most a day.
+/// The server decides how long a response is used, with `Cache-Control: max-age` or `Expires`. After that, the response
+/// is validated with its `ETag` or `Last-Modified`, which transfers no content if nothing has changed. If the server
+/// sets no lifetime, a heuristic applies to responses with a `Last-Modified`: the lifetime is a tenth of the time since
+/// then, and at most one day. It only applies to a URL without a query, requested without credentials.
 ///
-/// The request decides too: its `cachePolicy`, and the directives of its `Cache-Control`. A request that isn't a `GET`,
-/// has a body, a `Range` or conditions of its own goes to the server, and its caller gets the server's answer, also a
-/// 304.
+/// The request decides too, with its `cachePolicy` and the directives of its `Cache-Control`. A request that isn't a
+/// `GET`, or has a body, a `Range` or its own conditions, goes to the server. Its caller gets the server's response,
+/// even if it is a 304.
 ///
-/// **A user never gets another user's response.** A response is found by the address, by the fields that `Vary` names,
-/// and by the identity of the user: every field that the caller or an interceptor has set, except those that say
-/// nothing about a user, and all cookies. With ``ResponseCache/Identity``, you can exclude some of them. Other
-/// distinctions between users aren't seen: a client certificate, headers and cookies that a `URLSession` adds itself. Use a cache for each of them, or for the latter an
-/// ``HTTPClient`` that is made from the session's configuration. When a user logs out, call ``removeAll()``.
+/// **A user never gets another user's response.** The key of a response consists of the URL, the fields that `Vary`
+/// names, and the identity of the user. The identity includes all cookies and every field that the caller or an
+/// interceptor has set, except those that don't identify a user. With ``ResponseCache/Identity``, you can exclude more.
+/// The cache doesn't see other distinctions between users, such as a client certificate, or headers and cookies that a
+/// `URLSession` adds itself. Use a separate cache for each of these users or, for the additions of a `URLSession`, an
+/// ``HTTPClient`` that is created from the session's configuration. When a user logs out, call ``removeAll()``.
 ///
-/// A stale response is used in two cases that the server allows (RFC 5861): with `stale-while-revalidate`, while a
-/// validation runs in the background, one at a time; with `stale-if-error`, if the server fails or can't be reached.
+/// A stale response is used in two cases, if the server allows it (RFC 5861). With `stale-while-revalidate`, it is used
+/// while a single validation runs in the background. With `stale-if-error`, it is used if the server fails or can't be
+/// reached.
 ///
-/// On disk, each response is a file that only its owner can read. It doesn't contain credentials and addresses, and its
-/// name is a digest; the content is unencrypted. Fields of a response that are known to be secrets, such as
-/// `Set-Cookie`, are never stored. Damaged files are ignored. Several caches, in several processes too, may share a
-/// directory; a response that one of them removes may still be in the memory of the others.
+/// On disk, each response is a file that only its owner can read. The file doesn't contain credentials or URLs, and its
+/// name is a digest, but the content is unencrypted. Response fields that are known to be secret, such as `Set-Cookie`,
+/// are never stored. Damaged files are ignored. Several caches may share a directory, even in several processes. If one
+/// of them removes a response, the others may still have it in memory.
 ///
-/// It may be used from any thread.
+/// All members may be used from any thread.
 public final class ResponseCache: Sendable {
     /// Returns the response to store: the given one, another one, or `nil` to store none.
     ///
-    /// It is called for each response that may be stored, and the returned response is judged again: with a
-    /// `Cache-Control` that you add, you can set the lifetime if the server doesn't.
+    /// The closure is called for each response that may be stored, and the rules apply to the response that it returns.
+    /// For example, add a `Cache-Control` field to set the lifetime if the server doesn't.
     public typealias Filter = @Sendable (_ response: HTTPResponse<Data>, _ request: HTTPRequest) -> HTTPResponse<Data>?
 
     let state: Locked<CacheState>
@@ -47,14 +48,14 @@ public final class ResponseCache: Sendable {
     let identity: ResponseCache.Identity
     let now: @Sendable () -> Date
 
-    /// Makes a cache in memory.
+    /// Creates a cache in memory.
     ///
     /// - Parameters:
-    ///   - memoryLimit: The approximate number of bytes to store; 16 MiB by default. The least recently used responses
-    ///     are evicted for new ones, and one that is larger than a quarter isn't stored.
-    ///   - identity: The identity of a user; by default all header fields but harmless ones, and all cookies.
+    ///   - memoryLimit: The approximate number of bytes to store; 16 MiB by default. New responses evict the least
+    ///     recently used ones. A response larger than a quarter of the limit isn't stored.
+    ///   - identity: The identity of a user; by default, all header fields except harmless ones, and all cookies.
     ///   - now: Returns the current time.
-    ///   - filter: Returns the response to store; by default the whole response.
+    ///   - filter: Returns the response to store; by default, the complete response.
     public convenience init(
         memoryLimit: Int = 16 << 20,
         identity: ResponseCache.Identity = .automatic,
@@ -64,19 +65,19 @@ public final class ResponseCache: Sendable {
         self.init(nil, memoryLimit: memoryLimit, identity, now, filter)
     }
 
-    /// Makes a cache on disk, with a cache in memory before it.
+    /// Creates a cache on disk, in addition to a cache in memory.
     ///
     /// - Parameters:
-    ///   - directory: The directory of the files; it is created, for its owner alone, if it doesn't exist. Other files
-    ///     in it are left alone.
-    ///   - diskLimit: The maximum size of the files, in whole blocks of 4 KiB; 128 MiB by default. A second process may
-    ///     exceed it by an eighth.
+    ///   - directory: The directory of the files. If it doesn't exist, it is created so that only its owner can read
+    ///     it. Other files in it aren't touched.
+    ///   - diskLimit: The maximum size of the files, in complete blocks of 4 KiB; 128 MiB by default. A second process
+    ///     may exceed it by an eighth.
     ///   - memoryLimit: The approximate number of bytes in memory; 16 MiB by default, and 0 for none.
-    ///   - identity: The identity of a user; by default all header fields but harmless ones, and all cookies.
+    ///   - identity: The identity of a user; by default, all header fields except harmless ones, and all cookies.
     ///   - now: Returns the current time.
-    ///   - filter: Returns the response to store; by default the whole response.
-    /// - Throws: ``FileError`` if the directory doesn't exist and can't be created. A file that can't be read or
-    ///   written later is no error: its response is then not cached.
+    ///   - filter: Returns the response to store; by default, the complete response.
+    /// - Throws: ``FileError`` if the directory doesn't exist and can't be created. If a file can't be read or written
+    ///   later, its response just isn't cached.
     public convenience init(
         directory: URL,
         diskLimit: Int = 128 << 20,
@@ -111,22 +112,22 @@ public final class ResponseCache: Sendable {
         state = Locked(CacheState(memoryLimit: memoryLimit))
     }
 
-    /// The approximate byte count in memory.
+    /// The approximate size of the responses in memory, in bytes.
     public var memorySize: Int { state.withLock { $0.memorySize } }
 
-    /// The size of the files, in whole blocks; 0 for a cache that is in memory only.
+    /// The size of the files in bytes, rounded up to complete blocks; 0 for a cache that is only in memory.
     ///
     /// - Complexity: O(n) in the number of files, which are listed.
     public var diskSize: Int { files?.size() ?? 0 }
 
-    /// Returns the stored responses to requests for an address, those that are stale included, the newest first.
+    /// Returns the stored responses for a URL, including stale ones, from the newest to the oldest.
     ///
-    /// They include the responses of all users: to look up the answer to one request, send it with the cache policy
-    /// `returnCacheDataDontLoad`.
+    /// The result includes the responses of all users. To look up the response to a specific request, send it with the
+    /// cache policy `returnCacheDataDontLoad`.
     ///
-    /// - Parameter url: The address.
+    /// - Parameter url: The URL.
     /// - Returns: The responses, with their `Age`; empty if nothing is stored.
-    /// - Complexity: O(n) in the number of responses in memory, and of the files of the address.
+    /// - Complexity: O(n) in the number of responses in memory and of files for the URL.
     public func responses(for url: URL) -> [HTTPResponse<Data>] {
         let resource = CacheKey.resource(of: url)
         let time = now()
@@ -135,7 +136,7 @@ public final class ResponseCache: Sendable {
             records[key] = files?.load(key, at: time)
         }
         return records.values.compactMap(\.response).sorted { $0.receivedAt > $1.receivedAt }.map {
-            $0.response(from: url, age: Freshness(of: $0, guessing: false, at: time).age)
+            $0.response(from: url, age: Freshness(of: $0, heuristic: false, at: time).age)
         }
     }
 
@@ -148,18 +149,18 @@ public final class ResponseCache: Sendable {
         remove({ $0.removeAll() }, files: { $0.removeAll() })
     }
 
-    /// Removes every response to requests for an address, for all users.
+    /// Removes all responses for a URL, of all users.
     ///
     /// Responses to running requests aren't stored either.
     ///
-    /// - Complexity: O(n) in the number of responses in memory, and of the files of the address.
+    /// - Complexity: O(n) in the number of responses in memory and of files for the URL.
     public func remove(for url: URL) {
         let resource = CacheKey.resource(of: url)
         remove({ $0.remove(resource) }, files: { $0.remove(resource) })
     }
 
-    // Once before, so that responses that are just being stored aren't kept; and once after, since another thread may
-    // have read a file that was still there.
+    // Change the state before removing the files, so that running stores fail. Change it again afterwards, because
+    // another thread may have read a file before it was removed.
     private func remove(_ change: @Sendable (inout CacheState) -> Void, files remove: (CacheFiles) -> Void) {
         state.withLock { change(&$0) }
         guard let files else { return }
@@ -170,34 +171,38 @@ public final class ResponseCache: Sendable {
 
 // MARK: - Records
 
-/// The records, which are read from and written to files without a lock.
+/// Access to the records, whose files are read and written without a lock.
 extension ResponseCache {
-    /// Removes responses that are outdated by a successful request that changes something (RFC 9111, 4.4).
+    /// Removes responses that are outdated after a successful unsafe request (RFC 9111, 4.4).
     ///
-    /// It does nothing for requests that change nothing, and for failed ones.
+    /// Safe and failed requests don't remove anything.
     func invalidate(after request: HTTPRequest, response head: HTTPResponseHead) {
         for url in CacheRules.invalidated(by: request, head) { remove(for: url) }
     }
 
-    /// Looks for a record, on behalf of a request that has begun after a removal.
+    /// Returns the record of a key from memory or disk.
+    ///
+    /// `removal` is the number of the last removal when the request started.
     func record(_ key: CacheKey, since removal: Int) -> CacheRecord? {
-        if let known = state.withLock({ $0.find(key) }) {
-            // Keeps a frequently used response from becoming the oldest on disk.
+        if let inMemory = state.withLock({ $0.find(key) }) {
+            // Update the file too, so that a frequently used response doesn't become the oldest on disk.
             files?.touch(key, at: now())
-            return known
+            return inMemory
         }
         guard let record = files?.load(key, at: now()) else { return nil }
-        state.withLock { $0.take(record, for: key, since: removal) }
+        state.withLock { $0.insertFromDisk(record, for: key, since: removal) }
         return record
     }
 
-    /// Stores the records of a response to a request that has begun after a removal, unless another one followed.
-    func keep(_ records: [(CacheKey, CacheRecord)], since removal: Int) {
+    /// Stores the records of a response, unless their resource was removed after the request had started.
+    ///
+    /// `removal` is the number of the last removal when the request started.
+    func store(_ records: [(CacheKey, CacheRecord)], since removal: Int) {
         for (key, record) in records { save(record, for: key) }
-        let isKept = state.withLock { $0.keep(records, since: removal) }
-        guard !isKept else { return }
-        // Only now, since a removal while the files were being written didn't see them. It counts as a new removal,
-        // since another request may have read them.
+        let isStored = state.withLock { $0.insert(records, since: removal) }
+        guard !isStored else { return }
+        // Remove the files again, because a removal didn't see files that were still being written. This counts as a
+        // new removal, because another request may have read the files.
         for (key, _) in records { remove({ $0.remove(key.resource) }, files: { $0.remove(key) }) }
     }
 
@@ -213,16 +218,15 @@ extension ResponseCache {
         let size = CacheFiles.size(bytes.count)
         guard !bytes.isEmpty, files.admits(size) else { return files.remove(key) }
         let time = now()
-        if !state.withLock({ $0.takeRoom(for: size) }) {
+        if !state.withLock({ $0.reserveRoom(for: size) }) {
             let room = files.makeRoom(for: size, at: time)
-            state.withLock { $0.room = max(0, room - size) }
+            state.withLock { $0.remainingRoom = max(0, room - size) }
         }
         files.save(bytes, as: key, at: time)
     }
 
-    /// Removes a record.
     func forget(_ key: CacheKey) {
-        // Twice, since another thread may have read the file while it was still there.
+        // Remove the record twice, because another thread may have read the file before it was removed.
         state.withLock { $0.forget(key) }
         files?.remove(key)
         state.withLock { $0.forget(key) }
