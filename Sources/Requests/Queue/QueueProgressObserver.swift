@@ -3,10 +3,10 @@
 
 import Foundation
 
-/// Observes all operations of a queue, from the first request for their progress.
+/// Observes the progress of all operations of a queue, once the progress has been requested for the first time.
 final class QueueProgressObserver: Sendable {
     private struct State: Broadcasting {
-        /// Whether the progress was requested: nothing is observed before.
+        /// Whether the progress has been requested; nothing is observed before that.
         var isObserving = false
         var meter = QueueMeter()
         var broadcaster = Broadcaster<QueueProgress>()
@@ -19,7 +19,7 @@ final class QueueProgressObserver: Sendable {
         state.notifyObservers()
     }
 
-    /// Observes an operation that is about to be added, if the progress is observed.
+    /// Observes an operation that is about to be added, if the progress has been requested.
     func add(_ operation: Operation) {
         guard state.withLock({ $0.isObserving }), let operation = operation as? AnyRequestOperation,
             operation.ownTransport != nil
@@ -37,13 +37,13 @@ final class QueueProgressObserver: Sendable {
         }
     }
 
-    /// Returns the common progress; the first call begins to observe the present operations.
+    /// Returns the combined progress; the first call begins to observe the current operations.
     func progress(of operations: () -> [Operation]) -> QueueProgress {
         start(operations)
         return state.withLock { $0.meter.progress }
     }
 
-    /// Returns all changes, beginning with the present value.
+    /// Returns a sequence of all changes, beginning with the current value.
     func updates(of operations: () -> [Operation]) -> AsyncStream<QueueProgress> {
         start(operations)
         return AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in

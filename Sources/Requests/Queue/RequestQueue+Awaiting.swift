@@ -4,7 +4,7 @@
 import Foundation
 
 extension RequestQueue {
-    /// Runs a request on this queue, and waits for its value.
+    /// Runs a request on this queue, and returns its value.
     ///
     /// ```swift
     /// let recipe = try await queue.fetch(RecipeRequest(recipeID: "1"))
@@ -14,9 +14,9 @@ extension RequestQueue {
     ///
     /// - Parameters:
     ///   - request: The request to run.
-    ///   - session: The transport; `nil`, the default, is the queue's.
+    ///   - session: The transport; `nil`, the default, uses the queue's.
     /// - Returns: The value of the request.
-    /// - Throws: The failure of the request; if it was cancelled, with the code `cancelled`.
+    /// - Throws: The failure of the request; its code is `cancelled` if the request was cancelled.
     public func fetch<R: NetworkRequest>(
         _ request: R,
         session: (any HTTPTransport)? = nil
@@ -25,23 +25,23 @@ extension RequestQueue {
         return try RequestOperation<R>.unboxed(result).get()
     }
 
-    /// Runs a request on this queue, reports its progress, and waits for its value.
+    /// Runs a request on this queue, reports its progress, and returns its value.
     ///
     /// ```swift
     /// let film = try await client.fetch(request) { bar.value = $0.fraction ?? 0 }
     /// ```
     ///
-    /// The closure is called in the caller's isolation, on the main actor for example, one call after the other, and
-    /// never after this returns. The last progress of a request that succeeds is exact. Cancelling the task cancels the
+    /// The closure runs in the caller's isolation, such as the main actor. Its calls never overlap, and none happens
+    /// after this method returns. The last progress of a successful request is exact. Cancelling the task cancels the
     /// operation.
     ///
     /// - Parameters:
     ///   - request: The request to run.
-    ///   - session: The transport; `nil`, the default, is the queue's.
-    ///   - direction: The bytes to report: by default the received ones.
-    ///   - progress: Receives each progress. A slow closure may skip values, never the last one.
+    ///   - session: The transport; `nil`, the default, uses the queue's.
+    ///   - direction: The bytes to report; by default the received bytes.
+    ///   - progress: Receives each progress value. A slow closure may miss values, but never the last one.
     /// - Returns: The value of the request.
-    /// - Throws: The failure of the request; if it was cancelled, with the code `cancelled`.
+    /// - Throws: The failure of the request; its code is `cancelled` if the request was cancelled.
     public func fetch<R: NetworkRequest>(
         _ request: R,
         session: (any HTTPTransport)? = nil,
@@ -50,12 +50,12 @@ extension RequestQueue {
     ) async throws(R.Failure) -> R.Success {
         var operation: R.OperationType? = makeOperation(for: request, session)
         let outcome = OneShot<OperationCore.AnyResult>()
-        // Without retaining it: one that the queue doesn't run ends when the queue releases it.
+        // The closure doesn't retain the operation, which must end when the queue releases it without having run it.
         let cancel: @Sendable () -> Void = { [weak operation] in operation?.cancel() }
-        let news = operation?.progressUpdates(direction)
+        let updates = operation?.progressUpdates(direction)
         add(&operation, .call { outcome.fill($0) })
-        // Not in a closure, which wouldn't run in the caller's isolation. A cancellation of the task ends the loop.
-        if let news { for await value in news { progress(value) } }
+        // A closure wouldn't run in the caller's isolation, so the loop is here. Cancelling the task ends the loop.
+        if let updates { for await value in updates { progress(value) } }
         let result = await withTaskCancellationHandler {
             await outcome.value()
         } onCancel: {
@@ -64,15 +64,15 @@ extension RequestQueue {
         return try RequestOperation<R>.unboxed(result).get()
     }
 
-    /// Runs a request on this queue, and waits for its value together with the response.
+    /// Runs a request on this queue, and returns its value with the response.
     ///
     /// Cancelling the task cancels the operation.
     ///
     /// - Parameters:
     ///   - request: The request to run.
-    ///   - session: The transport; `nil`, the default, is the queue's.
+    ///   - session: The transport; `nil`, the default, uses the queue's.
     /// - Returns: The response, with the value of the request as its body.
-    /// - Throws: The failure of the request; if it was cancelled, with the code `cancelled`.
+    /// - Throws: The failure of the request; its code is `cancelled` if the request was cancelled.
     public func send<R: NetworkRequest>(
         _ request: R,
         session: (any HTTPTransport)? = nil
@@ -80,14 +80,14 @@ extension RequestQueue {
         try await exchange(request, session: session).response.get()
     }
 
-    /// Runs a request, and waits for its value together with the response.
+    /// Runs a request, and returns its value with the response.
     ///
-    /// - Returns: The response or the failure, and the address of the first transfer.
+    /// - Returns: The response or the failure, and the URL of the first transfer.
     func exchange<R: NetworkRequest>(
         _ request: R,
         in environment: RequestEnvironment? = nil,
         session: (any HTTPTransport)?
-    ) async -> (response: Result<HTTPResponse<R.Success>, R.Failure>, asked: URL?) {
+    ) async -> (response: Result<HTTPResponse<R.Success>, R.Failure>, firstURL: URL?) {
         var core: Locked<OperationCore>?
         var makeDecoder: (@Sendable () -> JSONDecoder)?
         let result = await run {
@@ -101,18 +101,18 @@ extension RequestQueue {
         return (response, record?.firstURL)
     }
 
-    /// Finds out if a host can be reached, with a request of its own: `HEAD`, without retries, cookies and credentials.
+    /// Checks whether a host can be reached, with a separate `HEAD` request without retries, cookies or credentials.
     ///
     /// The conditions, interceptors and validators of the environment aren't applied.
     ///
-    /// Any answer counts, whatever its status. The host may be unreachable a moment later: to send something, send it,
-    /// and check the error.
+    /// Any response counts, whatever its status. The host may become unreachable a moment later, so don't check before
+    /// you send a request; send it and handle the error.
     ///
     /// - Parameters:
-    ///   - url: The address.
+    ///   - url: The URL to probe.
     ///   - limit: The maximum time; 5 seconds by default.
-    ///   - session: The transport; `nil`, the default, is the queue's.
-    /// - Returns: Whether there was an answer; `false` also if the task is cancelled.
+    ///   - session: The transport; `nil`, the default, uses the queue's.
+    /// - Returns: Whether there was a response; `false` if the task is cancelled.
     public func canReach(
         _ url: URL,
         timeout limit: Duration = .seconds(5),
@@ -122,19 +122,20 @@ extension RequestQueue {
             ($0.deadline, $0.retry, $0.redirect, $0.validatesStatus) = (limit, .never, .refuse, false)
             ($0.usesCookies, $0.isUnauthenticated) = (false, true)
         }
-        // An answer from a cache, or a policy that forbids to send, would say nothing about the host.
+        // A cached response, or a policy that forbids sending, would prove nothing about the host.
         probe.cachePolicy = .reloadIgnoringLocalCacheData
-        // These may require a credential, which the probe doesn't have, or send it again.
+        // Interceptors, conditions and validators may require a credential, which the probe doesn't have, or retry the
+        // probe.
         var bare = environment
         (bare.conditions, bare.interceptors, bare.validators) = ([], [], [])
         switch await exchange(probe, in: bare, session: session).response {
         case .success: return true
-        // A refused response is a response; that of a proxy says nothing about the host.
+        // Even a rejected response proves that the host is reachable, but a proxy's response doesn't.
         case .failure(let error): return error.response != nil && error.code != .proxyRefused
         }
     }
 
-    /// Runs an operation, and waits for its result.
+    /// Runs an operation, and returns its result.
     private func run(_ makeOperation: () -> AnyRequestOperation) async -> OperationCore.AnyResult {
         var operation: AnyRequestOperation? = makeOperation()
         return await withTaskCancellationHandler {
@@ -146,10 +147,10 @@ extension RequestQueue {
         }
     }
 
-    /// Adds an operation that the current task waits for, and releases it: one that the queue doesn't run ends when the
-    /// queue releases it.
+    /// Adds an operation that the current task waits for, and releases it.
     ///
-    /// A task that is already cancelled adds nothing.
+    /// The operation must not be retained here, because it must end when the queue releases it without having run it.
+    /// If the task is already cancelled, the operation isn't added, only cancelled.
     func add(_ reference: inout (some AnyRequestOperation)?, _ completion: OperationCore.Completion) {
         guard let operation = reference.take() else { return }
         guard !Task.isCancelled else {

@@ -3,15 +3,15 @@
 
 import Foundation
 
-// Swift takes these for `completionQueue: .main`, because the forms with a `DispatchQueue` are disfavored. A closure's
-// isolation is part of its type, so each function needs one form for every isolation.
+// Swift chooses these overloads for `completionQueue: .main`, because those with a `DispatchQueue` are disfavored. The
+// isolation of a closure is part of its type, so each function needs one overload per isolation.
 
 // MARK: - Requests
 
 extension RequestQueue {
     /// Runs a request as an operation of this queue, with a completion on the main actor.
     ///
-    /// It is the same as the one with a `DispatchQueue`, which describes the parameters.
+    /// See the overload with a `DispatchQueue` for the parameters.
     @discardableResult
     public func addRequest<R: NetworkRequest>(
         _ request: R,
@@ -24,13 +24,13 @@ extension RequestQueue {
     ) -> R.OperationType {
         let operation = makeOperation(for: request, session, coalescing, joinsImmediately: dependencies.isEmpty)
         operation.addCompletion(on: completionQueue, completion)
-        return enqueue(operation, behind: dependencies, priority)
+        return enqueue(operation, after: dependencies, priority)
     }
 
-    /// Runs a request as an operation of this queue, with a completion on the main actor that receives the whole
+    /// Runs a request as an operation of this queue, with a completion on the main actor that receives the entire
     /// response.
     ///
-    /// It is the same as the one with a `DispatchQueue`, which describes the parameters.
+    /// See the overload with a `DispatchQueue` for the parameters.
     @discardableResult
     public func send<R: NetworkRequest>(
         _ request: R,
@@ -43,12 +43,12 @@ extension RequestQueue {
     ) -> R.OperationType {
         let operation = makeOperation(for: request, session, coalescing, joinsImmediately: dependencies.isEmpty)
         operation.addResponseCompletion(on: DispatchQueue.main, completionQueue.isolating(completion))
-        return enqueue(operation, behind: dependencies, priority)
+        return enqueue(operation, after: dependencies, priority)
     }
 
-    /// Makes the operation of a request without adding it, with a completion on the main actor.
+    /// Creates the operation of a request without adding it, with a completion on the main actor.
     ///
-    /// It is the same as the one with a `DispatchQueue`, which describes the parameters.
+    /// See the overload with a `DispatchQueue` for the parameters.
     public func makeOperation<R: NetworkRequest>(
         for request: R,
         session: (any HTTPTransport)? = nil,
@@ -61,10 +61,10 @@ extension RequestQueue {
         return operation
     }
 
-    /// Cancels every request of this queue that isn't finished, and calls a completion on the main actor when none is
-    /// running any more.
+    /// Cancels every unfinished request of this queue, and calls a completion on the main actor when none is running
+    /// any longer.
     ///
-    /// It is the same as the one with a `DispatchQueue`, which describes the parameters.
+    /// See the overload with a `DispatchQueue` for the parameters.
     public func cancelAllRequests(completionQueue: MainQueue, completion: @escaping @MainActor () -> Void) {
         cancelAllRequests(completionQueue: DispatchQueue.main, completion: completionQueue.isolating(completion))
     }
@@ -85,9 +85,9 @@ extension NetworkService {
 // MARK: - Chains
 
 extension RequestQueue {
-    /// Runs a request that is made from the results of other operations, with a completion on the main actor.
+    /// Runs a request that is created from the results of other operations, with a completion on the main actor.
     ///
-    /// It is the same as the one with a `DispatchQueue`, which describes the parameters.
+    /// See the overload with a `DispatchQueue` for the parameters.
     @discardableResult
     public func addRequest<each Input: RequestDependency, R: NetworkRequest>(
         after operations: repeat each Input,
@@ -104,10 +104,10 @@ extension RequestQueue {
         return enqueue(operation, exclusive: categories, priority)
     }
 
-    /// Runs a request that is made from the results of other operations, and may fail with any error, with a completion
-    /// on the main actor.
+    /// Runs a request with the error type `any Error` that is created from the results of other operations, with a
+    /// completion on the main actor.
     ///
-    /// It is the same as the one with `mapError`, without that parameter.
+    /// This overload is like the one with `mapError`, but needs no conversion of errors.
     @discardableResult
     public func addRequest<each Input: RequestDependency, R: NetworkRequest>(
         after operations: repeat each Input,
@@ -123,10 +123,10 @@ extension RequestQueue {
         return enqueue(operation, exclusive: categories, priority)
     }
 
-    /// Runs a request that is made from the results of other operations, and fails with ``RequestError``, with a
+    /// Runs a request with the error type ``RequestError`` that is created from the results of other operations, with a
     /// completion on the main actor.
     ///
-    /// It is the same as the one with `mapError`, without that parameter.
+    /// This overload is like the one with `mapError`, but wraps other errors in a ``RequestError``.
     @discardableResult
     public func addRequest<each Input: RequestDependency, R: NetworkRequest>(
         after operations: repeat each Input,
@@ -146,9 +146,9 @@ extension RequestQueue {
 // MARK: - Groups
 
 extension RequestQueue {
-    /// Runs requests of one type, with one completion for all, on the main actor.
+    /// Runs requests of one type, with one completion for all of them on the main actor.
     ///
-    /// It is the same as the one with a `DispatchQueue`, which describes the parameters.
+    /// See the overload with a `DispatchQueue` for the parameters.
     @discardableResult
     public func addGroup<R: NetworkRequest>(
         _ requests: [R],
@@ -161,17 +161,17 @@ extension RequestQueue {
         exclusive categories: Set<RequestOptions.ExclusiveCategory> = [],
         completion: @escaping @MainActor (RequestGroup<R>.Results) -> Void
     ) -> RequestGroup<R> {
-        let group = RequestGroup<R>(on: self, failingFast, behind: dependencies, categories, priority)
-        group.fill(with: requests, session, priority, coalescing, behind: dependencies)
+        let group = RequestGroup<R>(on: self, failingFast, after: dependencies, categories, priority)
+        group.fill(with: requests, session, priority, coalescing, after: dependencies)
         group.addResultsCompletion(on: DispatchQueue.main, completionQueue.isolating(completion))
         admit(group, after: dependencies)
         return group
     }
 
-    /// Runs requests that are made from the results of other operations, in any number, with a completion on the main
+    /// Runs any number of requests that are created from the results of other operations, with a completion on the main
     /// actor.
     ///
-    /// It is the same as the one with a `DispatchQueue`, which describes the parameters.
+    /// See the overload with a `DispatchQueue` for the parameters.
     @discardableResult
     public func addGroup<each Input: RequestDependency, R: NetworkRequest>(
         after operations: repeat each Input,
@@ -184,17 +184,17 @@ extension RequestQueue {
         make: @escaping @Sendable (repeat (each Input).Value) throws -> [R],
         completion: @escaping @MainActor (Result<[R.Success], any Error>) -> Void
     ) -> RequestGroup<R> {
-        let causes = awaited(repeat each operations)
-        let group = RequestGroup<R>(on: self, failingFast, behind: causes, categories, priority)
+        let dependencies = awaitedOperations(repeat each operations)
+        let group = RequestGroup<R>(on: self, failingFast, after: dependencies, categories, priority)
         group.addCompletion(on: completionQueue, completion)
         group.begin(session, priority, coalescing, make, after: repeat each operations)
         admit(group)
         return group
     }
 
-    /// Runs requests of several types, with one completion for all, on the main actor.
+    /// Runs requests of several types, with one completion for all of them on the main actor.
     ///
-    /// It is the same as the one with a `DispatchQueue`, which describes the parameters.
+    /// See the overload with a `DispatchQueue` for the parameters.
     @discardableResult
     public func addRequests<each R: NetworkRequest>(
         _ requests: repeat each R,
@@ -204,8 +204,8 @@ extension RequestQueue {
         priority: Operation.QueuePriority? = nil,
         completion: @escaping @MainActor (repeat Result<(each R).Success, (each R).Failure>) -> Void
     ) -> OperationGroup<Void> {
-        let group = OperationGroup<Void>(on: self, behind: dependencies, [], priority, name: "OperationGroup")
-        let members = (repeat group.add(each requests, session, priority, behind: dependencies))
+        let group = OperationGroup<Void>(on: self, after: dependencies, [], priority, name: "OperationGroup")
+        let members = (repeat group.add(each requests, session, priority, after: dependencies))
         group.addCompletion(on: completionQueue) { _ in completion(repeat (each members).resultOrCancellation) }
         admit(group, after: dependencies, value: ())
         return group
@@ -213,7 +213,7 @@ extension RequestQueue {
 
     /// Runs a group of operations of any kind, with a completion on the main actor.
     ///
-    /// It is the same as the one with a `DispatchQueue`, which describes the parameters.
+    /// See the overload with a `DispatchQueue` for the parameters.
     @discardableResult
     public func addOperationGroup<each Input: RequestDependency, Success: Sendable>(
         after operations: repeat each Input,
@@ -224,8 +224,8 @@ extension RequestQueue {
         body: @escaping @Sendable (any RequestQueue, repeat (each Input).Value) async throws -> Success,
         completion: @escaping @MainActor (Result<Success, any Error>) -> Void
     ) -> OperationGroup<Success> {
-        let causes = awaited(repeat each operations)
-        let group = OperationGroup<Success>(on: self, failingFast, behind: causes, categories, priority)
+        let dependencies = awaitedOperations(repeat each operations)
+        let group = OperationGroup<Success>(on: self, failingFast, after: dependencies, categories, priority)
         group.addCompletion(on: completionQueue, completion)
         group.run(body, after: repeat each operations)
         admit(group)

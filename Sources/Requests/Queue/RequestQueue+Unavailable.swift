@@ -3,10 +3,10 @@
 
 import Foundation
 
-// Names from other libraries, unavailable here with the replacement as the message.
+// Names from other libraries, which are unavailable here and whose message names the replacement.
 
 extension HTTPClient {
-    /// Write `transport:`.
+    /// Use `transport:`.
     @available(*, unavailable, message: "write `transport:`; any URLSession is a transport")
     public convenience init(
         baseURL: URL?,
@@ -16,7 +16,7 @@ extension HTTPClient {
         self.init(baseURL: baseURL, transport: session, configure)
     }
 
-    /// Write `transport:`.
+    /// Use `transport:`.
     @available(*, unavailable, message: "write `transport:`; any URLSession is a transport")
     public convenience init(
         baseURL: String,
@@ -28,17 +28,17 @@ extension HTTPClient {
 }
 
 extension RequestQueue {
-    /// Write `addRequest`.
+    /// Use `addRequest`.
     @available(*, unavailable, message: "write addRequest(_:) for an operation, or `try await fetch(_:)` for a value")
     public func add<R: NetworkRequest>(_ request: R) -> R.OperationType { makeOperation(for: request, nil) }
 
-    /// Write the request as a value.
+    /// Pass the request as a value.
     @available(*, unavailable, message: "write the request as a value: fetch(Get<User>(\"users/1\"))")
     public func fetch<Value: Sendable>(_ path: String, as type: Value.Type) async throws -> Value {
         throw CancellationError()
     }
 
-    /// Write the request as a value.
+    /// Pass the request as a value.
     @available(*, unavailable, message: "write the request as a value: fetch(Get<User>(\"users/1\"))")
     public func get(_ path: String) async throws -> Data { throw CancellationError() }
 }

@@ -5,8 +5,9 @@ import Foundation
 
 /// A type that runs requests: an `OperationQueue`, or a replacement for one.
 ///
-/// All functions for requests are extensions of this protocol. A queue for tests needs two members, and may finish its
-/// operations with ``RequestOperation/finish(with:)``, or with a whole response, ``NetworkOperation/finish(with:)``:
+/// All functions for requests are extensions of this protocol. A queue for tests needs only two members. It can finish
+/// its operations with a value, ``RequestOperation/finish(with:)``, or with an entire response,
+/// ``NetworkOperation/finish(with:)``:
 ///
 /// ```swift
 /// final class CannedQueue: RequestQueue {
@@ -17,39 +18,41 @@ import Foundation
 /// }
 /// ```
 ///
-/// An `OperationQueue` has an environment without changes, even if a subclass declares one: a class can't change what
-/// its superclass adopts. To give requests an environment of your own, write a class that has an operation queue,
-/// forwards `operations` and `addOperation` to it, and has `environment` and `transport`.
+/// An `OperationQueue` always has the default environment, even if a subclass declares its own, because a class can't
+/// replace the protocol conformance of its superclass. To give requests another environment, write a class that wraps
+/// an operation queue, forwards `operations` and `addOperation` to it, and declares `environment` and `transport`.
 public protocol RequestQueue: AnyObject, Sendable {
-    /// The type of the underlying queue: itself or an optional.
+    /// The type of `underlyingQueue`: `DispatchQueue` or `DispatchQueue?`.
     associatedtype UnderlyingQueue: OptionalConvertible<DispatchQueue> = DispatchQueue?
-    /// The type of the transport: `any HTTPTransport`, or a concrete one.
+    /// The type of `transport`: `any HTTPTransport`, or a concrete transport type.
     associatedtype QueueTransport = any HTTPTransport
 
-    /// The operations that aren't finished.
+    /// The unfinished operations.
     var operations: [Operation] { get }
-    /// The queue of completions that name none; `nil`, the default, is the global queue of utility quality.
-    var underlyingQueue: UnderlyingQueue { get }
-    /// The transport of requests that name none; by default ``HTTPClient/defaultTransport``.
+    /// The dispatch queue on which completions are called by default.
     ///
-    /// A property of a type that isn't a transport doesn't compile.
+    /// The default is `nil`, which means the global queue of utility quality of service.
+    var underlyingQueue: UnderlyingQueue { get }
+    /// The transport of requests that don't specify one; by default ``HTTPClient/defaultTransport``.
+    ///
+    /// If the property has a type that isn't a transport, the code doesn't compile.
     var transport: QueueTransport { get }
-    /// The transport, whatever its type. Don't implement it; declare ``transport``.
+    /// The transport as an existential, whatever its declared type. Don't implement it; declare ``transport`` instead.
     var requestTransport: any HTTPTransport { get }
     /// The settings that every request inherits; by default an environment without changes.
     var environment: RequestEnvironment { get }
 
-    /// Adds an operation, to start it when its turn has come.
+    /// Adds an operation, which the queue starts when it is ready and a slot is free.
     func addOperation(_ operation: Operation)
 }
 
 extension RequestQueue where UnderlyingQueue == DispatchQueue? {
-    /// Nil: the global queue of utility quality.
+    /// No dispatch queue, so that completions use the global queue of utility quality of service.
     public var underlyingQueue: DispatchQueue? { nil }
 }
 
 extension RequestQueue where QueueTransport == any HTTPTransport {
-    /// The platform's best transport.
+    /// The default transport of the platform.
     public var transport: any HTTPTransport { DefaultTransport.shared }
     /// The transport.
     public var requestTransport: any HTTPTransport { transport }
@@ -91,27 +94,29 @@ extension RequestQueue {
     /// let recipe = queue.addRequest(RecipeRequest(recipeID: "1")) { result in … }
     /// ```
     ///
-    /// The operation is on the queue when this returns, and may have started. Settings that it needs before are passed
-    /// here, or to an operation of `makeOperation(for:)`. An operation that an interceptor, a condition or the refresh
-    /// of a credential adds runs outside an `OperationQueue`: the operations that wait for it may have all places.
+    /// When this method returns, the operation is on the queue and may have started. Pass settings that it needs before
+    /// its start as parameters, or configure an operation from `makeOperation(for:)`. If this queue is an
+    /// `OperationQueue`, requests that an interceptor, a condition or a credential refresh adds don't run on it. The
+    /// operations that wait for them may occupy all of its slots.
     ///
     /// - Parameters:
     ///   - request: The request to run.
-    ///   - session: The transport: a `URLSession`, or any other; `nil`, the default, is the queue's.
-    ///   - completionQueue: The queue of the completion; by default the underlying queue of this queue, or else the
-    ///     global queue of utility quality. With `.main`, the completion is isolated to the main actor.
+    ///   - session: The transport, such as a `URLSession`; `nil`, the default, uses the queue's.
+    ///   - completionQueue: The dispatch queue of the completion; by default the underlying queue of this queue or,
+    ///     without one, the global queue of utility quality of service. With `.main`, the completion is isolated to the
+    ///     main actor.
     ///   - dependencies: The operations that must finish, successfully or not, before the request starts.
-    ///   - priority: The priority in the queue; `nil`, the default, is the request's own option, or else normal.
+    ///   - priority: The priority in the queue; `nil`, the default, uses the request's option, or the normal priority.
     ///   - coalescing: Whether to share the transfer of an equal request on this queue and transport, instead of
-    ///     sending it again. The transfer must be unfinished when the request is added or, if it has dependencies, when
-    ///     they are finished. Requests are equal if they have one identifier and are the same on the wire, credentials
-    ///     and cookies included; the article about concurrency has the details. The shared part is the raw answer: each
-    ///     request keeps its own operation, deadline, decoding and accepted statuses. The transfer is cancelled when no
-    ///     request waits for it any more. Requests with unsafe methods are always sent.
-    ///   - completion: Receives the result. Called exactly once, always asynchronously, also for an operation that is
-    ///     cancelled while it waits. It is enqueued before any operation that depends on this one starts; one on the
-    ///     same serial queue runs behind it.
-    /// - Returns: The operation, typed: others can depend on it, and read its result.
+    ///     sending the request again. The transfer must be unfinished when the request is added or, if it has
+    ///     dependencies, when they are finished. Requests are equal if they have the same identifier and are the same
+    ///     on the wire, including credentials and cookies; see the article about concurrency. They share only the raw
+    ///     response: each request has its own operation, deadline, decoding and accepted statuses. The transfer is
+    ///     cancelled when no request waits for it any longer. Requests with unsafe methods are always sent.
+    ///   - completion: Receives the result. Called exactly once and always asynchronously, even if the operation is
+    ///     cancelled while it waits. The completion is enqueued before any dependent operation starts. A dependent
+    ///     operation on the same serial queue runs after the completion.
+    /// - Returns: The typed operation, on which other operations can depend, and which provides the result.
     @discardableResult
     @_disfavoredOverload
     public func addRequest<R: NetworkRequest>(
@@ -125,10 +130,10 @@ extension RequestQueue {
     ) -> R.OperationType {
         let operation = makeOperation(for: request, session, coalescing, joinsImmediately: dependencies.isEmpty)
         if let completion { operation.addCompletion(on: queue(for: completionQueue), completion) }
-        return enqueue(operation, behind: dependencies, priority)
+        return enqueue(operation, after: dependencies, priority)
     }
 
-    /// Runs a request as an operation of this queue, with a completion that receives the whole response.
+    /// Runs a request as an operation of this queue, with a completion that receives the entire response.
     ///
     /// ```swift
     /// queue.send(GetUser(id: 1)) { result in
@@ -136,18 +141,18 @@ extension RequestQueue {
     /// }
     /// ```
     ///
-    /// It differs from `addRequest` only in the completion, which receives the value alone there.
+    /// The only difference from `addRequest` is the completion, which receives only the value there.
     ///
     /// - Parameters:
     ///   - request: The request to run.
-    ///   - session: The transport; `nil`, the default, is the queue's.
+    ///   - session: The transport; `nil`, the default, uses the queue's.
     ///   - completionQueue: The queue of the completion, as with `addRequest`.
     ///   - dependencies: The operations that must finish before the request starts.
     ///   - priority: The priority in the queue.
     ///   - coalescing: Whether to share the transfer of an equal request, as with `addRequest`.
-    ///   - completion: Receives the response, with the value of the request as its body: status, header fields,
-    ///     metrics, transfers. A failure that is a ``RequestError`` has them too. Called exactly once, as with
-    ///     `addRequest`.
+    ///   - completion: Receives the response, with the value of the request as its body, and with the status, header
+    ///     fields, metrics and transfers. A failure that is a ``RequestError`` has them too. Called exactly once, as
+    ///     with `addRequest`.
     /// - Returns: The operation, typed.
     @discardableResult
     @_disfavoredOverload
@@ -162,26 +167,27 @@ extension RequestQueue {
     ) -> R.OperationType {
         let operation = makeOperation(for: request, session, coalescing, joinsImmediately: dependencies.isEmpty)
         operation.addResponseCompletion(on: queue(for: completionQueue), completion)
-        return enqueue(operation, behind: dependencies, priority)
+        return enqueue(operation, after: dependencies, priority)
     }
 
-    /// The queue of a completion that names this queue, or none.
+    /// Returns the dispatch queue for a completion, or this queue's default if none is specified.
     func queue(for completionQueue: DispatchQueue?) -> DispatchQueue {
         completionQueue ?? underlyingQueue.asOptional ?? .global(qos: .utility)
     }
 
-    /// Makes the operation of a request without adding it, to configure it first.
+    /// Creates the operation of a request without adding it, so that you can configure it first.
     ///
-    /// Add it with `addOperation`, once. Another queue may run it; its environment comes from this one.
+    /// Add the operation once, with `addOperation`. Another queue may run the operation, but its environment always
+    /// comes from this queue.
     ///
     /// - Parameters:
     ///   - request: The request to run.
-    ///   - session: The transport; `nil`, the default, is this queue's.
+    ///   - session: The transport; `nil`, the default, uses this queue's.
     ///   - completionQueue: The queue of the completion, as with `addRequest`.
     ///   - coalescing: Whether to share the transfer of an equal request on this queue that is unfinished when the
     ///     operation starts.
     ///   - completion: Receives the result, as with `addRequest`.
-    /// - Returns: The operation, on no queue yet.
+    /// - Returns: The operation, which is on no queue yet.
     @_disfavoredOverload
     public func makeOperation<R: NetworkRequest>(
         for request: R,
@@ -195,15 +201,17 @@ extension RequestQueue {
         return operation
     }
 
-    /// Makes the operation of a request, with what its options say about the queue.
+    /// Creates the operation of a request, and applies the request's options for the queue.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - environment: The environment; `nil` is that of this queue.
-    ///   - session: The transport; `nil` is that of this queue.
-    ///   - coalescing: Whether it shares the transfer of an equal request, also if its options don't ask for that.
-    ///   - joinsImmediately: Whether that may be one that ends before the operation starts, which waits for no other.
-    /// - Returns: The operation, on no queue yet.
+    ///   - environment: The environment; `nil` uses this queue's.
+    ///   - session: The transport; `nil` uses this queue's.
+    ///   - coalescing: Whether the operation shares the transfer of an equal request, even if its options don't request
+    ///     that.
+    ///   - joinsImmediately: Whether it may share a transfer that ends before the operation starts. This is valid only
+    ///     for an operation without dependencies.
+    /// - Returns: The operation, which is on no queue yet.
     package func makeOperation<R: NetworkRequest>(
         for request: R,
         in environment: RequestEnvironment? = nil,
@@ -214,7 +222,8 @@ extension RequestQueue {
         let operation = makeOperation(from: .value(request), in: environment, session)
         let options = operation.configuration.options
         if coalescing || options.coalesce {
-            // What it waits for may change the answer: then one from before is too old.
+            // The operation waits for others that may change the response, so a response from before their end is too
+            // old.
             let waits = !options.exclusivity.isEmpty || gates.contains { !$0.isFinished }
             operation.share(on: coalescingIdentity, atStart: waits || !joinsImmediately)
         }
@@ -234,64 +243,68 @@ extension RequestQueue {
                 environment: environment ?? self.environment
             )
         )
-        // Decoding where the operation starts would delay the completions there: on the main queue, for example.
+        // If the operation decoded the response on the underlying queue, such as the main queue, it would delay the
+        // completions there.
         if underlyingQueue.asOptional != nil { operation.startOnAnotherThread() }
         return operation
     }
 
-    /// The identity that separates the requests of this queue from all others.
+    /// The identity of this queue for coalescing, so that requests of different queues never share a transfer.
     var coalescingIdentity: QueueIdentity {
-        if let parent = (self as? AnyRequestOperation)?.observer(GroupContents.self)?.parent {
+        if let parent = (self as? AnyRequestOperation)?.observer(GroupContents.self)?.parentQueue {
             return parent.coalescingIdentity
         }
         let client = self as? HTTPClient
         return QueueIdentity(queue: client?.queueIdentity ?? self, isClient: client != nil)
     }
 
-    /// Adds an operation behind others.
+    /// Adds an operation that depends on `dependencies`.
     func enqueue<Added: Operation>(
         _ operation: Added,
-        behind dependencies: [Operation] = [],
+        after dependencies: [Operation] = [],
         exclusive categories: Set<RequestOptions.ExclusiveCategory> = [],
         _ priority: Operation.QueuePriority?
     ) -> Added {
         for dependency in dependencies { operation.addDependency(dependency) }
-        // It counts in the lines of the categories, too.
+        // The priority also applies in the queues of the exclusive categories.
         if let priority { operation.queuePriority = priority }
         admit(operation, exclusive: categories)
         return operation
     }
 
-    /// Adds an operation, after it has joined the queues of its exclusive categories.
+    /// Adds an operation to the queues of its exclusive categories, and then to this queue.
     ///
-    /// Every function that adds an operation ends here.
+    /// Every function that adds an operation calls this one at its end.
     ///
     /// - Parameters:
-    ///   - operation: The operation; on no queue yet.
-    ///   - categories: The categories in which it must be the only one that runs, besides those of its request.
+    ///   - operation: The operation, which is on no queue yet.
+    ///   - categories: The exclusive categories of the operation, in addition to those of its request.
     func admit(_ operation: Operation, exclusive categories: Set<RequestOptions.ExclusiveCategory> = []) {
         enqueue(operation, in: categories)
-        pass(operation)
+        forward(operation)
         operation.notifyQueueIfReady()
     }
 
-    /// Passes an operation on to the queue that runs it.
-    func pass(_ operation: Operation) {
-        // A caller's queue has only this function.
+    /// Forwards an operation to the queue that runs it.
+    func forward(_ operation: Operation) {
+        // A custom queue has only `addOperation`.
         guard let queue = self as? any AdmittingQueue else { return addOperation(operation) }
         queue.accept(operation)
     }
 }
 
-/// A queue whose `addOperation` is for callers: it admits an operation before the queue accepts it.
+/// A queue that admits an operation to its exclusive categories before it accepts it.
+///
+/// Callers use `addOperation`; the library calls `accept` after the admission.
 protocol AdmittingQueue: RequestQueue {
-    /// Adds an operation that has been admitted.
+    /// Adds an operation that has already been admitted.
     func accept(_ operation: Operation)
 }
 
 extension OperationQueue: AdmittingQueue {
-    /// Adds an operation, outside of this queue if a running operation waits for it: such operations may occupy the
-    /// whole queue.
+    /// Adds an operation to this queue, or to an unlimited one if a running operation waits for it.
+    ///
+    /// Otherwise the operations that wait could occupy all slots of this queue.
     func accept(_ operation: Operation) {
         (NestingContext.isNested ? .unlimited : self).addOperation(operation)
     }
@@ -300,36 +313,36 @@ extension OperationQueue: AdmittingQueue {
 // MARK: - Exclusivity
 
 extension RequestQueue {
-    /// Makes an exclusive operation wait for its categories, after the groups that it is added to.
+    /// Enqueues an exclusive operation for its categories, after the exclusive groups that contain it.
     private func enqueue(_ operation: Operation, in categories: Set<RequestOptions.ExclusiveCategory>) {
         var categories = categories
         if let request = operation as? AnyRequestOperation {
-            let own = request.configuration.options.exclusivity
-            if !own.isEmpty { categories.formUnion(own) }
+            let requestCategories = request.configuration.options.exclusivity
+            if !requestCategories.isEmpty { categories.formUnion(requestCategories) }
         }
         guard !categories.isEmpty else { return }
         for gate in gates { operation.addDependency(gate) }
         operation.enqueue(in: categories)
     }
 
-    /// The gates of the exclusive groups that operations are added to.
+    /// The gates of the exclusive groups that contain the operations of this queue.
     private var gates: [OperationGate] {
         (self as? AnyRequestOperation)?.observer(GroupContents.self)?.gates ?? []
     }
 
-    /// Adds an operation of any kind that waits until no other runs in some categories.
+    /// Adds an operation of any kind that runs only while no other operation of its exclusive categories runs.
     ///
     /// ```swift
     /// queue.addOperation(migration, exclusive: ["database"])
     /// ```
     ///
-    /// The operation waits without a slot of the queue, after those that came first, on all queues together. Requests
-    /// can use ``RequestOptions/exclusivity`` instead. Dependencies that are added to a plain operation afterwards
-    /// don't delay when it gets its categories.
+    /// While the operation waits, it doesn't occupy a slot of the queue. It is enqueued after earlier operations of the
+    /// same categories, on any queue. Requests can use ``RequestOptions/exclusivity`` instead. A dependency that you
+    /// add to a plain operation after this call doesn't delay its admission to the categories.
     ///
     /// - Parameters:
-    ///   - operation: The operation to run; on no queue yet.
-    ///   - categories: The categories in which it must be the only one that runs.
+    ///   - operation: The operation to run, which is on no queue yet.
+    ///   - categories: The categories in which no other operation may run at the same time.
     public func addOperation(_ operation: Operation, exclusive categories: Set<RequestOptions.ExclusiveCategory>) {
         admit(operation, exclusive: categories)
     }
@@ -338,10 +351,11 @@ extension RequestQueue {
 // MARK: - Finding
 
 extension RequestQueue {
-    /// The unfinished operation of an equal request on this queue: of the same type, with the same identifier.
+    /// Returns the unfinished operation of an equal request on this queue, that is, of the same type with the same
+    /// identifier.
     ///
-    /// To send equal requests once, add them with `coalescing` instead: the operation may finish before you use the
-    /// result of this method.
+    /// The operation may finish before you use it. To send equal requests only once, add them with `coalescing`
+    /// instead.
     ///
     /// - Complexity: O(n) in the number of operations on the queue.
     public func requestCurrentlyExecuting<R: Request>(_ request: R) -> RequestOperation<R>? {
@@ -352,7 +366,7 @@ extension RequestQueue {
         return nil
     }
 
-    /// The unfinished operations of requests on this queue, whatever their requests are.
+    /// The unfinished operations on this queue that run requests, of any type.
     ///
     /// ```swift
     /// for operation in client.requestOperations { operation.pause() }
@@ -367,16 +381,16 @@ extension RequestQueue {
 // MARK: - Cancelling
 
 extension RequestQueue {
-    /// Cancels the operations of this queue whose requests fulfil a condition.
+    /// Cancels the operations of this queue whose requests satisfy a condition.
     ///
     /// ```swift
     /// queue.cancelRequests { $0 is ThumbnailRequest }
     /// ```
     ///
-    /// The condition isn't called for operations whose requests haven't been made from the results of others yet.
+    /// The condition isn't called for an operation whose request hasn't been created yet.
     ///
     /// - Complexity: O(n) in the number of operations on the queue.
-    /// - Throws: Any error that the condition throws; requests that were cancelled before stay cancelled.
+    /// - Throws: Any error that the condition throws. Requests that were cancelled before the error stay cancelled.
     public func cancelRequests(where condition: (any Request) throws -> Bool) rethrows {
         for operation in operations {
             guard let request = (operation as? any RequestHolder)?.anyRequest else { continue }
@@ -384,19 +398,21 @@ extension RequestQueue {
         }
     }
 
-    /// Cancels every request of this queue that isn't finished, and calls a completion when none is running any more.
+    /// Cancels every unfinished request of this queue, and calls a completion when none is running any longer.
     ///
     /// ```swift
     /// client.cancelAllRequests { keychain.removeToken() }
     /// ```
     ///
-    /// A group of requests is cancelled with its members. Operations of other kinds aren't affected. For a client with
-    /// an operation queue of yours, the requests are those that clients of that queue have added.
+    /// Groups of requests are cancelled with their members. Operations of other kinds aren't affected. If a client runs
+    /// on an operation queue that you provided, the method cancels the requests that were added through clients of that
+    /// queue.
     ///
     /// - Parameters:
     ///   - completionQueue: The queue of the completion, as with `addRequest`.
-    ///   - completion: Called once, when all of them have their results and their transfers have ended. It comes behind
-    ///     their completions on the same serial queue. It doesn't wait for operations that are added meanwhile.
+    ///   - completion: Called once, when all requests have their results and their transfers have ended. On the same
+    ///     serial queue, it is called after their completions. It doesn't wait for operations that are added in the
+    ///     meantime.
     /// - Complexity: O(n) in the number of operations on the queue.
     @_disfavoredOverload
     public func cancelAllRequests(completionQueue: DispatchQueue? = nil, completion: @escaping @Sendable () -> Void) {
@@ -405,14 +421,14 @@ extension RequestQueue {
         for operation in operations { operation.cancel() }
         let queue = queue(for: completionQueue)
         let end = BlockOperation { queue.async(execute: completion) }
-        // An operation that is cancelled before it starts does nothing at its start, and in a suspended queue it never
-        // starts.
+        // The completion waits only for running operations. An operation that is cancelled before its start does no
+        // work, and never starts in a suspended queue.
         for operation in operations where operation.isExecuting { end.addDependency(operation) }
         end.runOnSeparateQueue()
     }
 }
 
 extension [Operation] {
-    /// The operations of requests, and their groups.
+    /// The operations of requests, and groups of them.
     var requests: [Operation] { filter { $0 is AnyRequestOperation } }
 }

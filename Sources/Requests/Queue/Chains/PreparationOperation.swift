@@ -3,8 +3,8 @@
 
 import Foundation
 
-/// Builds the request of an operation without sending it.
-// Sendable: Operation requires restating it; the only addition here is a constant.
+/// An operation that builds the request without sending it.
+// Sendable: a subclass of `Operation` must restate the conformance. This class adds only a constant.
 final class PreparationOperation<R: NetworkRequest>: AnyRequestOperation, @unchecked Sendable {
     fileprivate let request: R
 
@@ -17,9 +17,9 @@ final class PreparationOperation<R: NetworkRequest>: AnyRequestOperation, @unche
         super.init(configuration, over: transport, scope: scope, PreparationHandling<R>.self)
     }
 
-    /// Returns the request; cancelling the task ends the wait for a request or a credential.
+    /// Returns the request that would be sent; cancelling the task stops waiting for the request or a credential.
     ///
-    /// - Throws: The failure that the operation of the request would have before its first transfer.
+    /// - Throws: The error with which the operation of the request would fail before its first transfer.
     func prepared() async throws(RequestError) -> HTTPRequest {
         let task = RunExecutor.task { [self] in await prepareResult() }
         return try await withTaskCancellationHandler {
@@ -39,12 +39,12 @@ final class PreparationOperation<R: NetworkRequest>: AnyRequestOperation, @unche
 
     override var identifier: String? { request.identifier }
 
-    /// Calls `prepare` of the request's operation class, which may be the caller's.
+    /// Calls `prepare` of the request's operation class, which the caller may have subclassed.
     override func prepare(_ request: inout HTTPRequest) throws {
         var environment = configuration.environment
         environment.monitors = []
         let own = self.request
-        // Deferred: an operation that has its request reports to the request's monitors.
+        // The source is deferred because an operation that already has its request reports to the request's monitors.
         let source = RequestSource.deferred(mapError: own.mapError) { own }
         let operation = R.makeOperation(
             OperationConfiguration(
@@ -58,7 +58,7 @@ final class PreparationOperation<R: NetworkRequest>: AnyRequestOperation, @unche
     }
 }
 
-/// Builds the request of an operation that is never sent.
+/// The response handling of an operation that builds a request and never sends it.
 private struct PreparationHandling<Request: NetworkRequest>: LocalHandling {
     let operation: PreparationOperation<Request>
 

@@ -3,19 +3,19 @@
 
 import Foundation
 
-/// An operation that later requests are made from, or a view of one.
+/// An operation from whose result a later request is created, or a view of such an operation.
 ///
-/// A ``RequestOperation`` is one, with its value; if it failed, the dependent request isn't made. Its
-/// ``RequestOperation/outcome`` is one with the result, success or failure. Don't adopt it.
+/// A ``RequestOperation`` provides its value; if the operation fails, the dependent request isn't created. Its
+/// ``RequestOperation/outcome`` provides the result, success or failure. Don't conform your own types to this protocol.
 public protocol RequestDependency<Value>: Sendable {
-    /// The value for a later request.
+    /// The type of the value that a later request is created from.
     associatedtype Value: Sendable
 
-    /// The operation that must finish before.
+    /// The operation that must finish before the value can be read.
     var awaitedOperation: Operation { get }
 
-    /// Returns the value, when the operation is finished.
+    /// Returns the value once the operation is finished.
     ///
-    /// - Throws: ``RequestError`` of code `dependencyFailed`, with the first cause behind it.
+    /// - Throws: ``RequestError`` of code `dependencyFailed`, whose underlying error is the first cause.
     func valueOfDependency() throws -> Value
 }

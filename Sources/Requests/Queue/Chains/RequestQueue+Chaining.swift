@@ -4,25 +4,27 @@
 import Foundation
 
 extension RequestQueue {
-    /// Runs a request that is made from the results of other operations.
+    /// Runs a request that is created from the results of other operations.
     ///
     /// ```swift
     /// let login = queue.addRequest(LoginRequest(user: user))
     /// let profile = queue.addRequest(after: login) { token in ProfileRequest(token: token) } completion: { … }
     /// ```
     ///
-    /// It starts when all of them are finished. If one failed or was cancelled, no request is made, nothing is sent,
-    /// and this operation fails with an error of code `dependencyFailed`, whose underlying error is the cause: in a
-    /// chain, that of the first that failed. (Plain `dependencies` define the order only.)
+    /// The request starts when all of the operations are finished. If one of them failed or was cancelled, `make` isn't
+    /// called, nothing is sent, and this operation fails with the code `dependencyFailed`. The underlying error is the
+    /// cause. In a longer chain, that is the error of the first operation that failed. Plain `dependencies`, in
+    /// contrast, only define the order.
     ///
     /// - Parameters:
     ///   - operations: The operations whose results are needed; one or several, on this queue or any other.
-    ///   - session: The transport; `nil`, the default, is the queue's.
+    ///   - session: The transport; `nil`, the default, uses the queue's.
     ///   - completionQueue: The queue of the completion, as with `addRequest`.
     ///   - priority: The priority of the operation in the queue.
-    ///   - categories: The categories in which the operation must be the only one that runs; see ``RequestOptions/ExclusiveCategory``.
-    ///   - mapError: Converts an error to the request's own type, while there is no request that could.
-    ///   - make: Makes the request from the values. An error that it throws is the failure of the operation.
+    ///   - categories: The categories in which no other operation may run at the same time; see
+    ///     ``RequestOptions/ExclusiveCategory``.
+    ///   - mapError: Converts an error to the request's error type if the request doesn't exist yet.
+    ///   - make: Creates the request from the values. An error that it throws is the failure of the operation.
     ///   - completion: Receives the result, as with `addRequest`.
     /// - Returns: The operation, typed.
     @discardableResult
@@ -42,9 +44,9 @@ extension RequestQueue {
         return enqueue(operation, exclusive: categories, priority)
     }
 
-    /// Runs a request that is made from the results of other operations, and may fail with any error.
+    /// Runs a request that is created from the results of other operations, if its error type is `any Error`.
     ///
-    /// It is the same as the one with `mapError`, without that parameter.
+    /// This overload is like the one with `mapError`, but needs no conversion of errors.
     @discardableResult
     @_disfavoredOverload
     public func addRequest<each Input: RequestDependency, R: NetworkRequest>(
@@ -61,9 +63,9 @@ extension RequestQueue {
         return enqueue(operation, exclusive: categories, priority)
     }
 
-    /// Runs a request that is made from the results of other operations, and fails with ``RequestError``.
+    /// Runs a request that is created from the results of other operations, if its error type is ``RequestError``.
     ///
-    /// It is the same as the one with `mapError`, without that parameter.
+    /// This overload is like the one with `mapError`, but wraps other errors in a ``RequestError``.
     @discardableResult
     @_disfavoredOverload
     public func addRequest<each Input: RequestDependency, R: NetworkRequest>(
@@ -82,7 +84,7 @@ extension RequestQueue {
 }
 
 extension RequestQueue {
-    /// Makes the operation of a request that is made from the results of others, behind these.
+    /// Creates an operation that depends on other operations and creates its request from their results.
     func makeOperation<each Input: RequestDependency, R: NetworkRequest>(
         _ session: (any HTTPTransport)?,
         _ mapError: @escaping @Sendable (any Error) -> R.Failure,
@@ -102,15 +104,15 @@ extension RequestQueue {
 // MARK: - Dependencies
 
 extension RequestOperation: RequestDependency {
-    /// The operation.
+    /// The operation itself.
     public final var awaitedOperation: Operation { self }
 
-    /// The value, for an operation that depends on this one.
+    /// Returns the value, for an operation that depends on this one.
     ///
-    /// The error of a chain contains only the error of its first failed operation, however long the chain is: a list of
-    /// all would say no more, and releasing a long one would overflow the stack.
+    /// The error of a chain contains only the error of the first operation that failed, however long the chain is. A
+    /// list of all errors would provide no more information, and releasing a long list would overflow the stack.
     ///
-    /// - Throws: An error of code `dependencyFailed`, with the first cause behind it.
+    /// - Throws: An error of code `dependencyFailed`, whose underlying error is the first cause.
     public final func valueOfDependency() throws -> R.Success {
         switch result {
         case .success(let value):
@@ -124,7 +126,7 @@ extension RequestOperation: RequestDependency {
         }
     }
 
-    /// The result, success or failure, for a request that is made from either.
+    /// The result as a dependency, for a request that runs whether this operation succeeds or fails.
     ///
     /// ```swift
     /// queue.addRequest(after: profile.outcome) { outcome in LogRequest(succeeded: (try? outcome.get()) != nil) }
@@ -139,7 +141,7 @@ extension RequestOperation: RequestDependency {
     }
 }
 
-/// A view of the result of an operation.
+/// A dependency whose value a closure reads from an operation.
 struct ResultDependency<Observed: Operation, Value: Sendable>: RequestDependency {
     private let observed: Observed
     private let read: @Sendable (Observed) throws -> Value

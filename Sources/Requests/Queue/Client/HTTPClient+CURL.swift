@@ -6,16 +6,16 @@ import Foundation
 extension HTTPClient {
     /// Returns a request as a command for a POSIX shell, with the client's base URL, header fields and query.
     ///
-    /// It lacks what is known only when the request is sent: the changes of interceptors, and cookies. Their command is
-    /// that of a response: ``HTTPResponse/cURL(revealingSecrets:)``.
+    /// The command lacks everything that is determined only when the request is sent: the changes of interceptors, and
+    /// cookies. For a command that includes them, see ``HTTPResponse/cURL(revealingSecrets:)``.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - revealsSecrets: Whether credentials and the like are shown; see
+    ///   - revealsSecrets: Whether credentials and other secrets are shown; see
     ///     ``RequestConvertible/cURL(baseURL:revealingSecrets:)``.
     /// - Returns: The command, of several lines.
-    /// - Throws: ``InvalidValue`` for a request that can't be sent and for a body that is a stream; any error that
-    ///   the body or the authentication throws.
+    /// - Throws: ``InvalidValue`` for a request that can't be sent, and for a stream body; any error that the body or
+    ///   the authentication throws.
     public func cURL(
         _ request: some RequestConvertible,
         revealingSecrets revealsSecrets: Bool = false

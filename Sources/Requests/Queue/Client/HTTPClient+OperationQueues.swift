@@ -4,44 +4,45 @@
 import Foundation
 
 extension HTTPClient {
-    /// The operation queue of a client, and two without a limit: for subrequests, and for operations that ignore the
-    /// limit.
+    /// The operation queues of a client: one with the client's limit, and two without a limit.
+    ///
+    /// The queues without a limit run subrequests, and operations that ignore the concurrency limit.
     final class OperationQueues: Sendable {
         let bounded: OperationQueue
         let nested = OperationQueue()
-        /// The queue of operations that are exempt from the limit, which is suspended with the main one.
+        /// The queue of operations that ignore the limit; it is suspended together with the bounded queue.
         let exempt = OperationQueue()
         let progressObserver = QueueProgressObserver()
         let subrequestOwner = SubrequestOwner()
 
-        /// Whether the bounded queue is the client's own.
-        let isOwn: Bool
+        /// Whether the client has created the bounded queue itself.
+        let ownsBoundedQueue: Bool
 
         init(_ queue: OperationQueue) {
             bounded = queue
-            isOwn = false
+            ownsBoundedQueue = false
         }
 
         init(_ width: Int) {
             bounded = OperationQueue()
-            isOwn = true
+            ownsBoundedQueue = true
             bounded.name = "Requests.HTTPClient"
-            bounded.maxConcurrentOperationCount = Self.width(width)
+            bounded.maxConcurrentOperationCount = Self.clampedWidth(width)
         }
 
         deinit { subrequestOwner.end() }
 
-        /// Gives a changed environment its own identity, and what it has of the client.
-        func complete(_ environment: inout RequestEnvironment) {
+        /// Stamps a changed environment with a new revision, and copies the client's shared state into it.
+        func stamp(_ environment: inout RequestEnvironment) {
             environment.revision = UUID()
             environment.subrequestOwner = subrequestOwner
             environment.hasOwnLimit = bounded.isLimited
             environment.shareConfiguration()
         }
 
-        /// The width in the system's range: `OperationQueue` traps on numbers below its default, and runs nothing with
-        /// zero.
-        static func width(_ width: Int) -> Int {
+        /// Clamps a limit to the range of `OperationQueue`, which traps on numbers below its default, and runs nothing
+        /// with zero.
+        static func clampedWidth(_ width: Int) -> Int {
             width == OperationQueue.defaultMaxConcurrentOperationCount ? width : max(1, width)
         }
     }

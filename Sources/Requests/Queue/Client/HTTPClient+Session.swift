@@ -3,32 +3,31 @@
 
 import Foundation
 
-// Clients over a session of Foundation.
+// Clients over a Foundation session.
 
 extension HTTPClient {
-    /// Makes a client whose requests run over a `URLSession` of its own, made from a configuration.
+    /// Creates a client with its own `URLSession`, which is created from a configuration.
     ///
-    /// | of the configuration | applies |
+    /// | property of the configuration | applies |
     /// |---|---|
     /// | protocol classes, proxies, timeouts, connections per host | on every platform |
     /// | additional headers | on every platform, as the environment's headers |
-    /// | cookie storage | on every platform, as the environment's cookies; `HTTPCookieStorage.shared` gives way to a jar |
+    /// | cookie storage | on every platform, as the environment's cookies; a jar replaces `HTTPCookieStorage.shared` |
     /// | URL cache, credential storage, TLS versions, cellular and expensive networks, HTTP/3 | on Apple platforms |
-    /// | background | nowhere: operations don't outlive the process |
+    /// | background | nowhere, because operations don't outlive the process |
     ///
-    /// Headers and cookies are in the environment when `configure` is called, which may change them. So they are known
-    /// to everything that depends on the user: redirects, the cache, coalescing. A configuration without a cookie
-    /// storage, or with `httpShouldSetCookies = false`, has no cookies. Those of the whole process are used if the
-    /// environment says so: `$0.cookies = FoundationCookieStorage(.shared)`.
+    /// Headers and cookies become part of the environment before `configure` is called, which may change them.
+    /// Therefore redirects, the cache and coalescing take them into account. If the configuration has no cookie
+    /// storage, or `httpShouldSetCookies = false`, the client has no cookies. To use the cookies of the entire process,
+    /// set `$0.cookies = FoundationCookieStorage(.shared)`.
     ///
-    /// The session's delegate is the library's own, and the session ends when the client and its last request do.
-    /// Without a configuration, requests run over libcurl on Linux, which ignores all these settings: there, use the
-    /// environment.
+    /// The session has a built-in delegate, and ends with the client and its last request. On Linux, requests without a
+    /// configuration run over libcurl, which ignores all of these settings; use the environment there.
     ///
     /// - Parameters:
-    ///   - configuration: The configuration of the session; it is copied.
+    ///   - configuration: The configuration of the session, which is copied.
     ///   - maxConcurrentRequests: The maximum number of concurrent requests; by default the system decides.
-    ///   - configure: Changes the environment. An error that it throws is thrown here.
+    ///   - configure: Changes the environment. This initializer rethrows its errors.
     public convenience init(
         configuration: URLSessionConfiguration,
         maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,
@@ -46,14 +45,13 @@ extension HTTPClient {
         }
     }
 
-    /// Makes a client whose requests run over a `URLSession` of its own; see
-    /// ``init(configuration:maxConcurrentRequests:_:)``.
+    /// Creates a client with a base URL and its own `URLSession`; see ``init(configuration:maxConcurrentRequests:_:)``.
     ///
     /// - Parameters:
-    ///   - baseURL: The URL that relative addresses are appended to; with `nil` every request fails before it is sent.
-    ///   - configuration: The configuration of the session; it is copied.
+    ///   - baseURL: The URL that relative URLs are appended to. With `nil`, every request fails before it is sent.
+    ///   - configuration: The configuration of the session, which is copied.
     ///   - maxConcurrentRequests: The maximum number of concurrent requests; by default the system decides.
-    ///   - configure: Changes the environment; does nothing by default. An error that it throws is thrown here.
+    ///   - configure: Changes the environment, which already has the base URL. This initializer rethrows its errors.
     public convenience init(
         baseURL: URL?,
         configuration: URLSessionConfiguration,
@@ -66,7 +64,7 @@ extension HTTPClient {
         }
     }
 
-    /// Makes a client over a `URLSession` of its own whose requests inherit only a jar for cookies; see
+    /// Creates a client with its own `URLSession`, whose requests inherit only a cookie jar; see
     /// ``init(configuration:maxConcurrentRequests:_:)``.
     public convenience init(
         configuration: URLSessionConfiguration,
@@ -75,7 +73,7 @@ extension HTTPClient {
         self.init(configuration: configuration, maxConcurrentRequests: maxConcurrentRequests) { _ in }
     }
 
-    /// Makes a client over a `URLSession` of its own whose requests inherit only a base URL and a jar for cookies; see
+    /// Creates a client with its own `URLSession`, whose requests inherit only a base URL and a cookie jar; see
     /// ``init(configuration:maxConcurrentRequests:_:)``.
     public convenience init(
         baseURL: URL?,
@@ -101,7 +99,7 @@ extension URLSessionConfiguration {
     private var cookies: (any CookieStorage)? {
         guard httpShouldSetCookies, let storage = FoundationCookieStorage(of: self) else { return nil }
         guard httpCookieStorage === HTTPCookieStorage.shared else { return storage }
-        // Storage that the whole process shares is replaced by a jar, if cookies are stored at all.
+        // A jar replaces storage that the entire process shares, unless no cookies are accepted at all.
         return httpCookieAcceptPolicy == .never ? nil : CookieJar()
     }
 }

@@ -4,7 +4,9 @@
 import Foundation
 
 extension HTTPClient {
-    /// The right to resume a suspended queue, which all clients of the queue share.
+    /// A token that is retained by every client that can resume a suspended queue.
+    ///
+    /// When the last client is deallocated, the operations of the suspended queue are cancelled.
     final class SuspensionToken: Sendable {
         private let queues: OperationQueues
 
@@ -13,9 +15,9 @@ extension HTTPClient {
         }
 
         deinit {
-            // No code can resume the operations any more.
-            for queue in queues.isOwn ? [queues.bounded, queues.exempt] : [queues.exempt] where queue.isSuspended
-            {
+            // No code can resume the operations any longer.
+            for queue in queues.ownsBoundedQueue ? [queues.bounded, queues.exempt] : [queues.exempt]
+            where queue.isSuspended {
                 queue.cancelAllOperations()
                 queue.isSuspended = false
             }

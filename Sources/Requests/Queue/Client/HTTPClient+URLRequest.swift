@@ -10,24 +10,25 @@ extension HTTPClient {
     /// let task = session.downloadTask(with: try await client.urlRequest(for: Get<Data>("films/7")))
     /// ```
     ///
-    /// Use it for a background session, a player or a web view. The result has the base URL, the inherited query and
-    /// fields, the cookies of the client, the credentials of the request and of interceptors, which are refreshed first
-    /// if necessary, and everything that ``Interceptor/adapt(_:context:)`` changes. The token is in the result until it
-    /// is sent, and may have expired by then.
+    /// Use this method for a background session, a player or a web view. The result includes the base URL, the
+    /// inherited query and header fields, and the client's cookies. It also includes the credentials of the request and
+    /// of interceptors, which are refreshed first if necessary, and everything that ``Interceptor/adapt(_:context:)``
+    /// changes. The token may expire before the other code sends the request.
     ///
-    /// All guarantees end here: the client doesn't observe, limit, validate, retry or cache what others send, follows
-    /// no redirect, and stores no cookie of the response. If the client has cookies, `httpShouldHandleCookies` is
-    /// `false`, so that no other storage replaces them.
+    /// The client's guarantees end here. It doesn't observe, limit, validate, retry or cache what other code sends,
+    /// doesn't follow its redirects, and doesn't store cookies of the response. If the client has cookies,
+    /// `httpShouldHandleCookies` is `false`, so that no other storage replaces them.
     ///
     /// The call doesn't wait for a slot of the queue, a limiter or a condition, and has no deadline. Cancelling the
-    /// task ends the wait for a credential.
+    /// task stops waiting for a credential.
     ///
-    /// - Parameter request: The request. Content that is a stream or a file becomes `httpBodyStream`, which a
-    ///   background session refuses: use ``urlRequest(for:writingBodyTo:)`` there.
-    /// - Returns: The request, with an absolute address.
-    /// - Throws: The failure that the request would have before its first transfer. The code is `unsupported` for an
-    ///   interceptor that has ``Interceptor/intercept(_:context:next:)`` and no `adapt`, since it acts on a transfer.
-    ///   To find out, `intercept` of an interceptor without `adapt` is called until it calls `next`, which throws.
+    /// - Parameter request: The request. A stream or file body becomes `httpBodyStream`, which a background session
+    ///   rejects; use ``urlRequest(for:writingBodyTo:)`` there.
+    /// - Returns: The request, with an absolute URL.
+    /// - Throws: The error with which the request would fail before its first transfer. The code is `unsupported` if an
+    ///   interceptor implements ``Interceptor/intercept(_:context:next:)`` but not `adapt`, because it acts on a
+    ///   transfer. To find out, the client calls `intercept` of an interceptor without `adapt` until it calls `next`,
+    ///   which throws.
     public func urlRequest(for request: some NetworkRequest) async throws(RequestError) -> URLRequest {
         let prepared = try await prepared(request)
         do {
@@ -45,15 +46,15 @@ extension HTTPClient {
     /// session.uploadTask(with: request, fromFile: file).resume()
     /// ```
     ///
-    /// The file is written in chunks, so that content of any size takes little memory, and only its owner can read it.
-    /// Remove it when the upload has ended.
+    /// The file is written in chunks, so that content of any size needs little memory. Only the owner of the file can
+    /// read it. Remove it when the upload has ended.
     ///
     /// - Parameters:
-    ///   - request: The request; one without content writes an empty file.
-    ///   - folder: An existing folder that survives the process, unlike the one for temporary files.
-    /// - Returns: The request, without content, and the location of the new file.
-    /// - Throws: As ``urlRequest(for:)``; also an error of the content or of the disk, as the underlying one. Then, and
-    ///   if the task is cancelled, there is no file.
+    ///   - request: The request; without content, the file is empty.
+    ///   - folder: An existing folder that outlives the process, unlike the folder for temporary files.
+    /// - Returns: The request without content, and the location of the new file.
+    /// - Throws: The same errors as ``urlRequest(for:)``, and an error whose underlying error comes from the content or
+    ///   the disk. After an error or a cancellation, no file remains.
     public func urlRequest(
         for request: some NetworkRequest,
         writingBodyTo folder: URL

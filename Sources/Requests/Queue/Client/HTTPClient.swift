@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A queue for the requests of one API: an environment that they inherit, a transport, and an operation queue.
+/// A queue for the requests of one API, with an environment that they inherit, a transport and an operation queue.
 ///
 /// ```swift
 /// let client = HTTPClient(baseURL: url, maxConcurrentRequests: 4) {
@@ -14,37 +14,36 @@ import Foundation
 /// let user = try await client.fetch(GetUser(id: 1))
 /// ```
 ///
-/// A client does everything that a ``RequestQueue`` does. Its requests inherit the ``environment``; changing it affects
-/// requests that are added afterwards. Cookies are stored in a jar of the client's own, in memory, unless the
-/// environment has another, or `nil`. Safe from any thread. <doc:ClientSettings> lists all settings.
+/// A client has all functions of a ``RequestQueue``. Its requests inherit the ``environment``; changes affect requests
+/// that are added afterwards. The client stores cookies in its own jar, in memory, unless you replace the environment's
+/// `cookies` or set them to `nil`. All methods are thread-safe. <doc:ClientSettings> lists all settings.
 ///
-/// A client may be deallocated while its requests run: they still complete.
+/// You may release a client while its requests run: they still complete.
 public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
-    /// A client without a base URL: the one that `HTTPRequest.fetch` uses.
+    /// A client without a base URL, which `HTTPRequest.fetch` uses by default.
     public static let shared = HTTPClient()
 
-    /// The transport of requests that name none: the best that the platform has.
+    /// The best transport of the platform, which is used by requests and clients that don't specify one.
     ///
-    /// On Apple platforms that is `URLSession.shared`. On Linux it is ``CurlTransport``; if libcurl can't be loaded, as in
-    /// statically linked programs, it is a ``URLSessionTransport``, whose documentation lists its faults there. Use it
-    /// as the base of a transport of your own.
+    /// On Apple platforms, the default is `URLSession.shared`. On Linux, it is ``CurlTransport`` or, if libcurl can't
+    /// be loaded (for example in statically linked programs), a ``URLSessionTransport``, whose documentation lists its
+    /// faults there. Use the default as the base of your own transport.
     public static var defaultTransport: any HTTPTransport { DefaultTransport.shared }
 
-    /// The transport of requests that name none of their own.
+    /// The transport of requests that don't specify one.
     public let transport: any HTTPTransport
     private let queues: OperationQueues
     private let suspensionToken: SuspensionToken?
-    private let shared: Locked<RequestEnvironment>
+    private let currentEnvironment: Locked<RequestEnvironment>
 
-    /// Makes a client without a base URL, whose requests need absolute addresses.
+    /// Creates a client without a base URL, whose requests need absolute URLs.
     ///
     /// - Parameters:
     ///   - maxConcurrentRequests: The maximum number of concurrent requests, at least one; by default the system
-    ///     decides. Requests that wait for a retry, for a credential or for a limiter count.
-    ///   - transport: The transport; `nil`, the default, is the platform's best, without cookies, cache and credentials
-    ///     of its own.
-    ///   - configure: Changes the environment; it already has a jar for cookies. An error that it throws is thrown
-    ///     here.
+    ///     decides. Requests that wait for a retry, a credential or a limiter count.
+    ///   - transport: The transport; `nil`, the default, uses the platform's default, without a cookie storage, cache or
+    ///     credential storage.
+    ///   - configure: Changes the environment, which already has a cookie jar. This initializer rethrows its errors.
     public convenience init(
         maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,
         transport: (any HTTPTransport)? = nil,
@@ -61,24 +60,24 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
         var environment = RequestEnvironment()
         environment.cookies = CookieJar()
         try configure(&environment)
-        queues.complete(&environment)
+        queues.stamp(&environment)
         self.queues = queues
         suspensionToken = SuspensionToken(queues)
-        shared = Locked(environment)
+        currentEnvironment = Locked(environment)
         self.transport = transport ?? DefaultTransport.private()
     }
 
-    /// Makes a client.
+    /// Creates a client with a base URL.
     ///
     /// - Parameters:
-    ///   - baseURL: The URL that relative addresses are appended to. With `nil`, which `URL(string:)` returns for an
-    ///     invalid text, every request fails before it is sent; for a client without a base URL, omit it.
+    ///   - baseURL: The URL that relative URLs are appended to. With `nil`, which `URL(string:)` returns for an invalid
+    ///     string, every request fails before it is sent. For a client without a base URL, omit this parameter.
     ///   - maxConcurrentRequests: The maximum number of concurrent requests, at least one; by default the system
-    ///     decides. Requests that wait for a retry, for a credential or for a limiter count.
-    ///   - transport: The transport; `nil`, the default, is the platform's best, without cookies, cache and credentials
-    ///     of its own.
-    ///   - configure: Changes the environment; it already has the base URL and a jar for cookies. An error that it
-    ///     throws is thrown here.
+    ///     decides. Requests that wait for a retry, a credential or a limiter count.
+    ///   - transport: The transport; `nil`, the default, uses the platform's default, without a cookie storage, cache or
+    ///     credential storage.
+    ///   - configure: Changes the environment, which already has the base URL and a cookie jar. This initializer
+    ///     rethrows its errors.
     public convenience init(
         baseURL: URL?,
         maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,
@@ -91,20 +90,22 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
         }
     }
 
-    /// Makes a client for a base URL given as a text, and checks it at once.
+    /// Creates a client with a base URL from a string, and validates it immediately.
     ///
     /// ```swift
     /// let client = try HTTPClient(baseURL: settings.server) { $0.retry = .default }
     /// ```
     ///
-    /// `URL(string:)` returns `nil` for an invalid text, and each request of a client with a base URL of `nil` fails.
+    /// In contrast, `URL(string:)` returns `nil` for an invalid string, and every request of a client with that base
+    /// URL fails.
     ///
     /// - Parameters:
-    ///   - baseURL: An absolute address with a host: `http` or `https`, or, for WebSockets only, `ws` or `wss`.
+    ///   - baseURL: An absolute URL with a host and the scheme `http` or `https`, or, for WebSockets only, `ws` or
+    ///     `wss`.
     ///   - maxConcurrentRequests: The maximum number of concurrent requests; by default the system decides.
-    ///   - transport: The transport; `nil`, the default, is the platform's best.
+    ///   - transport: The transport; `nil`, the default, uses the platform's default.
     ///   - configure: Changes the environment; does nothing by default.
-    /// - Throws: ``InvalidValue`` if the text isn't such an address; any error that `configure` throws.
+    /// - Throws: ``InvalidValue`` if the string isn't such a URL; any error that `configure` throws.
     public convenience init(
         baseURL: String,
         maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,
@@ -113,7 +114,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     ) throws {
         var request = HTTPRequest(url: URL(base: baseURL).asHTTP)
         do throws(InvalidValue) { try request.validate() } catch {
-            // With the text itself, which a URL would escape.
+            // The error quotes the original string, because a `URL` would escape it.
             throw error.kind == .url
                 ? InvalidValue(.url, baseURL.isEmpty ? "is empty" : error.reason, excerpt: baseURL) : error
         }
@@ -125,8 +126,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
         )
     }
 
-    /// Makes a client whose requests inherit only a jar for cookies; see
-    /// `init(maxConcurrentRequests:transport:_:)`.
+    /// Creates a client whose requests inherit only a cookie jar; see `init(maxConcurrentRequests:transport:_:)`.
     public convenience init(
         maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,
         transport: (any HTTPTransport)? = nil
@@ -134,7 +134,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
         self.init(maxConcurrentRequests: maxConcurrentRequests, transport: transport) { _ in }
     }
 
-    /// Makes a client whose requests inherit only a base URL and a jar for cookies; see
+    /// Creates a client whose requests inherit only a base URL and a cookie jar; see
     /// `init(baseURL:maxConcurrentRequests:transport:_:)`.
     public convenience init(
         baseURL: URL?,
@@ -144,19 +144,19 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
         self.init(baseURL: baseURL, maxConcurrentRequests: maxConcurrentRequests, transport: transport) { _ in }
     }
 
-    /// Makes a client whose requests run on an operation queue of yours.
+    /// Creates a client whose requests run on an existing operation queue.
     ///
     /// ```swift
     /// let client = HTTPClient(queue: queue) { $0.monitors.append(.console) }
     /// ```
     ///
-    /// This gives a plain `OperationQueue` an environment: monitors, retries, a base URL. Its width, its suspension and
-    /// its underlying queue stay those of the queue, also for WebSockets; and requests that are added to the queue
-    /// itself inherit nothing.
+    /// The client adds an environment to a plain `OperationQueue`: monitors, retries, a base URL. The queue keeps its
+    /// width, its suspension and its underlying queue, which also apply to WebSockets. Requests that are added directly
+    /// to the queue inherit nothing.
     ///
     /// - Parameters:
-    ///   - queue: The queue of the requests; it may have other operations.
-    ///   - transport: The transport; `nil`, the default, is the platform's best.
+    ///   - queue: The queue of the requests, which may also contain other operations.
+    ///   - transport: The transport; `nil`, the default, uses the platform's default.
     ///   - configure: Changes the environment; does nothing by default.
     public convenience init(
         queue: OperationQueue,
@@ -166,44 +166,49 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
         self.init(OperationQueues(queue), transport: transport, configure)
     }
 
-    private init(_ environment: RequestEnvironment, besides client: HTTPClient) {
-        shared = Locked(environment)
+    private init(_ environment: RequestEnvironment, sharingQueuesOf client: HTTPClient) {
+        currentEnvironment = Locked(environment)
         transport = client.transport
         (queues, suspensionToken) = (client.queues, client.suspensionToken)
     }
 
-    private init(forGroupsOf client: HTTPClient) {
-        (shared, transport, queues, suspensionToken) = (client.shared, client.transport, client.queues, nil)
+    private init(withoutSuspensionTokenOf client: HTTPClient) {
+        (currentEnvironment, transport, queues, suspensionToken) = (
+            client.currentEnvironment, client.transport, client.queues, nil
+        )
     }
 
-    /// This client for its groups: it doesn't count as one that may resume a suspended queue.
-    var withoutSuspensionToken: HTTPClient { suspensionToken == nil ? self : HTTPClient(forGroupsOf: self) }
+    /// A copy of this client without its suspension token, for groups, because a group can't resume a suspended queue.
+    var withoutSuspensionToken: HTTPClient {
+        suspensionToken == nil ? self : HTTPClient(withoutSuspensionTokenOf: self)
+    }
 
-    /// Returns a client that shares this one's queue and transport, and has a changed copy of its environment.
+    /// Returns a client with the same queue and transport, and a changed copy of the environment.
     ///
     /// ```swift
     /// let admin = client.inheriting { $0.headers["X-Role"] = "admin" }
     /// ```
     ///
-    /// The requests of both count together towards the maximum of concurrent requests. Later changes of this client's
-    /// environment don't affect the other. Objects in an environment, such as the jar of cookies, a cache and limiters,
-    /// are shared unless they are replaced here.
+    /// The requests of both clients count towards the same maximum of concurrent requests. Later changes of this
+    /// client's environment don't affect the new client. Both share the objects in the environment, such as the cookie
+    /// jar, a cache and limiters, unless you replace them here.
     public func inheriting(_ configure: (inout RequestEnvironment) throws -> Void) rethrows -> HTTPClient {
         var environment = environment
         try configure(&environment)
-        queues.complete(&environment)
-        return HTTPClient(environment, besides: self)
+        queues.stamp(&environment)
+        return HTTPClient(environment, sharingQueuesOf: self)
     }
 
     /// Returns this client with another base URL, and no other change.
     ///
-    /// The revision is the same, so equal requests share a transfer even if it is called repeatedly.
+    /// The new client has the same revision, so equal requests share a transfer even if this method is called
+    /// repeatedly.
     func relocated(to baseURL: URL?) -> HTTPClient {
         var environment = environment
         guard environment.baseURL != baseURL else { return self }
         environment.setBaseURL(baseURL)
         environment.shareConfiguration()
-        return HTTPClient(environment, besides: self)
+        return HTTPClient(environment, sharingQueuesOf: self)
     }
 
     // MARK: Environment
@@ -211,8 +216,8 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     /// The settings that requests inherit when they are added.
     public var environment: RequestEnvironment {
         get {
-            let environment = shared.withLock { $0 }
-            // The width may have changed, even that of a caller's queue.
+            let environment = currentEnvironment.withLock { $0 }
+            // The limit may have changed, even on the caller's own queue.
             guard environment.hasOwnLimit != queues.bounded.isLimited else { return environment }
             return updateLimit(of: environment)
         }
@@ -221,128 +226,131 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
 
     /// Changes the environment atomically.
     ///
-    /// The closure may read the client, and must not change it. It is called again, with the present value, if another
-    /// thread has changed the environment in the meantime.
+    /// The closure may read the client, but must not change it. If another thread has changed the environment in the
+    /// meantime, the closure is called again with the current value.
     public func configure(_ change: @Sendable (inout RequestEnvironment) -> Void) {
         var isDone = false
         while !isDone {
-            let former = environment
-            var changed = former
+            let previous = environment
+            var changed = previous
             change(&changed)
-            isDone = replaceEnvironment(by: changed) { $0.revision == former.revision }
+            isDone = replaceEnvironment(by: changed) { $0.revision == previous.revision }
         }
     }
 
-    /// Records in the environment whether the queue has a limit of its own.
+    /// Updates the environment after the queue has gained or lost a limit.
     private func updateLimit(of environment: RequestEnvironment) -> RequestEnvironment {
         var updated = environment
         updated.hasOwnLimit.toggle()
         updated.shareConfiguration()
         let result = updated
-        shared.withLock { present in
-            if present.revision == environment.revision { swap(&present, &updated) }
+        currentEnvironment.withLock { current in
+            if current.revision == environment.revision { swap(&current, &updated) }
         }
         return result
     }
 
-    /// Replaces the environment, if the present one fulfils the condition.
+    /// Replaces the environment, if the current one satisfies the condition.
     ///
-    /// The former one is released outside the lock, since that may deallocate a caller's objects.
+    /// The previous environment is released outside the lock, because that may deallocate the caller's objects.
     @discardableResult
     private func replaceEnvironment(
         by environment: RequestEnvironment,
         if isExpected: (RequestEnvironment) -> Bool
     ) -> Bool {
         var environment = environment
-        queues.complete(&environment)
-        return shared.withLock { present in
-            guard isExpected(present) else { return false }
-            swap(&present, &environment)
+        queues.stamp(&environment)
+        return currentEnvironment.withLock { current in
+            guard isExpected(current) else { return false }
+            swap(&current, &environment)
             return true
         }
     }
 
-    /// The URL that relative addresses are appended to.
+    /// The URL that relative URLs are appended to.
     public var baseURL: URL? { environment.baseURL }
 
     // MARK: The queue
 
     /// The maximum number of concurrent requests; changes affect requests that haven't started.
     ///
-    /// A connection that was upgraded, such as a WebSocket, doesn't count.
+    /// An upgraded connection, such as a WebSocket, doesn't count.
     public var maxConcurrentRequests: Int {
         get { queues.bounded.maxConcurrentOperationCount }
-        set { queues.bounded.maxConcurrentOperationCount = OperationQueues.width(newValue) }
+        set { queues.bounded.maxConcurrentOperationCount = OperationQueues.clampedWidth(newValue) }
     }
 
-    /// Whether requests that haven't started wait.
+    /// Whether the client delays the start of requests; running requests continue.
     public var isSuspended: Bool {
         get { queues.bounded.isSuspended }
         set { for queue in [queues.bounded, queues.exempt] { queue.isSuspended = newValue } }
     }
 
-    /// The underlying queue of an operation queue that the client was made with; `nil` without one.
+    /// The underlying queue of the operation queue that the client was created with; `nil` if there is none.
     public var underlyingQueue: DispatchQueue? { queues.bounded.underlyingQueue }
 
-    /// The operations that aren't finished.
+    /// The unfinished operations.
     public var operations: [Operation] {
         queues.bounded.operations + queues.exempt.operations + queues.nested.operations
     }
 
     // MARK: Progress
 
-    /// The common progress of the requests that were added since the queue was last empty.
+    /// The combined progress of the requests that were added since the queue was last empty.
     ///
-    /// Nothing is counted before this, or ``progressUpdates()``, is first used: the first value includes the requests
-    /// that aren't finished then. Requests of a client that ``inheriting(_:)`` made count too, as they run on the same
-    /// queue; operations of other kinds don't.
+    /// Counting begins with the first use of this property or of ``progressUpdates()``; the first value includes the
+    /// requests that are unfinished at that time. Requests of clients from ``inheriting(_:)`` also count, because they
+    /// run on the same queue. Operations of other kinds don't.
     public var progress: QueueProgress { queues.progressObserver.progress { operations } }
 
-    /// The common progress of the requests, as a sequence, which begins with the present value and ends with the
-    /// client.
+    /// Returns the combined progress of the requests as a sequence, which begins with the current value and ends with
+    /// the client.
     ///
-    /// A slow consumer gets the newest value. Each call makes a sequence of its own.
+    /// A slow consumer gets only the newest value. Each call returns a separate sequence.
     public func progressUpdates() -> AsyncStream<QueueProgress> { queues.progressObserver.updates { operations } }
 
-    /// The identity that separates the requests of this client, and of those derived from it, from all others.
+    /// The identity of this client, and of clients derived from it, for coalescing.
     var queueIdentity: any AnyObject & Sendable { queues.bounded }
 
     // MARK: Running
 
-    /// Adds an operation, to start it when its turn has come.
+    /// Adds an operation, which the queue starts when it is ready and a slot is free.
     ///
-    /// An operation that a running one waits for starts at once, such as the request of an interceptor or the refresh
-    /// of a credential: the waiting operations may have all the places.
+    /// If a running operation waits for the new one, the new one starts immediately, because the waiting operations may
+    /// occupy all slots. Examples are the request of an interceptor and the refresh of a credential.
     public func addOperation(_ operation: Operation) { admit(operation) }
 
     func accept(_ operation: Operation) {
-        // A queue of the client's own has no operations of others.
-        if !queues.isOwn { (operation as? AsynchronousOperation)?.add(ClientMark.shared) }
+        // On a queue that the caller provided, a mark distinguishes the client's operations from others.
+        if !queues.ownsBoundedQueue { (operation as? AsynchronousOperation)?.add(ClientMark.shared) }
         queues.progressObserver.add(operation)
-        let isUncounted = queues.isOwn && (operation as? AnyRequestOperation)?.kind.ignoresConcurrencyLimit == true
-        let queue = NestingContext.isNested ? queues.nested : isUncounted ? queues.exempt : queues.bounded
+        let isExempt =
+            queues.ownsBoundedQueue && (operation as? AnyRequestOperation)?.kind.ignoresConcurrencyLimit == true
+        let queue = NestingContext.isNested ? queues.nested : isExempt ? queues.exempt : queues.bounded
         queue.addOperation(operation)
     }
 
-    /// Cancels every request that isn't finished, and every group of requests.
+    /// Cancels every unfinished request, and every group of requests.
     ///
-    /// On an operation queue of yours, these are the requests that clients of that queue have added. Other operations
-    /// aren't affected, nor are requests that were added to the queue itself.
+    /// If the client runs on an operation queue that you provided, the method cancels the requests that were added
+    /// through clients of that queue. Other operations aren't affected, nor are requests that were added directly to
+    /// the queue.
     ///
     /// - Complexity: O(n) in the number of operations on the queue.
     public func cancelAllRequests() {
         for request in requestsToCancel { request.cancel() }
     }
 
-    /// The requests of clients of this queue, and their groups.
+    /// The requests that clients of this queue have added, and their groups.
     var requestsToCancel: [Operation] {
-        let (isOwn, requests) = (queues.isOwn, operations.requests)
-        return isOwn ? requests : requests.filter { ($0 as? AsynchronousOperation)?.observer(ClientMark.self) != nil }
+        let (ownsQueue, requests) = (queues.ownsBoundedQueue, operations.requests)
+        return ownsQueue
+            ? requests : requests.filter { ($0 as? AsynchronousOperation)?.observer(ClientMark.self) != nil }
     }
 
-    /// A mirror of the environment, without secrets, for `dump`.
+    /// A mirror of the environment for `dump`, without secrets.
     ///
-    /// Foundation's queues can't be read while they work.
+    /// It omits Foundation's queues, which can't be read while they work.
     public var customMirror: Mirror {
         Mirror(self, children: ["environment": environment, "isSuspended": isSuspended], displayStyle: .class)
     }

@@ -3,42 +3,43 @@
 
 import Foundation
 
-/// The logic of a subscription to one operation's result, by the rules of Combine.
+/// The state machine of a subscription to one operation's result, following the rules of Combine.
 ///
-/// It does nothing before there is demand, then delivers one value and one completion, and nothing after a
-/// cancellation. It doesn't depend on Combine, so that it can be tested without it.
+/// Nothing starts before the subscriber has demand. The subscriber then receives one value and one completion, and
+/// nothing after a cancellation. The type doesn't depend on Combine, so that tests can run without it.
 struct ResultSubscription: Sendable {
     private enum State: Sendable {
         case idle
         case running(Operation?)
-        case over
+        case ended
     }
 
     private var state = State.idle
 
-    /// Takes demand; returns whether the operation is to be started now.
+    /// Records demand; returns whether the caller should start the operation now.
     mutating func request(isPositive: Bool) -> Bool {
         guard case .idle = state, isPositive else { return false }
         state = .running(nil)
         return true
     }
 
-    /// Stores the started operation; returns `false` if it is to be cancelled, or has ended.
+    /// Stores the started operation; returns `false` if the subscription has ended, so that the caller must cancel it.
     mutating func store(_ operation: Operation) -> Bool {
         guard isRunning else { return false }
         state = .running(operation)
         return true
     }
 
-    /// Whether something may be delivered.
+    /// Whether the subscriber may still receive values.
     var isRunning: Bool {
         if case .running = state { true } else { false }
     }
 
-    /// Ends it, with its completion or by a cancellation; returns whether it was running, and the operation, which is
-    /// released outside the lock.
+    /// Ends the subscription after its completion or a cancellation.
+    ///
+    /// - Returns: Whether the subscription was running, and its operation, which the caller releases outside the lock.
     mutating func end() -> (wasRunning: Bool, operation: Operation?) {
-        defer { state = .over }
+        defer { state = .ended }
         guard case .running(let operation) = state else { return (false, nil) }
         return (true, operation)
     }
@@ -47,20 +48,20 @@ struct ResultSubscription: Sendable {
 #if canImport(Combine)
 import Combine
 
-/// The result of a request, as a publisher: each subscription with demand runs the request once.
+/// A publisher of a request's result, which runs the request once per subscription with demand.
 ///
-/// A subscription that is cancelled cancels its operation, and receives nothing more. Values and completions are
-/// delivered on the completion queue.
+/// Cancelling a subscription cancels its operation, and nothing more is delivered. Values and completions are delivered
+/// on the completion queue.
 public struct RequestPublisher<R: NetworkRequest>: Publisher {
-    /// The value of the request.
+    /// The type of the request's value.
     public typealias Output = R.Success
-    /// The error of the request.
+    /// The type of the request's error.
     public typealias Failure = R.Failure
 
     fileprivate typealias Completion = @Sendable (Result<R.Success, R.Failure>) -> Void
     fileprivate let start: @Sendable (@escaping Completion) -> Operation
 
-    /// Gives a subscriber a subscription of its own.
+    /// Creates a subscription for the subscriber.
     public func receive<S: Subscriber>(subscriber: S) where S.Input == R.Success, S.Failure == R.Failure {
         let subscription = RequestSubscription<R.Success, R.Failure>(start) {
             _ = subscriber.receive($0)
@@ -71,8 +72,8 @@ public struct RequestPublisher<R: NetworkRequest>: Publisher {
     }
 }
 
-// Sendable: a subscription is called by any thread, for which it has a lock; and Combine's contract requires
-// subscribers to support any thread, one call at a time, which the machine behind the lock ensures.
+// Sendable: any thread may call a subscription, so a lock guards its state. Combine requires subscribers to accept
+// calls from any thread, one at a time. The state machine behind the lock ensures that order.
 private final class RequestSubscription<Success: Sendable, Failure: Error>: Subscription, @unchecked Sendable {
     typealias Completion = @Sendable (Result<Success, Failure>) -> Void
 
@@ -113,7 +114,7 @@ private final class RequestSubscription<Success: Sendable, Failure: Error>: Subs
 }
 
 extension RequestQueue {
-    /// Makes a publisher of the result of a request, which is run for each subscription, as soon as that has demand.
+    /// Returns a publisher that runs the request for each subscription as soon as the subscriber has demand.
     ///
     /// ```swift
     /// client.publisher(for: GetUser(id: 1)).receive(on: DispatchQueue.main).sink { … } receiveValue: { … }
@@ -121,9 +122,9 @@ extension RequestQueue {
     ///
     /// - Parameters:
     ///   - request: The request to run.
-    ///   - session: The transport; `nil`, the default, is the queue's.
-    ///   - completionQueue: The queue of values and completions, as with `addRequest`.
-    /// - Returns: The publisher; nothing is sent before it has a subscriber with demand.
+    ///   - session: The transport; `nil`, the default, uses the queue's.
+    ///   - completionQueue: The queue that delivers values and completions, as with `addRequest`.
+    /// - Returns: The publisher. Nothing is sent before a subscriber has demand.
     public func publisher<R: NetworkRequest>(
         for request: R,
         session: (any HTTPTransport)? = nil,

@@ -4,22 +4,23 @@
 import Foundation
 
 extension RequestQueue {
-    /// Runs a request on this queue, and returns its content as it arrives.
+    /// Runs a request on this queue, and returns its content as a stream while it arrives.
     ///
     /// ```swift
     /// let stream = try await client.stream(HTTPRequest("https://example.com/log"))
     /// for try await chunk in stream { … }
     /// ```
     ///
-    /// The operation keeps its place in the queue until the stream is consumed to its end, or deallocated, which
-    /// cancels the transfer. Cancelling the task that waits for the head cancels it too.
+    /// The operation occupies its slot in the queue until the stream is consumed to its end or deallocated.
+    /// Deallocating the stream cancels the transfer, and so does cancelling the task while it waits for the response
+    /// head.
     ///
     /// - Parameters:
     ///   - request: The request to run.
-    ///   - session: The transport; `nil`, the default, is the queue's.
+    ///   - session: The transport; `nil`, the default, uses the queue's.
     ///   - bufferSize: The number of unconsumed bytes above which the transfer pauses; 256 KiB by default.
-    /// - Returns: The stream of a good response, when its head was received.
-    /// - Throws: The failure of the request; for a status that isn't accepted, it has the content.
+    /// - Returns: The stream of an accepted response, as soon as its head has arrived.
+    /// - Throws: The failure of the request. For a status that isn't accepted, the error contains the content.
     public func stream<R: NetworkRequest>(
         _ request: R,
         session: (any HTTPTransport)? = nil,
@@ -30,12 +31,12 @@ extension RequestQueue {
         return try await runUntilReply(streamed, to: streamed.stream, session)
     }
 
-    /// Runs a request whose value outlives this call, such as an open stream, and returns the value.
+    /// Runs a request until it provides a value that outlives this call, such as an open stream, and returns the value.
     ///
     /// - Parameters:
-    ///   - request: The request; its operation finishes when the caller is done with the value.
-    ///   - reply: The reply, which the request fills with the value.
-    ///   - session: The transport; `nil` for the queue's.
+    ///   - request: The request; its operation finishes when the caller no longer needs the value.
+    ///   - reply: The reply that the request fills with the value.
+    ///   - session: The transport; `nil` uses the queue's.
     /// - Returns: The value.
     /// - Throws: The failure of the request.
     package func runUntilReply<R: NetworkRequest, Value: Sendable>(

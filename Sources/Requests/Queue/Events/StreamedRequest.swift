@@ -3,7 +3,9 @@
 
 import Foundation
 
-/// Any request, whose stream is passed to the waiting caller; `Kind` is what the caller makes of it.
+/// A wrapper that passes the response stream of any request to a waiting caller.
+///
+/// `Kind` is the type that the caller creates from the stream.
 struct StreamedRequest<Base: NetworkRequest, Kind>: StreamRequest, NamedRequestType {
     typealias Success = Void
     typealias Failure = RequestError
@@ -13,7 +15,7 @@ struct StreamedRequest<Base: NetworkRequest, Kind>: StreamRequest, NamedRequestT
     }
 
     let request: Base
-    /// Fields that replace those of the request.
+    /// The header fields that replace those of the request.
     var fields: HTTPHeaders = []
     var options: RequestOptions
     var bufferSize = 256 * 1024
@@ -22,7 +24,7 @@ struct StreamedRequest<Base: NetworkRequest, Kind>: StreamRequest, NamedRequestT
     init(request: Base) {
         self.request = request
         options = request.resolvedOptions
-        // They are applied below, before the fields.
+        // `makeHTTPRequest` below applies these changes, before it sets the fields.
         options.changes = []
     }
 
@@ -42,7 +44,7 @@ struct StreamedRequest<Base: NetworkRequest, Kind>: StreamRequest, NamedRequestT
         }
     }
 
-    // The operation is finished when the caller is done with the stream.
+    // The operation finishes when the caller no longer needs the stream.
     func process(_ stream: ResponseStream) async throws {
         self.stream.fill(.success(stream.newReference()))
         try await stream.waitUntilOver()

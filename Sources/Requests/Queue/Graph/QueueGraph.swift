@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// The operations of a queue and their dependencies at one moment: for logs, tests and drawings.
+/// A snapshot of the operations of a queue and their dependencies, for logs, tests and diagrams.
 ///
 /// ```swift
 /// print(queue.graph().mermaid)  // a picture, where Markdown is shown with Mermaid diagrams
@@ -11,74 +11,75 @@ import Foundation
 public struct QueueGraph: Sendable, Hashable {
     /// The state of an operation.
     public enum State: String, Sendable, Hashable, CaseIterable {
-        /// It depends on operations that aren't finished.
+        /// The operation depends on operations that aren't finished.
         case waiting
-        /// It starts when the queue has room.
+        /// The operation starts as soon as the queue has a free slot.
         case ready
-        /// It has been started.
+        /// The operation has started.
         case executing
-        /// It is over; if it has a request, with a value.
+        /// The operation has finished and, if it runs a request, has succeeded.
         case finished
-        /// It is the operation of a request, and has a failure.
+        /// The operation runs a request, which has failed.
         case failed
-        /// It was cancelled; it may still be in the queue.
+        /// The operation was cancelled; it may still be in the queue.
         case cancelled
     }
 
     /// An operation.
     public struct Node: Sendable, Hashable {
-        /// The type of the request, or of an operation that has none.
+        /// The type of the request, or of the operation if it has no request.
         public var type: String
         /// The name of the operation.
         public var name: String?
-        /// The identifier of the request; `nil` until the request is made.
+        /// The identifier of the request; `nil` until the request has been created.
         public var identifier: String?
         /// The tag of the request's options.
         public var tag: String?
         /// The state of the operation.
         public var state: State
 
-        /// Makes a node.
+        /// Creates a node.
         public init(type: String, name: String? = nil, identifier: String? = nil, tag: String? = nil, state: State) {
             (self.type, self.name, self.identifier, self.tag) = (type, name, identifier, tag)
             self.state = state
         }
     }
 
-    /// A connection between two operations, one of which waits for the other.
+    /// A relation between two operations, one of which waits for the other.
     public struct Edge: Sendable, Hashable {
-        /// The reason for the wait.
+        /// The reason for waiting.
         public enum Kind: String, Sendable, Hashable, CaseIterable {
-            /// It depends on it.
+            /// The waiting operation depends on the other.
             case dependency
-            /// It is a group, and the other is its member.
+            /// The waiting operation is a group, and the other is its member.
             case membership
-            /// The other is before it, in the line of an exclusive category.
+            /// The other operation is ahead of the waiting operation in the queue of an exclusive category.
             case exclusivity
         }
 
-        /// The index of the operation that comes first.
+        /// The index of the operation that must finish first.
         public var from: Int
-        /// The index of the operation that waits for it.
+        /// The index of the operation that waits.
         public var to: Int
-        /// The reason for the wait.
+        /// The reason for waiting.
         public var kind: Kind
 
-        /// Makes an edge; a dependency by default.
+        /// Creates an edge, by default for a dependency.
         public init(from: Int, to: Int, kind: Kind = .dependency) {
             (self.from, self.to, self.kind) = (from, to, kind)
         }
     }
 
-    /// The operations of the queue in its order, followed by their dependencies that aren't on it: finished ones, and
-    /// those of other queues.
+    /// The operations of the queue in order, followed by dependencies that aren't on the queue.
+    ///
+    /// Such dependencies are finished, or on other queues.
     public var nodes: [Node]
-    /// The connections; a finished operation waits for nothing any more.
+    /// The relations between the operations; a finished operation no longer waits for anything.
     ///
     /// A group that hasn't begun waits for its dependencies.
     public var edges: [Edge]
 
-    /// Makes a graph.
+    /// Creates a graph.
     public init(nodes: [Node], edges: [Edge]) {
         self.nodes = nodes
         self.edges = edges
@@ -88,7 +89,8 @@ public struct QueueGraph: Sendable, Hashable {
 // MARK: - Text
 
 extension QueueGraph: CustomStringConvertible {
-    /// The graph as text: a line for each operation, with its state, and the numbers of those that it waits for.
+    /// The graph as text, with one line per operation: its number, its state, its name, and the operations that it
+    /// waits for.
     ///
     /// ```text
     /// 0 finished  UserRequest ada
@@ -96,19 +98,19 @@ extension QueueGraph: CustomStringConvertible {
     /// 2 waiting   RequestGroup<IssuesRequest>, after 1
     /// ```
     ///
-    /// Texts of requests are truncated to 64 characters, and can't move the cursor.
+    /// Strings from requests are truncated to 64 characters, and can't contain control characters that move the cursor.
     ///
     /// - Complexity: O(n) in the number of nodes and edges.
     public var description: String {
-        var causes: [Int: [Edge.Kind: [Int]]] = [:]
-        for edge in edges { causes[edge.to, default: [:]][edge.kind, default: []].append(edge.from) }
+        var predecessors: [Int: [Edge.Kind: [Int]]] = [:]
+        for edge in edges { predecessors[edge.to, default: [:]][edge.kind, default: []].append(edge.from) }
         let width = String(max(0, nodes.count - 1)).count
         return nodes.enumerated().map { index, node in
             let number = String(index).fitted(to: width, alignedRight: true)
             let names = [node.type, node.name, node.shownIdentifier, node.tag]
             let name = names.compactMap { $0?.shortened() }.filter { !$0.isEmpty }.joined(separator: " ")
             let waits = Edge.Kind.allCases.compactMap { kind in
-                causes[index]?[kind].map { "\(kind.notation.word) \($0.map(String.init).joined(separator: " "))" }
+                predecessors[index]?[kind].map { "\(kind.notation.word) \($0.map(String.init).joined(separator: " "))" }
             }
             let state = node.state.rawValue.fitted(to: State.executing.rawValue.count)  // The longest.
             return "\(number) \(state) \(([name] + waits).joined(separator: ", "))\n"
@@ -118,7 +120,7 @@ extension QueueGraph: CustomStringConvertible {
 }
 
 extension QueueGraph.Edge.Kind {
-    /// The word in a text, and the arrow in a flowchart.
+    /// The word for this kind in the description, and its arrow in a flowchart.
     fileprivate var notation: (word: String, arrow: String) {
         switch self {
         case .dependency: ("after", "-->")
@@ -131,7 +133,7 @@ extension QueueGraph.Edge.Kind {
 // MARK: - Mermaid
 
 extension QueueGraph {
-    /// The graph as a flowchart in the language of [Mermaid](https://mermaid.js.org), which Markdown often understands.
+    /// The graph as a [Mermaid](https://mermaid.js.org) flowchart, which many Markdown viewers can display.
     ///
     /// ```text
     /// flowchart LR
@@ -141,10 +143,11 @@ extension QueueGraph {
     ///     classDef waiting …
     /// ```
     ///
-    /// An arrow leads to the dependents of an operation, a line with a circle to the group of a member, and a dotted
-    /// arrow to the next operation in a line. Identifiers are shown unchanged, and those of ready-made requests have no
-    /// secrets. Every state has a colour and a text. Texts are truncated to 64 characters, and contain no code for
-    /// Mermaid, Markdown or a browser. Edges to missing nodes are left out.
+    /// A plain arrow points from an operation to its dependents. A line with a circle connects a member to its group. A
+    /// dotted arrow points to the next operation in the queue of an exclusive category. Identifiers are shown
+    /// unchanged, but those of ready-made requests contain no secrets. Every state has a colour and a label. Strings
+    /// are truncated to 64 characters, and contain no markup for Mermaid, Markdown or a browser. Edges to missing nodes
+    /// are omitted.
     ///
     /// - Complexity: O(n) in the number of nodes and edges.
     public var mermaid: String {
@@ -157,7 +160,7 @@ extension QueueGraph {
         }
         let states = Set(nodes.map(\.state))
         for state in State.allCases where states.contains(state) {
-            // Without a semicolon: Mermaid removes one at the end of a line of colours.
+            // The line has no semicolon because Mermaid removes one at the end of a list of colours.
             lines.append("    classDef \(state.rawValue) \(state.style),color:#000")
         }
         return lines.joined(separator: "\n") + "\n"
@@ -188,10 +191,10 @@ extension QueueGraph.State {
 }
 
 extension String {
-    /// The beginning of the text, in Mermaid's quotes.
+    /// The beginning of the string, escaped for a quoted Mermaid label.
     ///
-    /// All characters except letters, digits and spaces become character codes. Their meaning depends on the place
-    /// (directives, comments, Markdown, HTML, icons) and on the version of the renderer.
+    /// All characters except letters, digits and spaces become character codes. Otherwise their meaning would depend on
+    /// their context (directives, comments, Markdown, HTML, icons) and on the version of the renderer.
     fileprivate var escapedForMermaid: String {
         shortened().unicodeScalars.map { scalar in
             switch scalar.properties.generalCategory {
@@ -209,13 +212,13 @@ extension String {
 // MARK: - Graph
 
 extension RequestQueue {
-    /// Returns the unfinished operations, and all their dependencies, as a graph.
+    /// Returns the unfinished operations and all their dependencies as a graph.
     ///
-    /// It contains operations of any type. They continue while it is made, so the states may be of slightly different
-    /// moments.
+    /// The graph contains operations of any type. They continue to run while the graph is created, so the states may be
+    /// from slightly different moments.
     ///
-    /// - Complexity: O(n) in the number of operations and dependencies, and O(m log m) in the number m of operations in
-    ///   the process that wait for their turn in a category.
+    /// - Complexity: O(n) in the number of operations and dependencies, and O(m log m) in the number of operations in
+    ///   the process that wait for an exclusive category.
     public func graph() -> QueueGraph {
         var found: [Operation] = []
         var indices: [ObjectIdentifier: Int] = [:]
@@ -227,11 +230,11 @@ extension RequestQueue {
         }
         for operation in operations where !(operation is OperationGate) { _ = index(of: operation) }
         var edges: [QueueGraph.Edge] = []
-        let queues = ExclusivitySnapshot()
+        let snapshot = ExclusivitySnapshot()
         var next = 0
         while next < found.count {
-            for (cause, kind) in found[next].causes(in: queues) {
-                edges.append(QueueGraph.Edge(from: index(of: cause), to: next, kind: kind))
+            for (predecessor, kind) in found[next].predecessors(in: snapshot) {
+                edges.append(QueueGraph.Edge(from: index(of: predecessor), to: next, kind: kind))
             }
             next += 1
         }
@@ -240,25 +243,26 @@ extension RequestQueue {
 }
 
 extension Operation {
-    /// The operations that this one waits for, each once, with the reason.
+    /// Returns the operations that this one waits for, each once, with the reason.
     ///
-    /// A gate is replaced by the operations that it waits for; of a queue, only the last operation in front is shown.
-    fileprivate func causes(in queues: ExclusivitySnapshot) -> [(Operation, QueueGraph.Edge.Kind)] {
+    /// A gate is replaced by the operations that it waits for. In the queue of an exclusive category, only the direct
+    /// predecessor counts.
+    fileprivate func predecessors(in snapshot: ExclusivitySnapshot) -> [(Operation, QueueGraph.Edge.Kind)] {
         var seen: Set<ObjectIdentifier> = [ObjectIdentifier(self)]
-        var causes: [(Operation, QueueGraph.Edge.Kind)] = []
-        func add(_ cause: Operation, _ kind: QueueGraph.Edge.Kind) {
-            if seen.insert(ObjectIdentifier(cause)).inserted { causes.append((cause, kind)) }
+        var predecessors: [(Operation, QueueGraph.Edge.Kind)] = []
+        func add(_ predecessor: Operation, _ kind: QueueGraph.Edge.Kind) {
+            if seen.insert(ObjectIdentifier(predecessor)).inserted { predecessors.append((predecessor, kind)) }
         }
         let members = (self as? AnyRequestOperation)?.observer(GroupContents.self)?.ids ?? []
         for dependency in dependencies {
             if let gate = dependency as? OperationGate {
-                for cause in gate.dependencies { add(cause, .dependency) }
-                for last in queues.operations(before: gate) { add(last, .exclusivity) }
+                for predecessor in gate.dependencies { add(predecessor, .dependency) }
+                for last in snapshot.operations(before: gate) { add(last, .exclusivity) }
             } else {
                 add(dependency, members.contains(ObjectIdentifier(dependency)) ? .membership : .dependency)
             }
         }
-        return causes
+        return predecessors
     }
 }
 
@@ -280,7 +284,7 @@ extension Operation {
 }
 
 extension AnyRequestOperation {
-    /// The state, if the result determines it.
+    /// The state of the operation if it has a result; otherwise `nil`.
     fileprivate var stateOfResult: QueueGraph.State? {
         guard let result = core.withLock({ $0.result }) else { return nil }
         guard let error = type(of: self).failure(in: result) else { return isFinished ? .finished : .executing }

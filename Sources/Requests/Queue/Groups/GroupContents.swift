@@ -3,33 +3,38 @@
 
 import Foundation
 
-/// The contents of a group, as a feature of the group's operation: its type doesn't depend on the value of the group.
+/// The contents of a group, attached to the group's operation as an observer.
+///
+/// Unlike the group, this class isn't generic over the group's value.
 final class GroupContents: OperationObserver {
     let state: Locked<GroupState>
-    /// The observers of the members' progress: the group's own, and those of the groups that contain it.
+    /// The progress observers of this group, and of the groups that contain it.
     let progressObservers: [QueueProgressObserver]
-    // Not the contents of the groups that contain this one, which retain it.
+    // Copied from the outer groups. A reference to their contents would be a retain cycle, because they retain this
+    // group.
     private let outerTickets: [ExclusivityTicket]
     private let ticket = Locked<ExclusivityTicket?>(nil)
 
     init(on parent: some RequestQueue) {
-        // The members of a nested group run on the outer queue, and are members of that group.
+        // The members of a nested group run on the outer group's queue, and are also members of the outer group.
         let outer = (parent as? AnyRequestOperation)?.observer(GroupContents.self)
         outerTickets = outer?.tickets ?? []
-        state = Locked(GroupState(parent: outer?.parent ?? (parent as? HTTPClient)?.withoutSuspensionToken ?? parent))
+        state = Locked(
+            GroupState(parentQueue: outer?.parentQueue ?? (parent as? HTTPClient)?.withoutSuspensionToken ?? parent)
+        )
         progressObservers = [QueueProgressObserver()] + (outer?.progressObservers ?? [])
     }
 
-    /// The queue that runs the members; `nil` when the group is over.
-    var parent: (any RequestQueue)? { state.withLock { $0.parent } }
+    /// The queue that runs the members; `nil` once the group has ended.
+    var parentQueue: (any RequestQueue)? { state.withLock { $0.parentQueue } }
 
-    /// The members, including those that have just finished.
-    var ids: Set<ObjectIdentifier> { state.withLock { $0.ids } }
+    /// The identifiers of the members, including those that have just finished.
+    var memberIDs: Set<ObjectIdentifier> { state.withLock { $0.memberIDs } }
 
     /// The unfinished members, in the order in which they were added.
     var operations: [Operation] { state.withLock { $0.members }.filter { !$0.isFinished } }
 
-    /// The unfinished members, and theirs.
+    /// The unfinished members, including those of nested groups.
     var nestedOperations: [Operation] {
         let operations = operations
         return operations
@@ -41,7 +46,7 @@ final class GroupContents: OperationObserver {
         self.ticket.withLock { $0 = ticket }
     }
 
-    /// The tickets of the group and of the groups that contain it.
+    /// The tickets of this group and of the groups that contain it.
     var tickets: [ExclusivityTicket] { (ticket.withLock { $0 }.map { [$0] } ?? []) + outerTickets }
 
     /// The gates that must open before a member runs.

@@ -3,23 +3,23 @@
 
 import Foundation
 
-/// The membership of an operation in a group, as a feature of the operation.
+/// The membership of an operation in a group, attached to the operation as an observer.
 final class GroupMembership: OperationObserver {
-    private let reference: Weak<AnyRequestOperation>
-    private let member: ObjectIdentifier
+    private let weakGroup: Weak<AnyRequestOperation>
+    private let memberID: ObjectIdentifier
 
     init(of member: Operation, in group: AnyRequestOperation) {
-        reference = Weak(group)
-        self.member = ObjectIdentifier(member)
+        weakGroup = Weak(group)
+        self.memberID = ObjectIdentifier(member)
     }
 
-    /// The group; `nil` when it was deallocated.
-    var group: AnyRequestOperation? { reference.object }
+    /// The group; `nil` once it is deallocated.
+    var group: AnyRequestOperation? { weakGroup.object }
 
-    // Not when `isFinished` is true: Foundation hasn't processed the end by then, and a group that no longer depends on
-    // the member would wait for ever.
+    // The observer waits for the step `finished` instead of checking `isFinished`, because Foundation processes the end
+    // only after `isFinished` becomes true. A group that removed its dependency before that would wait forever.
     func observe(_ step: OperationStep) {
         guard case .finished = step else { return }
-        group?.observer(GroupContents.self)?.state.withLock { $0.finish(member) }
+        group?.observer(GroupContents.self)?.state.withLock { $0.finish(memberID) }
     }
 }

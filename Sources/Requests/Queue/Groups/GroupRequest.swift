@@ -3,9 +3,9 @@
 
 import Foundation
 
-/// The request type of a group's operation, which is never sent.
+/// The request type of a group's operation; a group request is never sent.
 public struct GroupRequest<Success: Sendable>: Request {
-    /// A unique name.
+    /// A unique identifier.
     public let identifier = UUID().uuidString
     let typeName: String
 }

@@ -3,14 +3,14 @@
 
 import Foundation
 
-/// The members of a group, and the open ones among them.
+/// The state of an operation group: its members, and which of them are unfinished.
 struct GroupState: Sendable {
-    /// The work to cancel when a group ends.
-    struct Rest: Sendable {
+    /// The members and the task to cancel when a group ends.
+    struct PendingWork: Sendable {
         let members: [Operation]
         let task: Task<Void, Never>?
-        /// Released outside the lock, since this may be the last reference.
-        let parent: (any RequestQueue)?
+        /// The queue is released outside the lock, because this may be the last reference to it.
+        let parentQueue: (any RequestQueue)?
 
         func cancel() {
             task?.cancel()
@@ -18,85 +18,87 @@ struct GroupState: Sendable {
         }
     }
 
-    private(set) var parent: (any RequestQueue)?
+    private(set) var parentQueue: (any RequestQueue)?
     private(set) var members: [Operation] = []
-    private(set) var ids: Set<ObjectIdentifier> = []
+    private(set) var memberIDs: Set<ObjectIdentifier> = []
     private(set) var isCancelled = false
-    private var open: Set<ObjectIdentifier> = []
-    /// The members on which the group needn't depend any more.
-    private var finished: Set<ObjectIdentifier> = []
+    private var incompleteIDs: Set<ObjectIdentifier> = []
+    /// The finished members, on which the group no longer needs to depend.
+    private var finishedIDs: Set<ObjectIdentifier> = []
     private var task: Task<Void, Never>?
     private var isBuilding = true
     private var isOver = false
-    /// The number of members that are being added at this moment.
-    private var admissions = 0
+    /// The number of ``admit(_:)`` calls without a matching ``endAdmission()``.
+    private var admissionsInProgress = 0
 
-    init(parent: any RequestQueue) {
-        self.parent = parent
+    init(parentQueue: any RequestQueue) {
+        self.parentQueue = parentQueue
     }
 
     /// The members without a result.
-    var incomplete: [Operation] { members.filter { open.contains(ObjectIdentifier($0)) } }
+    var incomplete: [Operation] { members.filter { incompleteIDs.contains(ObjectIdentifier($0)) } }
 
-    /// Whether the group is over, and depends on all its members.
-    var isComplete: Bool { isOver && admissions == 0 }
+    /// Whether the group has ended and depends on all its members, so that its gate can open.
+    var isComplete: Bool { isOver && admissionsInProgress == 0 }
 
-    /// Adds a member, and returns the queue that runs it; `nil` if the group is over.
+    /// Adds a member, and returns the queue that runs it; `nil` if the group has ended.
     mutating func admit(_ operation: Operation) -> (any RequestQueue)? {
-        guard !isOver, let parent, ids.insert(ObjectIdentifier(operation)).inserted else { return nil }
-        open.insert(ObjectIdentifier(operation))
+        guard !isOver, let parentQueue, memberIDs.insert(ObjectIdentifier(operation)).inserted else { return nil }
+        incompleteIDs.insert(ObjectIdentifier(operation))
         members.append(operation)
-        admissions += 1
-        return parent
+        admissionsInProgress += 1
+        return parentQueue
     }
 
-    /// Records that a member has announced its end.
+    /// Records that a member has finished.
     mutating func finish(_ id: ObjectIdentifier) {
-        if ids.contains(id) { finished.insert(id) }
+        if memberIDs.contains(id) { finishedIDs.insert(id) }
     }
 
-    /// Forgets the finished members once they are the most, and returns them: a group may never end, and its members
-    /// come and go.
+    /// Removes the finished members, and returns them, once they are in the majority.
+    ///
+    /// A group may run forever while members are added and finish, so it mustn't keep all of them.
     mutating func releaseFinished() -> [Operation] {
-        guard finished.count >= max(64, members.count / 2), !isOver else { return [] }
-        let released = members.filter { finished.contains(ObjectIdentifier($0)) }
-        members.removeAll { finished.contains(ObjectIdentifier($0)) }
-        ids.subtract(finished)
-        finished = []
+        guard finishedIDs.count >= max(64, members.count / 2), !isOver else { return [] }
+        let released = members.filter { finishedIDs.contains(ObjectIdentifier($0)) }
+        members.removeAll { finishedIDs.contains(ObjectIdentifier($0)) }
+        memberIDs.subtract(finishedIDs)
+        finishedIDs = []
         return released
     }
 
-    /// Ends the addition that ``admit(_:)`` began; returns whether the group is over meanwhile, and complete.
+    /// Ends the admission that ``admit(_:)`` began; returns whether the group has ended in the meantime, and is
+    /// complete.
     mutating func endAdmission() -> Bool {
-        admissions -= 1
+        admissionsInProgress -= 1
         return isComplete
     }
 
-    /// Records that a member has its result; returns whether it was the last one.
+    /// Records that a member has its result; returns whether it was the last unfinished member.
     mutating func complete(_ id: ObjectIdentifier) -> Bool {
-        open.remove(id) != nil && open.isEmpty && !isBuilding
+        incompleteIDs.remove(id) != nil && incompleteIDs.isEmpty && !isBuilding
     }
 
-    /// Records that the group's own members have been added; returns whether all members have results.
+    /// Records that the group's initial members have been added; returns whether all members have results.
     mutating func endBuilding() -> Bool {
         isBuilding = false
-        return open.isEmpty
+        return incompleteIDs.isEmpty
     }
 
-    /// Stores a task; returns `false` if the group is over.
-    mutating func keep(_ task: Task<Void, Never>) -> Bool {
+    /// Stores the task of the group; returns `false` if the group has ended.
+    mutating func store(_ task: Task<Void, Never>) -> Bool {
         if !isOver { self.task = task }
         return !isOver
     }
 
-    mutating func cancel() -> Rest {
+    mutating func cancel() -> PendingWork {
         isCancelled = true
         return end()
     }
 
     /// Ends the group, and returns the work to cancel.
-    mutating func end() -> Rest {
-        defer { (isOver, parent, task) = (true, nil, nil) }
-        return Rest(members: isOver ? [] : incomplete, task: task, parent: parent)
+    mutating func end() -> PendingWork {
+        defer { (isOver, parentQueue, task) = (true, nil, nil) }
+        return PendingWork(members: isOver ? [] : incomplete, task: task, parentQueue: parentQueue)
     }
 }

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A group of requests of one type, whose value consists of all their values.
+/// A group of requests of one type, whose value is the array of their values.
 ///
 /// ```swift
 /// let users = queue.addGroup([GetUser(id: 1), GetUser(id: 2)]) { results in … }
@@ -11,31 +11,31 @@ import Foundation
 /// let all = try await issues.value()
 /// ```
 ///
-/// Its ``RequestOperation/result`` has the values in the order of the requests, or a failure: that of the first failed
-/// request in their order, or, if the group fails fast, in time. The individual results are in ``results``. Other
-/// operations that are added to the group delay its end, and don't contribute to its value.
-// Sendable: Operation requires restating it; the only addition here is one lock.
+/// The ``RequestOperation/result`` contains the values in the order of the requests, or the failure of the first failed
+/// request in that order. If the group fails fast, it is the failure that happened first. The individual results are in
+/// ``results``. Other operations that are added to the group delay its end, but don't contribute to its value.
+// Sendable: a subclass of `Operation` must restate the conformance. This class adds only a lock.
 open class RequestGroup<R: NetworkRequest>: OperationGroup<[R.Success]>, @unchecked Sendable {
-    /// The result of each request, in their order.
+    /// The results of the requests, in the same order.
     public typealias Results = [Result<R.Success, R.Failure>]
 
-    private let made = Locked<[R.OperationType]?>(nil)
+    private let memberOperations = Locked<[R.OperationType]?>(nil)
 
-    /// The operations of the requests, in their order; empty until the requests are made.
-    public final var members: [R.OperationType] { made.withLock { $0 } ?? [] }
+    /// The operations of the requests, in the same order; empty until the requests have been created.
+    public final var members: [R.OperationType] { memberOperations.withLock { $0 } ?? [] }
 
-    /// The result of each request, in their order; `nil` until all have one.
+    /// The results of the requests, in the same order; `nil` until every request has one.
     ///
-    /// They are stored before the group is finished, and never change.
+    /// The results are stored before the group is finished, and never change.
     ///
     /// - Complexity: O(n)
     public final var results: Results? {
-        guard let operations = made.withLock({ $0 }) else { return nil }
+        guard let operations = memberOperations.withLock({ $0 }) else { return nil }
         let results = operations.compactMap(\.result)
         return results.count == operations.count ? results : nil
     }
 
-    /// The result of each request, whether or not some have failed, for a request that is made from it.
+    /// The results of all requests as a dependency, even if some of them failed.
     ///
     /// ```swift
     /// queue.addRequest(after: issues.outcomes) { results in ReportRequest(results.compactMap { try? $0.get() }) }
@@ -54,27 +54,27 @@ open class RequestGroup<R: NetworkRequest>: OperationGroup<[R.Success]>, @unchec
     convenience init(
         on parent: some RequestQueue,
         _ failsFast: Bool,
-        behind causes: [Operation],
+        after dependencies: [Operation],
         _ categories: Set<RequestOptions.ExclusiveCategory>,
         _ priority: Operation.QueuePriority?
     ) {
         let name = "RequestGroup<\(R.shownTypeName)>"
-        self.init(on: parent, failsFast, behind: causes, categories, priority, name: name)
+        self.init(on: parent, failsFast, after: dependencies, categories, priority, name: name)
     }
 
-    /// Adds the requests of the group.
+    /// Adds the requests of the group as members.
     final func fill(
         with requests: [R],
         _ session: (any HTTPTransport)?,
         _ priority: Operation.QueuePriority?,
         _ coalescing: Bool,
-        behind dependencies: [Operation] = []
+        after dependencies: [Operation] = []
     ) {
-        let operations = requests.map { add($0, session, priority, coalescing, behind: dependencies) }
-        made.withLock { $0 = operations }
+        let operations = requests.map { add($0, session, priority, coalescing, after: dependencies) }
+        memberOperations.withLock { $0 = operations }
     }
 
-    /// Adds the requests of the group, which are made from the results of other operations, when it begins.
+    /// Creates the requests from the results of other operations when the group begins, and adds them as members.
     final func begin<each Input: RequestDependency>(
         _ session: (any HTTPTransport)?,
         _ priority: Operation.QueuePriority?,
@@ -91,17 +91,17 @@ open class RequestGroup<R: NetworkRequest>: OperationGroup<[R.Success]>, @unchec
                 finish(throwing: error)
             }
         }
-        begin(after: awaited(repeat each operations)) { work(()) }
+        begin(after: awaitedOperations(repeat each operations)) { work(()) }
     }
 
-    /// Adds a closure that is called once with the results of the members, which have been added.
+    /// Adds a closure that is called once with the results of the members, which must have been added before.
     final func addResultsCompletion(on queue: DispatchQueue, _ body: @escaping @Sendable (Results) -> Void) {
         addCompletion(on: queue) { [members] _ in body(members.map(\.resultOrCancellation)) }
     }
 }
 
 extension RequestOperation {
-    /// The result, for a group that is over; a cancellation, if an operation has no result and will never run.
+    /// The result; a cancellation if the operation has none, and will never run because its group has ended.
     final var resultOrCancellation: Outcome {
         result ?? .failure(mapError(makeCancellation()))
     }
@@ -110,7 +110,7 @@ extension RequestOperation {
 // MARK: - Grouping
 
 extension RequestQueue {
-    /// Runs requests of one type, with one completion for all.
+    /// Runs requests of one type, with one completion for all of them.
     ///
     /// ```swift
     /// let group = queue.addGroup(ids.map(GetUser.init)) { results in
@@ -120,17 +120,19 @@ extension RequestQueue {
     ///
     /// - Parameters:
     ///   - requests: The requests to run.
-    ///   - session: The transport; `nil`, the default, is the queue's.
+    ///   - session: The transport; `nil`, the default, uses the queue's.
     ///   - completionQueue: The queue of the completion, as with `addRequest`.
     ///   - dependencies: The operations that must finish before any of the requests starts.
     ///   - priority: The priority of the requests in the queue.
-    ///   - coalescing: Whether they join transfers of equal requests, as with `addRequest`.
-    ///   - failingFast: Whether the first failure cancels the others; false, the default, lets them continue.
-    ///   - categories: The categories in which the group must be the only one that runs; see ``RequestOptions/ExclusiveCategory``.
-    ///   - completion: Receives the results, in the order of the requests. Called exactly once, always asynchronously,
-    ///     also if some or all are cancelled. It is enqueued before any operation that depends on the group starts,
-    ///     and, unless the group fails fast, behind the completions of the members.
-    /// - Returns: The group: an operation that is finished when all of its members are.
+    ///   - coalescing: Whether the requests share transfers of equal requests, as with `addRequest`.
+    ///   - failingFast: Whether the first failure cancels the other requests. By default, `false`, they continue.
+    ///   - categories: The categories in which no other operation may run at the same time; see
+    ///     ``RequestOptions/ExclusiveCategory``.
+    ///   - completion: Receives the results, in the order of the requests. Called exactly once and always
+    ///     asynchronously, even if some or all requests are cancelled. The completion is enqueued before any operation
+    ///     that depends on the group starts. Unless the group fails fast, it is enqueued after the completions of the
+    ///     members.
+    /// - Returns: The group, which is an operation that finishes when all of its members have.
     @discardableResult
     @_disfavoredOverload
     public func addGroup<R: NetworkRequest>(
@@ -144,14 +146,14 @@ extension RequestQueue {
         exclusive categories: Set<RequestOptions.ExclusiveCategory> = [],
         completion: (@Sendable (RequestGroup<R>.Results) -> Void)? = nil
     ) -> RequestGroup<R> {
-        let group = RequestGroup<R>(on: self, failingFast, behind: dependencies, categories, priority)
-        group.fill(with: requests, session, priority, coalescing, behind: dependencies)
+        let group = RequestGroup<R>(on: self, failingFast, after: dependencies, categories, priority)
+        group.fill(with: requests, session, priority, coalescing, after: dependencies)
         if let completion { group.addResultsCompletion(on: queue(for: completionQueue), completion) }
         admit(group, after: dependencies)
         return group
     }
 
-    /// Runs requests that are made from the results of other operations, in any number.
+    /// Runs any number of requests that are created from the results of other operations.
     ///
     /// ```swift
     /// let user = queue.addRequest(UserRequest(name: "ada"))
@@ -160,20 +162,21 @@ extension RequestQueue {
     /// let summary = queue.addRequest(after: issues) { SummaryRequest($0) } completion: { … }
     /// ```
     ///
-    /// If one of the operations failed or was cancelled, no request is made, nothing is sent, and the group fails with
-    /// an error of code `dependencyFailed`.
+    /// If one of the operations failed or was cancelled, `make` isn't called, nothing is sent, and the group fails with
+    /// the code `dependencyFailed`.
     ///
     /// - Parameters:
     ///   - operations: The operations whose results are needed; one or several, on this queue or any other.
-    ///   - session: The transport; `nil`, the default, is the queue's.
+    ///   - session: The transport; `nil`, the default, uses the queue's.
     ///   - completionQueue: The queue of the completion, as with `addRequest`.
     ///   - priority: The priority of the requests in the queue.
-    ///   - coalescing: Whether they join transfers of equal requests, as with `addRequest`.
-    ///   - failingFast: Whether the first failure cancels the others; false, the default, lets them continue.
-    ///   - categories: The categories in which the group must be the only one that runs; see ``RequestOptions/ExclusiveCategory``.
-    ///   - make: Makes the requests from the values. An error that it throws is the failure of the group.
+    ///   - coalescing: Whether the requests share transfers of equal requests, as with `addRequest`.
+    ///   - failingFast: Whether the first failure cancels the other requests. By default, `false`, they continue.
+    ///   - categories: The categories in which no other operation may run at the same time; see
+    ///     ``RequestOptions/ExclusiveCategory``.
+    ///   - make: Creates the requests from the values. An error that it throws is the failure of the group.
     ///   - completion: Receives the values in the order of the requests, or the failure of the group.
-    /// - Returns: The group: an operation that is finished when all of its members are.
+    /// - Returns: The group, which is an operation that finishes when all of its members have.
     @discardableResult
     @_disfavoredOverload
     public func addGroup<each Input: RequestDependency, R: NetworkRequest>(
@@ -187,15 +190,15 @@ extension RequestQueue {
         make: @escaping @Sendable (repeat (each Input).Value) throws -> [R],
         completion: (@Sendable (Result<[R.Success], any Error>) -> Void)? = nil
     ) -> RequestGroup<R> {
-        let causes = awaited(repeat each operations)
-        let group = RequestGroup<R>(on: self, failingFast, behind: causes, categories, priority)
+        let dependencies = awaitedOperations(repeat each operations)
+        let group = RequestGroup<R>(on: self, failingFast, after: dependencies, categories, priority)
         if let completion { group.addCompletion(on: queue(for: completionQueue), completion) }
         group.begin(session, priority, coalescing, make, after: repeat each operations)
         admit(group)
         return group
     }
 
-    /// Runs requests of several types, with one completion for all.
+    /// Runs requests of several types, with one completion for all of them.
     ///
     /// ```swift
     /// queue.addRequests(GetUser(id: 1), GetSettings()) { user, settings in
@@ -205,12 +208,12 @@ extension RequestQueue {
     ///
     /// - Parameters:
     ///   - requests: The requests to run.
-    ///   - session: The transport; `nil`, the default, is the queue's.
+    ///   - session: The transport; `nil`, the default, uses the queue's.
     ///   - completionQueue: The queue of the completion, as with `addRequest`.
     ///   - dependencies: The operations that must finish before any of the requests starts.
     ///   - priority: The priority of the requests in the queue.
-    ///   - completion: Receives the results, one each. Called exactly once, as with `addGroup`.
-    /// - Returns: An operation that is finished when all of them are, and whose `cancel` cancels all.
+    ///   - completion: Receives the results as separate arguments. Called exactly once, as with `addGroup`.
+    /// - Returns: An operation that finishes when all of the requests have, and whose `cancel` cancels all of them.
     @discardableResult
     @_disfavoredOverload
     public func addRequests<each R: NetworkRequest>(
@@ -221,14 +224,17 @@ extension RequestQueue {
         priority: Operation.QueuePriority? = nil,
         completion: @escaping @Sendable (repeat Result<(each R).Success, (each R).Failure>) -> Void
     ) -> OperationGroup<Void> {
-        let group = OperationGroup<Void>(on: self, behind: dependencies, [], priority, name: "OperationGroup")
-        let members = (repeat group.add(each requests, session, priority, behind: dependencies))
-        group.addCompletion(on: queue(for: completionQueue)) { _ in completion(repeat (each members).resultOrCancellation) }
+        let group = OperationGroup<Void>(on: self, after: dependencies, [], priority, name: "OperationGroup")
+        let members = (repeat group.add(each requests, session, priority, after: dependencies))
+        group.addCompletion(on: queue(for: completionQueue)) { _ in
+            completion(repeat (each members).resultOrCancellation)
+        }
         admit(group, after: dependencies, value: ())
         return group
     }
 
-    /// Runs a group of operations of any kind; a closure adds them, waits for them and makes a value of them.
+    /// Runs a group of operations of any kind, with a closure that adds them, waits for them and returns the group's
+    /// value.
     ///
     /// ```swift
     /// let sync = queue.addOperationGroup(after: login) { group, token in
@@ -238,22 +244,23 @@ extension RequestQueue {
     /// }
     /// ```
     ///
-    /// The closure runs as a task when the given operations are finished, and takes no place in the queue. The group is
-    /// over when the closure has returned and all members have their results. An error that it throws ends the group,
-    /// and cancels the members. Cancelling the group cancels the task. A closure that waits for its own group never
-    /// ends.
+    /// The closure runs as a task when the given operations are finished, and doesn't occupy a slot of the queue. The
+    /// group ends when the closure has returned and all members have their results. If the closure throws, the group
+    /// ends with that error, and the members are cancelled. Cancelling the group cancels the task. A closure that waits
+    /// for its own group never returns.
     ///
     /// - Parameters:
     ///   - operations: The operations whose results are needed, on this queue or any other; none or several. If one
-    ///     failed, the closure isn't called, and the group fails with an error of code `dependencyFailed`.
-    ///   - failingFast: Whether the first failure of a member ends the group, and is its own; false, the default,
-    ///     leaves that to the closure.
-    ///   - categories: The categories in which the group must be the only one that runs; see ``RequestOptions/ExclusiveCategory``.
+    ///     failed, the closure isn't called, and the group fails with the code `dependencyFailed`.
+    ///   - failingFast: Whether the first failure of a member ends the group, as its failure. By default, `false`, the
+    ///     closure decides.
+    ///   - categories: The categories in which no other operation may run at the same time; see
+    ///     ``RequestOptions/ExclusiveCategory``.
     ///   - completionQueue: The queue of the completion, as with `addRequest`.
     ///   - priority: The priority of the group in the queue.
-    ///   - body: Adds members to the group, which it gets as a queue, and makes its value.
+    ///   - body: Adds members to the group, which it receives as a queue, and returns the group's value.
     ///   - completion: Receives the value, or the failure of the group.
-    /// - Returns: The group, on which others can depend.
+    /// - Returns: The group, on which other operations can depend.
     @discardableResult
     @_disfavoredOverload
     public func addOperationGroup<each Input: RequestDependency, Success: Sendable>(
@@ -265,8 +272,8 @@ extension RequestQueue {
         body: @escaping @Sendable (any RequestQueue, repeat (each Input).Value) async throws -> Success,
         completion: (@Sendable (Result<Success, any Error>) -> Void)? = nil
     ) -> OperationGroup<Success> {
-        let causes = awaited(repeat each operations)
-        let group = OperationGroup<Success>(on: self, failingFast, behind: causes, categories, priority)
+        let dependencies = awaitedOperations(repeat each operations)
+        let group = OperationGroup<Success>(on: self, failingFast, after: dependencies, categories, priority)
         if let completion { group.addCompletion(on: queue(for: completionQueue), completion) }
         group.run(body, after: repeat each operations)
         admit(group)
@@ -275,37 +282,37 @@ extension RequestQueue {
 }
 
 extension RequestQueue {
-    /// Adds a member, with the settings of its group.
+    /// Adds a member with the settings of its group.
     func add<R: NetworkRequest>(
         _ request: R,
         _ session: (any HTTPTransport)?,
         _ priority: Operation.QueuePriority?,
         _ coalescing: Bool = false,
-        behind dependencies: [Operation]
+        after dependencies: [Operation]
     ) -> R.OperationType {
         let operation = makeOperation(for: request, session, coalescing, joinsImmediately: dependencies.isEmpty)
-        return enqueue(operation, behind: dependencies, priority)
+        return enqueue(operation, after: dependencies, priority)
     }
 
-    /// Adds a group that has its members.
+    /// Adds a group whose members have already been added to it.
     func admit<Success>(_ group: OperationGroup<Success>, after dependencies: [Operation], value: Success? = nil) {
         group.begin(after: dependencies)
         group.endBuilding(with: value)
         admit(group)
     }
 
-    /// The operations that others are made from.
-    func awaited<each Input: RequestDependency>(_ operations: repeat each Input) -> [Operation] {
-        var awaited: [Operation] = []
-        repeat awaited.append((each operations).awaitedOperation)
-        return awaited
+    /// Returns the operations of some dependencies.
+    func awaitedOperations<each Input: RequestDependency>(_ operations: repeat each Input) -> [Operation] {
+        var awaitedOperations: [Operation] = []
+        repeat awaitedOperations.append((each operations).awaitedOperation)
+        return awaitedOperations
     }
 }
 
 // MARK: - Producing
 
 extension AsynchronousOperation {
-    /// Adds an operation to the group of this one, or else to the queue that runs it.
+    /// Adds an operation to the group of this operation or, without a group, to the queue that runs it.
     ///
     /// ```swift
     /// override func execute() {
@@ -314,10 +321,10 @@ extension AsynchronousOperation {
     /// }
     /// ```
     ///
-    /// Call it from ``execute()``, before ``finish()``: then the group isn't over. Dependents of this operation don't
-    /// wait for the operations that it produces, but dependents of the group do. Outside a group, and on other threads
-    /// than the one that called `execute`, the operation runs on a queue without a limit; on the main thread, on the
-    /// main queue.
+    /// Call this method from ``execute()``, before ``finish()``, while the group can't end yet. Operations that depend
+    /// on this one don't wait for the operations that it produces, but operations that depend on the group do. Outside
+    /// a group, the new operation runs on the same queue only if you call this method on the thread that called
+    /// `execute`. On any other thread it runs on an unlimited queue, and on the main thread on the main queue.
     public final func produce(_ operation: Operation) {
         let group = observer(GroupMembership.self)?.group
         if let group = group as? any RequestQueue { return group.admit(operation) }

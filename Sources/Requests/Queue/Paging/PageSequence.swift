@@ -3,38 +3,38 @@
 
 import Foundation
 
-/// The pages of a list, one after the other, each of which is fetched when it is asked for.
+/// The pages of a list, each of which is fetched when it is requested.
 ///
 /// ```swift
 /// for try await page in client.pages(Get<[Repo]>("repos")) { show(page) }
 /// ```
 ///
-/// ``RequestQueue/pages(_:by:prefetching:session:)`` makes it. Each loop begins with the first page. Leaving the loop,
-/// and cancelling its task, cancels what is under way. `prefix(_:)` bounds the number of pages.
+/// Create a sequence with ``RequestQueue/pages(_:by:prefetching:session:)``. Each loop begins with the first page.
+/// Leaving the loop or cancelling its task cancels the running requests. Use `prefix(_:)` to limit the number of pages.
 public struct PageSequence<R: NetworkRequest, Element: Sendable>: AsyncSequence, Sendable {
     let makeFetcher: @Sendable () -> PageFetcher<R>
     let transform: @Sendable (HTTPResponse<R.Success>) -> Element
 
-    /// The pages, each with its response: status, header fields, metrics.
+    /// The pages with their responses, including status, header fields and metrics.
     public var responses: PageSequence<R, HTTPResponse<R.Success>> {
         PageSequence<R, HTTPResponse<R.Success>>(makeFetcher: makeFetcher) { $0 }
     }
 
-    /// Begins with the first page.
+    /// Creates an iterator that begins with the first page.
     public func makeAsyncIterator() -> Iterator { Iterator(fetcher: makeFetcher(), transform: transform) }
 
-    /// Asks for the pages of a ``PageSequence``.
+    /// Fetches the pages of a ``PageSequence``.
     public struct Iterator: AsyncIteratorProtocol {
-        /// Any error: each that a loop throws is one of the request's.
+        /// The declared error type; every error that a loop throws has the request's error type.
         public typealias Failure = any Error
         fileprivate let fetcher: PageFetcher<R>
         fileprivate let transform: @Sendable (HTTPResponse<R.Success>) -> Element
 
-        /// Fetches the next page; `nil` behind the last one.
+        /// Fetches the next page; returns `nil` after the last one.
         ///
-        /// - Throws: The failure of the request for the page. One of the code `pagingFailed` if the page before leads
-        ///   nowhere, or to a page that was there before; what the closure of a ``Pagination`` throws. The code is
-        ///   `cancelled` in a cancelled task. Behind an error there are no more pages.
+        /// - Throws: The failure of the page's request; any error that the closure of a ``Pagination`` throws. The code
+        ///   is `pagingFailed` if the previous page links to an invalid URL, or to a page that was already fetched. In
+        ///   a cancelled task, the code is `cancelled`. After an error, there are no more pages.
         public mutating func next() async throws(R.Failure) -> Element? {
             try await fetcher.next().map(transform)
         }
@@ -48,16 +48,16 @@ extension RequestQueue {
     /// for try await page in client.pages(Get<[Repo]>("repos")) { show(page) }
     /// ```
     ///
-    /// Nothing is sent before the first page is asked for. Each page is an operation of this queue. What a response
-    /// names is never trusted with credentials: if a page leads to another origin, that page and all behind it are
-    /// asked for without them, without the query of the client, and with only those header fields that are harmless
-    /// there: <doc:SecuringConnections>.
+    /// Nothing is sent before the first page is requested. Each page is an operation of this queue. The URL of the next
+    /// page usually comes from a response, so it isn't trusted. If it has another origin, that page and all later pages
+    /// are requested without credentials and without the query of the client. Only header fields that are safe to send
+    /// there are included; see <doc:SecuringConnections>.
     ///
     /// - Parameters:
-    ///   - request: The request for the first page. Later ones are the same request at another address.
+    ///   - request: The request for the first page. Later pages use the same request with another URL.
     ///   - pagination: The rule for finding the next page; by default the `Link` field of the response (RFC 8288).
-    ///   - prefetches: Whether the next page is fetched while one is being used; false by default.
-    ///   - session: The transport; `nil`, the default, is the queue's.
+    ///   - prefetches: Whether the next page is fetched while the current page is being used; `false` by default.
+    ///   - session: The transport; `nil`, the default, uses the queue's.
     /// - Returns: The pages.
     public func pages<R: NetworkRequest>(
         _ request: R,
@@ -76,7 +76,7 @@ extension RequestQueue {
 }
 
 extension RequestQueue {
-    /// The environment of the operation of a later page, which changes the address of the request.
+    /// Returns the environment for fetching a later page; it rewrites the request's URL to that of the page.
     private func environment(for request: some NetworkRequest, at target: PageTarget) -> RequestEnvironment {
         var environment = environment
         let marks = environment.marks(request.resolvedOptions)
@@ -87,17 +87,17 @@ extension RequestQueue {
     }
 }
 
-/// One way through the pages, for one loop.
+/// The state of one loop over the pages: the next request, and the pages fetched so far.
 final class PageFetcher<R: NetworkRequest> {
-    /// A page, or its failure, and the address that was asked for it.
-    typealias Outcome = (response: Result<HTTPResponse<R.Success>, R.Failure>, asked: URL?)
+    /// A page or its failure, and the URL that was first requested for it.
+    typealias Outcome = (response: Result<HTTPResponse<R.Success>, R.Failure>, firstURL: URL?)
 
     private let pagination: Pagination<R>
     private let prefetches: Bool
     private let fetch: @Sendable (R, PageTarget?) async -> Outcome
-    /// The request for the next page, and the function that gets it; `nil` behind the last one.
-    private var upcoming: (request: R, get: @Sendable () async -> Outcome)?
-    private var ahead: Task<Outcome, Never>?
+    /// The request for the next page, and the function that fetches the page; `nil` after the last page.
+    private var upcoming: (request: R, fetchPage: @Sendable () async -> Outcome)?
+    private var prefetch: Task<Outcome, Never>?
     private var history = PageHistory()
 
     init(
@@ -110,22 +110,23 @@ final class PageFetcher<R: NetworkRequest> {
         upcoming = (first, { await fetch(first, nil) })
     }
 
-    deinit { ahead?.cancel() }
+    deinit { prefetch?.cancel() }
 
     func next() async throws(R.Failure) -> HTTPResponse<R.Success>? {
-        guard let (request, get) = upcoming else { return nil }
-        // Behind an error there is nothing.
+        guard let (request, fetchPage) = upcoming else { return nil }
+        // After an error, there is no next page.
         upcoming = nil
-        let (response, asked) = await get()
+        let (response, firstURL) = await fetchPage()
         let page = try response.get()
-        history.record(asked: asked, answered: page.url)
+        history.record(firstURL: firstURL, finalURL: page.url)
         do {
-            guard let (next, target) = try history.take(pagination.step(page, request), behind: request, page.head) else {
+            guard let (next, target) = try history.apply(pagination.step(page, request), after: request, page.head)
+            else {
                 return page
             }
             upcoming = (next, prepare(next, target))
         } catch {
-            // The page itself comes first.
+            // The current page is still valid, so the error is delivered with the next one.
             let failure = page.addContext(to: request.mapError(error))
             upcoming = (request, { (.failure(failure), nil) })
         }
@@ -135,13 +136,13 @@ final class PageFetcher<R: NetworkRequest> {
     private func prepare(_ request: R, _ target: PageTarget?) -> @Sendable () async -> Outcome {
         guard prefetches else { return { [fetch] in await fetch(request, target) } }
         let task = Task { [fetch] in await fetch(request, target) }
-        ahead = task
+        prefetch = task
         return { await withTaskCancellationHandler(operation: { await task.value }, onCancel: { task.cancel() }) }
     }
 }
 
 extension HTTPResponse {
-    /// Adds the request, the response and the transfers to an error that came after the response.
+    /// Adds the request, the response and the transfers to an error that occurred after the response.
     fileprivate func addContext<Failure: Error>(to failure: Failure) -> Failure {
         let (error, sent) = (failure as? RequestError, transfers.last?.request)
         let detailed = error?.withContext(request: sent, response: head, body: Data(), transfers: transfers)
@@ -149,46 +150,47 @@ extension HTTPResponse {
     }
 }
 
-/// The pages that were there, as far as it takes to end a fetcher in circles, and to keep credentials where they belong.
+/// The pages that were fetched, to detect cycles and to restrict credentials to the first origin.
 struct PageHistory {
-    private var first: Origin?
-    private var last: URL?
-    /// The longest distance from the first origin so far; from there on, the server has chosen the address.
+    private var firstOrigin: Origin?
+    private var lastURL: URL?
+    /// The largest change of origin so far, because once a page has left the first origin, the server controls the URL.
     private var originChange = OriginChange.none
-    // Hashes, whose seed a server doesn't know: it may give a long name to each of endless pages.
+    // Only hashes are stored, because a server may send endless pages with long URLs. The hash seed is random, so the
+    // server can't provoke collisions.
     private var visited: Set<Int> = []
 
-    /// Records a page.
-    mutating func record(asked: URL?, answered: URL?) {
-        first = first ?? (asked ?? answered).map(Origin.init)
-        last = answered ?? asked
-        for url in [asked, answered] {
+    /// Records the first and the final URL of a page.
+    mutating func record(firstURL: URL?, finalURL: URL?) {
+        firstOrigin = firstOrigin ?? (firstURL ?? finalURL).map(Origin.init)
+        lastURL = finalURL ?? firstURL
+        for url in [firstURL, finalURL] {
             guard let url else { continue }
-            originChange = max(originChange, OriginChange(from: first, to: Origin(url)))
+            originChange = max(originChange, OriginChange(from: firstOrigin, to: Origin(url)))
             visited.insert(Self.key(of: url))
         }
     }
 
-    /// Takes the step after a page.
+    /// Applies the step that follows a page.
     ///
-    /// - Returns: The next request, and its address if that is another; `nil` behind the last page.
+    /// - Returns: The next request and, if its URL differs, the target; `nil` after the last page.
     /// - Throws: ``RequestError`` of code `pagingFailed`.
-    mutating func take<R: NetworkRequest>(
+    mutating func apply<R: NetworkRequest>(
         _ step: Pagination<R>.Step,
-        behind request: R,
+        after request: R,
         _ head: HTTPResponseHead
     ) throws(RequestError) -> (request: R, target: PageTarget?)? {
         switch step {
         case .end:
             return nil
         case .address(let address):
-            guard !address.isEmpty, let url = URL(reference: address, of: last) else {
+            guard !address.isEmpty, let url = URL(reference: address, of: lastURL) else {
                 throw failure("the link “\(address.bareAddress.shortened())” to the next page is no web address", head)
             }
             guard visited.insert(Self.key(of: url)).inserted else {
                 throw failure("the link “\(url.redactedDescription)” leads to a page that was there before", head)
             }
-            originChange = max(originChange, OriginChange(from: first, to: Origin(url)))
+            originChange = max(originChange, OriginChange(from: firstOrigin, to: Origin(url)))
             return (request, .link(url, originChange))
         case .query(let item):
             guard visited.insert("\(item.value ?? "")".hashValue).inserted else {

@@ -5,34 +5,34 @@ import Foundation
 
 /// The rule for finding the next page of a list, for ``RequestQueue/pages(_:by:prefetching:session:)``.
 ///
-/// | the server says | write |
+/// | response | rule |
 /// |---|---|
 /// | `Link: </repos?page=2>; rel="next"` | ``links``, the default |
 /// | `{"next": "https://api.example.com/repos?page=2", …}` | `.following(\.body.next)` |
 /// | `{"nextCursor": "b7f", …}` | `.cursor(\.body.nextCursor, parameter: "cursor")` |
-/// | nothing: pages are counted | `.next { page, request in … }` |
+/// | no link, because pages are numbered | `.next { page, request in … }` |
 ///
-/// Pages that a response names get the credentials of the first one only at its origin; see <doc:Paging>. A request
-/// that ``next(_:)`` makes is the caller's own in every respect.
+/// If a response names the next page, that page gets the credentials of the first page only at the same origin; see
+/// <doc:Paging>. A request from ``next(_:)`` is treated like any request that you create yourself.
 public struct Pagination<R: NetworkRequest>: Sendable {
-    /// The step after a page.
+    /// The step that follows a page.
     enum Step: Sendable {
-        /// There is no further page.
+        /// No further page.
         case end
-        /// A page at an address, relative to that of the response.
+        /// A page at a URL, relative to that of the response.
         case address(String)
-        /// A page with a query parameter.
+        /// A page that differs in a query parameter.
         case query(Query.Item)
-        /// A page with a request of its own.
+        /// A page with a separate request.
         case request(R)
     }
 
     let step: @Sendable (HTTPResponse<R.Success>, R) throws -> Step
 
-    /// The next page is given by a `Link` field of the response with the relation `next` (RFC 8288).
+    /// Finds the next page in a `Link` field of the response with the relation `next` (RFC 8288).
     public static var links: Pagination { links("next") }
 
-    /// The next page is given by a `Link` field of the response with another relation, such as `prev`.
+    /// Finds the next page in a `Link` field of the response with another relation, such as `prev`.
     public static func links(_ relation: String) -> Pagination {
         Pagination { page, _ in
             let link = page.links.first { $0.isOfResponse && $0.relations.contains(relation.lowercasedASCII) }
@@ -40,11 +40,11 @@ public struct Pagination<R: NetworkRequest>: Sendable {
         }
     }
 
-    /// The next page is at an address in the response.
+    /// Finds the next page at a URL from the response.
     ///
-    /// For an address in JSON, prefer a `String`: a decoder that makes a `URL` may escape what is escaped already.
+    /// For a URL in JSON, prefer a `String`, because a decoder that creates a `URL` may escape characters twice.
     ///
-    /// - Parameter address: Reads the address, which may be relative; `nil` on the last page. An error that it throws
+    /// - Parameter address: Returns the URL, which may be relative; `nil` on the last page. An error that it throws
     ///   ends the pages.
     /// - Returns: The rule.
     public static func following(
@@ -53,10 +53,10 @@ public struct Pagination<R: NetworkRequest>: Sendable {
         Pagination { page, _ in try address(page).map { .address($0.absoluteString) } ?? .end }
     }
 
-    /// The next page is at an address in the response, which is a text.
+    /// Finds the next page at a URL from the response, given as a string.
     ///
-    /// - Parameter address: Reads the address, which may be relative; `nil`, or an empty text, on the last page. An
-    ///   error that it throws ends the pages.
+    /// - Parameter address: Returns the URL, which may be relative; `nil` or an empty string on the last page. An error
+    ///   that it throws ends the pages.
     /// - Returns: The rule.
     @_disfavoredOverload
     public static func following(
@@ -68,16 +68,17 @@ public struct Pagination<R: NetworkRequest>: Sendable {
         }
     }
 
-    /// The next page is given by a query parameter, whose value is in the response.
+    /// Finds the next page with a query parameter, whose value is in the response.
     ///
     /// ```swift
     /// client.pages(Get<Listing>("items"), by: .cursor(\.body.nextCursor, parameter: "cursor"))
     /// ```
     ///
     /// - Parameters:
-    ///   - cursor: Reads the value; `nil`, or an empty text, on the last page. An error that it throws ends the pages.
-    ///   - name: The name of the parameter; it replaces all of that name, whether they are in the address or in the
-    ///     query of the request or of its client.
+    ///   - cursor: Returns the value; `nil` or an empty string on the last page. An error that it throws ends the
+    ///     pages.
+    ///   - name: The name of the parameter. It replaces all parameters of that name in the URL and in the queries of
+    ///     the request and its client.
     /// - Returns: The rule.
     public static func cursor(
         _ cursor: @escaping @Sendable (HTTPResponse<R.Success>) throws -> (some Query.ValueConvertible)?,
@@ -89,7 +90,7 @@ public struct Pagination<R: NetworkRequest>: Sendable {
         }
     }
 
-    /// The next page is requested by a request that a closure makes.
+    /// Finds the next page with a request that a closure creates.
     ///
     /// ```swift
     /// client.pages(SearchRequest(text: "soup", offset: 0), by: .next { page, request in
@@ -97,8 +98,8 @@ public struct Pagination<R: NetworkRequest>: Sendable {
     /// })
     /// ```
     ///
-    /// - Parameter makeRequest: Makes the request, from a page and the request for it; `nil` on the last page. An error
-    ///   that it throws ends the pages.
+    /// - Parameter makeRequest: Creates the request from a page and its request; returns `nil` on the last page. An
+    ///   error that it throws ends the pages.
     /// - Returns: The rule.
     public static func next(
         _ makeRequest: @escaping @Sendable (HTTPResponse<R.Success>, R) throws -> R?

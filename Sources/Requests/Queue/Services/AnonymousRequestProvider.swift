@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// An API without a type of its own: a base URL, without other common settings.
+/// An API that needs no separate type, because it has a base URL but no other shared settings.
 ///
 /// ```swift
 /// let api = AnonymousRequestProvider(baseURL: server)
@@ -13,7 +13,7 @@ public struct AnonymousRequestProvider: RequestProviding, Hashable {
     /// The URL that the paths of requests are appended to.
     public let baseURL: URL
 
-    /// Makes a provider for a base URL.
+    /// Creates a provider for a base URL.
     public init(baseURL: URL) {
         self.baseURL = baseURL
     }

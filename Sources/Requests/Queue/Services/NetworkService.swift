@@ -12,33 +12,33 @@ import Foundation
 /// let user = try await GitHub().send(GetUser(name: "ada")).body
 /// ```
 ///
-/// A service that has only a base URL uses ``HTTPClient/shared``:
+/// A service that declares only a base URL uses ``HTTPClient/shared``:
 ///
 /// ```swift
 /// struct GitHub: NetworkService { let baseURL = "https://api.github.com" }
 /// ```
 ///
-/// The base URL may be a `URL`, a `URL?` or a `String`. A service whose ``baseURL`` or ``client`` has any other type
-/// doesn't compile. With an invalid base URL, each request with a relative address fails.
+/// The base URL may be a `URL`, a `URL?` or a `String`. If ``baseURL`` or ``client`` has any other type, the service
+/// doesn't compile. With an invalid base URL, each request with a relative URL fails.
 ///
-/// To replace the service in tests, inherit it in a protocol of your own.
+/// To replace the service in tests, declare a protocol that inherits from this one.
 public protocol NetworkService {
-    /// The type of the client: always an ``HTTPClient``.
+    /// The type of the client, which is always ``HTTPClient``.
     associatedtype ServiceClient = HTTPClient
     /// The type of the base URL: `URL`, `URL?` or `String`.
     associatedtype ServiceBaseURL = URL?
 
     /// The client of the requests; ``HTTPClient/shared`` by default.
     var client: ServiceClient { get }
-    /// The URL that relative addresses are appended to; by default the base URL of the client.
+    /// The URL that relative URLs are appended to; by default the base URL of the client.
     var baseURL: ServiceBaseURL { get }
 
-    /// The client for the service's requests: with the base URL of the service. Don't implement it.
+    /// The client that sends the service's requests, with the base URL of the service. Don't implement it.
     var requestQueue: HTTPClient { get }
 }
 
 extension NetworkService where ServiceClient == HTTPClient {
-    /// The client of the process.
+    /// The shared client of the process.
     public var client: HTTPClient { .shared }
 }
 
@@ -50,9 +50,9 @@ extension NetworkService where ServiceClient == HTTPClient, ServiceBaseURL == UR
     public var requestQueue: HTTPClient { client.relocated(to: baseURL) }
 }
 
-// Both associated types are unconstrained, so that a property of a wrong type is taken for the service's own, and then
-// there is no `requestQueue` for it. If they were `URL?` and `HTTPClient`, the property would silently lose to the
-// default.
+// Both associated types are unconstrained so that a property of the wrong type fails to compile, because there is no
+// `requestQueue` for it. With `URL?` and `HTTPClient` as constraints, Swift would silently ignore the property in
+// favour of the default.
 
 extension NetworkService where ServiceClient == HTTPClient, ServiceBaseURL == URL {
     /// The client, with the base URL of the service.
@@ -65,7 +65,7 @@ extension NetworkService where ServiceClient == HTTPClient, ServiceBaseURL == St
 }
 
 extension NetworkService {
-    /// Runs a request, and waits for its value together with the response that it was made of.
+    /// Runs a request, and returns its value with the response.
     ///
     /// Cancelling the task cancels the operation.
     ///
@@ -74,7 +74,7 @@ extension NetworkService {
         try await requestQueue.send(request)
     }
 
-    /// Runs a request, and waits for its value.
+    /// Runs a request, and returns its value.
     ///
     /// Cancelling the task cancels the operation.
     ///
@@ -98,10 +98,10 @@ extension NetworkService {
 // MARK: - Type name
 
 extension TypedRequest: NamedRequestType {
-    /// The alias of the type: `Get<User>`, `APIRequest<ExampleAPI, User>`; `HTTPRequest<User>` for an `HTTPRequest`
-    /// that decodes its response.
+    /// The name of the type's alias, such as `Get<User>`, `APIRequest<ExampleAPI, User>`, or `HTTPRequest<User>` for an
+    /// `HTTPRequest` with a decoder.
     package static var typeName: String {
-        // The name of `Void` would be `()`.
+        // The name of the type `Void` would be `()`.
         let success = Success.self == Void.self ? "Void" : "\(Success.self)"
         return switch Tag.self {
         case is any HTTPMethod.Tag.Type: "\(Tag.self)<\(success)>"
@@ -115,7 +115,7 @@ extension TypedRequest: NamedRequestType {
 // MARK: - Fetching
 
 extension RequestConvertible {
-    /// Runs the request on a client, and waits for its value.
+    /// Runs the request on a client, and returns its value.
     ///
     /// ```swift
     /// let user = try await Get<User>("users", "1").fetch(on: client)
@@ -123,18 +123,18 @@ extension RequestConvertible {
     ///
     /// Cancelling the task cancels the request.
     ///
-    /// - Parameter client: The client; ``HTTPClient/shared`` by default, which needs an absolute address.
+    /// - Parameter client: The client; by default ``HTTPClient/shared``, which requires an absolute URL.
     /// - Returns: The value of the request.
     /// - Throws: The failure of the request.
     public func fetch(on client: HTTPClient = .shared) async throws(Failure) -> Success {
         try await client.fetch(self)
     }
 
-    /// Runs the request on a client, and waits for its value together with the response.
+    /// Runs the request on a client, and returns its value with the response.
     ///
     /// Cancelling the task cancels the request.
     ///
-    /// - Parameter client: The client; ``HTTPClient/shared`` by default, which needs an absolute address.
+    /// - Parameter client: The client; by default ``HTTPClient/shared``, which requires an absolute URL.
     /// - Returns: The response, with the value of the request as its body.
     /// - Throws: The failure of the request.
     public func send(on client: HTTPClient = .shared) async throws(Failure) -> HTTPResponse<Success> {
@@ -143,7 +143,7 @@ extension RequestConvertible {
 }
 
 extension HTTPRequest {
-    /// Runs the request on a client, and waits for the value decoded from the JSON of the answer.
+    /// Runs the request on a client, and returns a value decoded from the JSON of the response.
     ///
     /// ```swift
     /// let todo = try await HTTPRequest("https://api.example.com/todos/1").fetch(Todo.self)
@@ -151,8 +151,8 @@ extension HTTPRequest {
     ///
     /// - Parameters:
     ///   - type: The type of the value.
-    ///   - client: The client; ``HTTPClient/shared`` by default, which needs an absolute address.
-    ///   - decoder: Makes the decoder; by default the client's.
+    ///   - client: The client; by default ``HTTPClient/shared``, which requires an absolute URL.
+    ///   - decoder: Creates the decoder; by default the client's.
     /// - Returns: The value.
     /// - Throws: The failure of the request.
     public func fetch<Value: Decodable & Sendable>(

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// An API: its base URL, and the common settings of all its requests.
+/// An API: its base URL, and the settings that all of its requests share.
 ///
 /// ```swift
 /// enum ExampleAPI: RequestProviding {
@@ -26,62 +26,62 @@ public protocol RequestProviding: Sendable {
     /// The URL that the paths of requests are appended to; its own path and query are kept.
     var baseURL: URL { get }
 
-    /// Makes the request that all others are derived from; by default with only the address and the method.
+    /// Creates the request that all others are derived from; by default with only the URL and the method.
     ///
     /// - Parameters:
-    ///   - path: The path of the resource, with its slashes, and a query if it has one; values must be escaped.
+    ///   - path: The path of the resource, including its slashes and, if present, its query. Values must be escaped.
     ///   - method: The method.
-    /// - Returns: A request that ignores the content of the answer; another decoder replaces that.
+    /// - Returns: A request that ignores the content of the response. The other methods may replace its decoder.
     func request(to path: String, using method: HTTPMethod) -> APIRequest<Self, Void>
 }
 
-/// A request to an API, which is its tag, so that extensions can apply to the requests of one API only.
+/// A request to an API, whose type is the tag, so that extensions can apply to the requests of one API only.
 public typealias APIRequest<API: RequestProviding, Success: Sendable> = TypedRequest<API, Success>
 
 extension RequestProviding {
-    /// Makes a request with only the address and the method.
+    /// Creates a request with only the URL and the method.
     public func request(to path: String, using method: HTTPMethod) -> APIRequest<Self, Void> {
         APIRequest(HTTPRequest(path: path, relativeTo: baseURL, method: method), decoding: .none)
     }
 }
 
 extension RequestProviding {
-    /// Makes a request that gets a resource.
+    /// Creates a GET request with a decoder for the response.
     public func get<Value>(_ decoder: ResponseDecoder<Value>, from path: HTTPRequest.Path) -> APIRequest<Self, Value> {
         request(at: path, using: .get).decoding(decoder)
     }
 
-    /// Makes a request that gets a resource without decoding it; a decoder can be added later.
+    /// Creates a GET request without a decoder, which you can add later.
     public func get(_ path: HTTPRequest.Path) -> APIRequest<Self, Void> { request(at: path, using: .get) }
 
-    /// Makes a request that posts content, and ignores the content of the answer unless a decoder is added:
+    /// Creates a POST request, which ignores the content of the response unless you add a decoder with
     /// ``TypedRequest/decoding(_:)``.
     public func post(_ body: HTTPBody, to path: HTTPRequest.Path) -> APIRequest<Self, Void> {
         request(at: path, using: .post).body(body)
     }
 
-    /// Makes a request that replaces a resource, and ignores the content of the answer unless a decoder is added:
+    /// Creates a PUT request, which ignores the content of the response unless you add a decoder with
     /// ``TypedRequest/decoding(_:)``.
     public func put(_ body: HTTPBody, to path: HTTPRequest.Path) -> APIRequest<Self, Void> {
         request(at: path, using: .put).body(body)
     }
 
-    /// Makes a request that changes a part of a resource, and ignores the content of the answer unless a decoder is
-    /// added: ``TypedRequest/decoding(_:)``.
+    /// Creates a PATCH request, which ignores the content of the response unless you add a decoder with
+    /// ``TypedRequest/decoding(_:)``.
     public func patch(_ path: HTTPRequest.Path, with body: HTTPBody) -> APIRequest<Self, Void> {
         request(at: path, using: .patch).body(body)
     }
 
-    /// Makes a request that removes a resource.
+    /// Creates a DELETE request.
     public func delete(_ path: HTTPRequest.Path) -> APIRequest<Self, Void> { request(at: path, using: .delete) }
 
-    /// Makes a request for the head of a resource, without its content.
+    /// Creates a HEAD request, for the head of a response without its content.
     public func head(_ path: HTTPRequest.Path) -> APIRequest<Self, Void> { request(at: path, using: .head) }
 
-    /// Makes a request for the options that a resource offers.
+    /// Creates an OPTIONS request, for the methods and options that a resource supports.
     public func options(_ path: HTTPRequest.Path) -> APIRequest<Self, Void> { request(at: path, using: .options) }
 
-    /// Makes a request for a path in which each value is one piece.
+    /// Creates a request for a path, which has already escaped its values.
     private func request(at path: HTTPRequest.Path, using method: HTTPMethod) -> APIRequest<Self, Void> {
         var request = request(to: path.text, using: method)
         if let failure = path.failure { request.http.fields.address = .invalid(failure) }
