@@ -1,27 +1,27 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// The completion handler of a request, as a value that comes once.
+/// The reply of a request's completion handler, which can be awaited.
 ///
-/// Only the handler holds it. A handler that was released without a call would otherwise leave an operation that never
-/// ends.
+/// Only the handler retains it. If the handler is released without a call, the `deinit` replies, because the operation
+/// would otherwise never end.
 final class BuildReply: Sendable {
-    /// The value; `nil` if the handler was released without a call.
+    /// The result; `nil` if the handler was released without a call.
     private let reply = OneShot<Result<HTTPRequest, any Error>?>()
 
     deinit {
         reply.fill(nil)
     }
 
-    /// Makes a request, and waits for it.
+    /// Calls the closure that creates a request, and waits for its reply.
     ///
-    /// - Throws: The error that the handler was called with, or `CancellationError` if the task is cancelled before.
+    /// - Throws: The error that the handler was called with, or `CancellationError` if the task is cancelled first.
     static func wait(
         for make: (@escaping @Sendable (Result<HTTPRequest, any Error>) -> Void) -> Void
     ) async throws -> HTTPRequest {
         let reply = begin(make)
-        // A reply that is already there, as most are, needs no wait.
-        if let known = reply.take() { return try request(in: known) }
+        // Most handlers reply immediately, so usually there is nothing to wait for.
+        if let immediate = reply.take() { return try request(in: immediate) }
         let late = await withTaskCancellationHandler {
             await reply.value()
         } onCancel: {
@@ -36,7 +36,7 @@ final class BuildReply: Sendable {
         throw RequestError(.invalidRequest, phase: .building, reason: reason)
     }
 
-    // A function of its own, so that the handler isn't retained while it is waited for.
+    // The function is separate so that the handler isn't retained while the caller waits.
     @inline(never)
     private static func begin(
         _ make: (@escaping @Sendable (Result<HTTPRequest, any Error>) -> Void) -> Void

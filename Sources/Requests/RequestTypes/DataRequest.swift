@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A request that makes its value of the content itself.
+/// A request that creates its value from the raw content of the response.
 ///
 /// ```swift
 /// struct ThumbnailRequest: DataRequest {
@@ -13,15 +13,16 @@ import Foundation
 /// }
 /// ```
 public protocol DataRequest: NetworkRequest {
-    /// ``DataOperation``, unless the request brings a subclass.
+    /// The type of the operation: ``DataOperation``, unless the request specifies a subclass.
     associatedtype OperationType = DataOperation<Self>
 
-    /// Makes the value of the content. Called once, on a thread that may be blocked.
+    /// Creates the value from the content. Called once, on a thread that may be blocked.
     ///
     /// - Throws: The failure of the request.
     func processData(_ data: Data) throws -> Success
 
-    /// Makes the value of the response, for requests that need its status or headers; by default of its content alone.
+    /// Creates the value from the entire response, for requests that need its status or headers; by default only from
+    /// its content.
     ///
     /// - Throws: The failure of the request.
     func process(_ response: HTTPResponse<Data>) throws -> Success
@@ -39,25 +40,26 @@ extension DataRequest where Success == Data {
     public func processData(_ data: Data) throws -> Data { data }
 }
 
-/// The operation of a ``DataRequest``: collects the content in memory, up to the limit, and lets the request process
-/// it.
-// Sendable: Operation requires restating it; nothing is added here.
+/// The operation of a ``DataRequest``, which collects the content in memory, up to a limit, and lets the request
+/// process it.
+// Sendable: a subclass of `Operation` must restate the conformance. This class adds nothing.
 open class DataOperation<R: DataRequest>: NetworkOperation<R>, @unchecked Sendable {
     /// Lets the request process the response.
     ///
     /// - Throws: Any error that the request throws.
     open override func process(_ response: HTTPResponse<Data>) throws -> R.Success {
         guard let request else { return try super.process(response) }
-        // Another request's decoder may be inherited, if this one was added while that made its value.
+        // The task may have inherited the decoder of another request, which added this one while processing its own
+        // response.
         if response.notes.makeDecoder == nil, InheritedDecoder.make == nil { return try request.process(response) }
         return try InheritedDecoder.$make.withValue(response.notes.makeDecoder) { try request.process(response) }
     }
 }
 
-/// The decoder of the environment, while a request makes its value of a response.
+/// The decoder of the environment, while a request processes its response.
 ///
-/// ``DecodableRequest/decoder`` is a property without parameters, and may also be used by a request's own
-/// `processData(_:)`.
+/// A task-local value is necessary because ``DecodableRequest/decoder`` is a property without parameters, and a
+/// request's `processData(_:)` may use it too.
 enum InheritedDecoder {
     @TaskLocal static var make: (@Sendable () -> JSONDecoder)?
 }

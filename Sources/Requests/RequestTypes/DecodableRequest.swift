@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A request whose content is JSON that decodes to its `Success`.
+/// A request whose response is JSON that is decoded to `Success`.
 ///
 /// ```swift
 /// struct RecipeRequest: DecodableRequest {
@@ -17,38 +17,38 @@ import Foundation
 /// }
 /// ```
 ///
-/// Empty content is an error of code `emptyResponse`, unless `Success` is an optional, which is then `nil`.
+/// Empty content is an error of code `emptyResponse`. If `Success` is an optional, empty content is decoded as `nil`.
 public protocol DecodableRequest: DataRequest where Success: Decodable {
-    /// ``DecodableOperation``, unless the request brings a subclass.
+    /// The type of the operation: ``DecodableOperation``, unless the request specifies a subclass.
     associatedtype OperationType = DecodableOperation<Self>
 
-    /// The type of a strategy: itself or an optional, like each of the following.
+    /// The type of the key strategy, which may be optional, like the types of the other strategies.
     associatedtype KeyStrategy: OptionalConvertible<JSONDecoder.KeyDecodingStrategy> = JSONDecoder
         .KeyDecodingStrategy?
-    /// The type of a strategy.
+    /// The type of the date strategy.
     associatedtype DateStrategy: OptionalConvertible<JSONDecoder.DateDecodingStrategy> = JSONDecoder
         .DateDecodingStrategy?
-    /// The type of a strategy.
+    /// The type of the data strategy.
     associatedtype DataStrategy: OptionalConvertible<JSONDecoder.DataDecodingStrategy> = JSONDecoder
         .DataDecodingStrategy?
-    /// The type of a strategy.
+    /// The type of the strategy for infinity and NaN.
     associatedtype FloatStrategy: OptionalConvertible<JSONDecoder.NonConformingFloatDecodingStrategy> = JSONDecoder
         .NonConformingFloatDecodingStrategy?
 
-    /// The type of the decoder. With one that isn't a ``BodyDecoder``, the request implements `processData(_:)` itself.
+    /// The type of the decoder. If it isn't a ``BodyDecoder``, the request must implement `processData(_:)` itself.
     associatedtype ContentDecoder = JSONDecoder
     /// The type of the key path: `String` or `String?`.
     associatedtype ContentKeyPath: OptionalConvertible<String> = String?
 
     /// The decoder of the content.
     ///
-    /// By default it is the decoder that ``RequestEnvironment/Settings/makeDecoder`` makes, with the strategies below;
-    /// a request with a decoder of its own, such as a `PropertyListDecoder`, doesn't use them.
+    /// By default, it is the decoder that ``RequestEnvironment/Settings/makeDecoder`` creates, with the strategies
+    /// below. If the request has its own decoder, such as a `PropertyListDecoder`, the strategies aren't used.
     var decoder: ContentDecoder { get }
 
-    /// The keys of the part to decode, such as `data.user`, from the outside in, separated by dots.
+    /// The path of keys to the value to decode, such as `data.user`, from the outside in, separated by dots.
     ///
-    /// A number is an index into an array. `nil`, the default, decodes the whole.
+    /// A number is an index into an array. `nil`, the default, decodes the entire content.
     var keyPath: ContentKeyPath { get }
 
     /// The strategy for keys; `nil`, the default, is the decoder's own.
@@ -62,7 +62,7 @@ public protocol DecodableRequest: DataRequest where Success: Decodable {
 }
 
 extension DecodableRequest where ContentKeyPath == String? {
-    /// The whole content.
+    /// No key path, so that the entire content is decoded.
     public var keyPath: String? { nil }
 }
 
@@ -89,7 +89,7 @@ extension DecodableRequest where FloatStrategy == JSONDecoder.NonConformingFloat
 extension DecodableRequest where ContentDecoder == JSONDecoder {
     /// The decoder of the environment, with the strategies of the request.
     ///
-    /// Outside the processing of a response there is no environment, and a plain decoder is used.
+    /// Without an environment, that is, when no response is being processed, a plain `JSONDecoder` is used.
     public var decoder: JSONDecoder {
         let decoder = InheritedDecoder.make?() ?? JSONDecoder()
         if let strategy = keyDecodingStrategy.asOptional { decoder.keyDecodingStrategy = strategy }
@@ -102,9 +102,10 @@ extension DecodableRequest where ContentDecoder == JSONDecoder {
     }
 }
 
-// The constraint keeps a decoder that can't decode content from silently losing to the JSON default.
+// Because of the constraint, a type that can't decode content fails to compile. Otherwise Swift would silently ignore
+// it in favour of the JSON default.
 extension DecodableRequest where ContentDecoder: BodyDecoder {
-    /// Decodes the content; a "not modified" response to a conditional request has none.
+    /// Decodes the content of a response; a 304 response to a conditional request has none.
     ///
     /// - Throws: Any error that ``processData(_:)`` throws, or a ``RequestError`` of code `notModified`.
     public func process(_ response: HTTPResponse<Data>) throws -> Success {
@@ -119,26 +120,27 @@ extension DecodableRequest where ContentDecoder: BodyDecoder {
     }
 }
 
-/// The operation of a ``DecodableRequest``: sets `Accept` to the types that its decoder reads, if the request has none.
-// Sendable: Operation requires restating it; nothing is added here.
+/// The operation of a ``DecodableRequest``, which sets `Accept` to the media types of its decoder if the request has
+/// none.
+// Sendable: a subclass of `Operation` must restate the conformance. This class adds nothing.
 open class DecodableOperation<R: DecodableRequest>: DataOperation<R>, @unchecked Sendable {
-    /// Sets `Accept` to the types that the decoder reads.
+    /// Sets `Accept` to the media types that the decoder reads, unless the request has the field.
     ///
     /// - Throws: Any error that a subclass throws.
     open override func prepare(_ request: inout HTTPRequest) throws {
         if !request.headers.contains(.accept) {
-            // Making a decoder only for this isn't worthwhile, and most are for JSON.
-            request.headers.set(R.ContentDecoder.self == JSONDecoder.self ? .acceptsJSON : accept)
+            // Most decoders are JSON decoders, so don't create one only to find its media types.
+            request.headers.set(R.ContentDecoder.self == JSONDecoder.self ? .acceptsJSON : acceptField)
         }
         try super.prepare(&request)
     }
 
-    private var accept: HTTPField {
+    private var acceptField: HTTPField {
         (request?.decoder as? any BodyDecoder).map { .accept($0.accepted) } ?? .acceptsJSON
     }
 }
 
 extension HTTPField {
-    /// Made once, since most requests have it.
+    /// Stored because most requests have this field.
     fileprivate static let acceptsJSON = accept(.json)
 }

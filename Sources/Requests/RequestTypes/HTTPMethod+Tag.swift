@@ -3,64 +3,64 @@
 
 import Foundation
 
-// Each is a tag of `TypedRequest`, and never has a value.
+// Each of these types is a tag of `TypedRequest`, and has no values.
 extension HTTPMethod {
-    /// The kind of ``Get``.
+    /// The tag of ``Get`` requests.
     public enum Get: HTTPMethod.Tag {
-        /// The method of its name.
+        /// The GET method.
         public static var method: HTTPMethod { .get }
     }
-    /// The kind of ``Post``.
+    /// The tag of ``Post`` requests.
     public enum Post: HTTPMethod.Tag {
-        /// The method of its name.
+        /// The POST method.
         public static var method: HTTPMethod { .post }
     }
-    /// The kind of ``Put``.
+    /// The tag of ``Put`` requests.
     public enum Put: HTTPMethod.Tag {
-        /// The method of its name.
+        /// The PUT method.
         public static var method: HTTPMethod { .put }
     }
-    /// The kind of ``Patch``.
+    /// The tag of ``Patch`` requests.
     public enum Patch: HTTPMethod.Tag {
-        /// The method of its name.
+        /// The PATCH method.
         public static var method: HTTPMethod { .patch }
     }
-    /// The kind of ``Delete``.
+    /// The tag of ``Delete`` requests.
     public enum Delete: HTTPMethod.Tag {
-        /// The method of its name.
+        /// The DELETE method.
         public static var method: HTTPMethod { .delete }
     }
-    /// The kind of ``Head``.
+    /// The tag of ``Head`` requests.
     public enum Head: HTTPMethod.Tag {
-        /// The method of its name.
+        /// The HEAD method.
         public static var method: HTTPMethod { .head }
     }
-    /// The kind of ``Options``.
+    /// The tag of ``Options`` requests.
     public enum Options: HTTPMethod.Tag {
-        /// The method of its name.
+        /// The OPTIONS method.
         public static var method: HTTPMethod { .options }
     }
 }
 
-/// A request that gets a resource.
+/// A GET request, which retrieves a resource.
 public typealias Get<Success: Sendable> = TypedRequest<HTTPMethod.Get, Success>
-/// A request that has the resource process its content.
+/// A POST request, which lets the resource process the request's content.
 public typealias Post<Success: Sendable> = TypedRequest<HTTPMethod.Post, Success>
-/// A request that replaces the resource with its content.
+/// A PUT request, which replaces the resource with the request's content.
 public typealias Put<Success: Sendable> = TypedRequest<HTTPMethod.Put, Success>
-/// A request that changes a part of the resource.
+/// A PATCH request, which changes a part of the resource.
 public typealias Patch<Success: Sendable> = TypedRequest<HTTPMethod.Patch, Success>
-/// A request that removes the resource.
+/// A DELETE request, which removes the resource.
 public typealias Delete<Success: Sendable> = TypedRequest<HTTPMethod.Delete, Success>
-/// A request for what a get would bring, without the content.
+/// A HEAD request, whose response is that of a GET without the content.
 public typealias Head<Success: Sendable> = TypedRequest<HTTPMethod.Head, Success>
-/// A request for the options that the resource offers.
+/// An OPTIONS request, for the methods and options that the resource supports.
 public typealias Options<Success: Sendable> = TypedRequest<HTTPMethod.Options, Success>
 
 extension HTTPMethod {
-    /// A kind of typed request that always has the same method.
+    /// A tag for typed requests that always have the same method.
     ///
-    /// The seven usual ones are there: ``Get`` to ``Options``. Another is two lines:
+    /// The standard methods have tags already: ``Get`` to ``Options``. Another method takes two lines:
     ///
     /// ```swift
     /// enum Purge: HTTPMethod.Tag { static var method: HTTPMethod { "PURGE" } }
@@ -73,20 +73,20 @@ extension HTTPMethod {
 }
 
 extension TypedRequest where Tag: HTTPMethod.Tag {
-    /// Makes a request for the resource at a path, appended to the base URL of wherever it runs, or at an absolute
-    /// address.
+    /// Creates a request for a path that is appended to the base URL of its client, or for an absolute URL.
     ///
     /// ```swift
     /// Get<[Post]>("users/\(id)/posts")
     /// Get<[Post]>("users", id, "posts")
     /// ```
     ///
-    /// No value can change the structure of the path; ``HTTPRequest/Path`` has the rules for those in it.
+    /// No value can change the structure of the path; see ``HTTPRequest/Path`` for how values are escaped.
     ///
     /// - Parameters:
     ///   - path: The path; by default that of the base URL itself.
-    ///   - segments: Segments behind the path, each of which is one segment, whatever it holds.
-    ///   - decoder: Makes the value of the response.
+    ///   - segments: Segments that are appended to the path; each value becomes exactly one segment, whatever it
+    ///     contains.
+    ///   - decoder: Creates the value from the response.
     public init(
         _ path: HTTPRequest.Path = "",
         _ segments: any Query.ValueConvertible...,
@@ -95,14 +95,14 @@ extension TypedRequest where Tag: HTTPMethod.Tag {
         self.init(path, segments, decoder)
     }
 
-    /// Makes a request for the resource at a `URL`, at a list of segments, or at the address of a type of yours.
+    /// Creates a request for a `URL`, a list of path segments, or a type of your own that provides a path.
     ///
     /// ```swift
     /// let owner = try await client.fetch(Get<User>(repo.ownerURL))
     /// ```
     ///
-    /// A `URL` is used unchanged. An absolute one bypasses the base URL: it gets what the client has for every request,
-    /// but the client's credentials and query parameters only at the origin of the base URL.
+    /// A `URL` is used unchanged. An absolute URL bypasses the base URL. The request still inherits the client's
+    /// settings, but the client's credentials and query parameters only at the origin of the base URL.
     @_disfavoredOverload
     public init(
         _ path: some HTTPRequest.Path.Convertible,
@@ -125,11 +125,11 @@ extension TypedRequest where Tag: HTTPMethod.Tag {
 }
 
 extension TypedRequest where Tag: HTTPMethod.Tag, Success: Decodable {
-    /// Makes a request whose answer is JSON; see `init(_:_:decoding:)`.
+    /// Creates a request whose response is JSON; see `init(_:_:decoding:)`.
     public init(_ path: HTTPRequest.Path = "", _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .json)
     }
-    /// Makes a request whose answer is JSON; see `init(_:_:decoding:)`.
+    /// Creates a request whose response is JSON; see `init(_:_:decoding:)`.
     @_disfavoredOverload
     public init(_ path: some HTTPRequest.Path.Convertible, _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .json)
@@ -137,11 +137,11 @@ extension TypedRequest where Tag: HTTPMethod.Tag, Success: Decodable {
 }
 
 extension TypedRequest where Tag: HTTPMethod.Tag, Success == String {
-    /// Makes a request whose answer is text; see `init(_:_:decoding:)`.
+    /// Creates a request whose response is text; see `init(_:_:decoding:)`.
     public init(_ path: HTTPRequest.Path = "", _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .text)
     }
-    /// Makes a request whose answer is text; see `init(_:_:decoding:)`.
+    /// Creates a request whose response is text; see `init(_:_:decoding:)`.
     @_disfavoredOverload
     public init(_ path: some HTTPRequest.Path.Convertible, _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .text)
@@ -149,11 +149,11 @@ extension TypedRequest where Tag: HTTPMethod.Tag, Success == String {
 }
 
 extension TypedRequest where Tag: HTTPMethod.Tag, Success == Data {
-    /// Makes a request whose answer is left as it is; see `init(_:_:decoding:)`.
+    /// Creates a request that returns the raw content of its response; see `init(_:_:decoding:)`.
     public init(_ path: HTTPRequest.Path = "", _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .data)
     }
-    /// Makes a request whose answer is left as it is; see `init(_:_:decoding:)`.
+    /// Creates a request that returns the raw content of its response; see `init(_:_:decoding:)`.
     @_disfavoredOverload
     public init(_ path: some HTTPRequest.Path.Convertible, _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .data)
@@ -161,11 +161,11 @@ extension TypedRequest where Tag: HTTPMethod.Tag, Success == Data {
 }
 
 extension TypedRequest where Tag: HTTPMethod.Tag, Success == Void {
-    /// Makes a request whose answer has no content that matters; see `init(_:_:decoding:)`.
+    /// Creates a request that ignores the content of its response; see `init(_:_:decoding:)`.
     public init(_ path: HTTPRequest.Path = "", _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .none)
     }
-    /// Makes a request whose answer has no content that matters; see `init(_:_:decoding:)`.
+    /// Creates a request that ignores the content of its response; see `init(_:_:decoding:)`.
     @_disfavoredOverload
     public init(_ path: some HTTPRequest.Path.Convertible, _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .none)
@@ -173,11 +173,11 @@ extension TypedRequest where Tag: HTTPMethod.Tag, Success == Void {
 }
 
 extension TypedRequest where Tag: HTTPMethod.Tag, Success: HTTPDecodableResponse {
-    /// Makes a request whose answer decodes itself; see `init(_:_:decoding:)`.
+    /// Creates a request whose value decodes itself from the response; see `init(_:_:decoding:)`.
     public init(_ path: HTTPRequest.Path = "", _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .custom)
     }
-    /// Makes a request whose answer decodes itself; see `init(_:_:decoding:)`.
+    /// Creates a request whose value decodes itself from the response; see `init(_:_:decoding:)`.
     @_disfavoredOverload
     public init(_ path: some HTTPRequest.Path.Convertible, _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .custom)
@@ -185,11 +185,11 @@ extension TypedRequest where Tag: HTTPMethod.Tag, Success: HTTPDecodableResponse
 }
 
 extension TypedRequest where Tag: HTTPMethod.Tag, Success: Decodable & HTTPDecodableResponse {
-    /// Makes a request whose answer decodes itself; see `init(_:_:decoding:)`.
+    /// Creates a request whose value decodes itself from the response; see `init(_:_:decoding:)`.
     public init(_ path: HTTPRequest.Path = "", _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .custom)
     }
-    /// Makes a request whose answer decodes itself; see `init(_:_:decoding:)`.
+    /// Creates a request whose value decodes itself from the response; see `init(_:_:decoding:)`.
     @_disfavoredOverload
     public init(_ path: some HTTPRequest.Path.Convertible, _ segments: any Query.ValueConvertible...) {
         self.init(path, segments, .custom)

@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// The handling of the operations that queues create.
+/// The response handling of operations that are created by queues.
 protocol NetworkHandling: ResponseHandling where Owner: NetworkOperation<Request> {
     associatedtype Request: NetworkRequest
 }

@@ -3,16 +3,16 @@
 
 import Foundation
 
-/// The operation of a ``NetworkRequest``: it makes the request, runs it, and makes the value of its response.
+/// The operation of a ``NetworkRequest``, which builds the request, sends it, and creates the value from its response.
 ///
-/// All requests take the same path; completions, dependencies and `await` are three interfaces to it. Queues make the
-/// subclasses of this class. To process responses differently, subclass ``DataOperation`` or one of its subclasses,
-/// override ``process(_:)``, and name the subclass as the request's `OperationType`.
-// Sendable: Operation requires restating it; nothing is added here.
+/// All requests take the same path; completions, dependencies and `await` are three interfaces to it. Queues create
+/// instances of its subclasses. To process responses differently, subclass ``DataOperation`` or one of its subclasses,
+/// override ``process(_:)``, and specify the subclass as the request's `OperationType`.
+// Sendable: a subclass of `Operation` must restate the conformance. This class adds nothing.
 open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked Sendable {
     /// Creates an operation.
     ///
-    /// The deadline, if there is one, counts from here.
+    /// A deadline begins with this call.
     public required init(_ configuration: OperationConfiguration<R>) {
         let (request, environment) = (configuration.source.value, configuration.environment)
         let scope = NestingContext.current
@@ -42,12 +42,12 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     /// The settings that the operation inherits.
     public final var environment: RequestEnvironment { configuration.environment }
 
-    /// The identifier of the request; `nil` until it has been made from the result of another operation.
+    /// The identifier of the request; `nil` until it has been created from the result of another operation.
     public final override var identifier: String? { request?.identifier }
 
     // MARK: For subclasses
 
-    /// Makes the value of an acceptable response.
+    /// Creates the value from an accepted response.
     ///
     /// Called on a thread that may be blocked.
     ///
@@ -57,14 +57,14 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         throw RequestError(.unsupported, phase: .decoding, reason: reason)
     }
 
-    /// Ends the operation with a response, unless it has a result.
+    /// Ends the operation with a response, unless it already has a result.
     ///
-    /// It is meant for queues that replace real ones: `fetch` returns the body, and `send` the whole response.
+    /// Use this method in replacement queues for tests: `fetch` then returns the body, and `send` the entire response.
     ///
     /// - Returns: Whether the response was accepted.
     @discardableResult
     public final func finish(with response: HTTPResponse<R.Success>) -> Bool {
-        // Before the result can be observed; a refused response changes nothing.
+        // Record the response before the result can be observed, but only if it becomes the result.
         guard transition(.complete) == .deliver else { return false }
         let head = response.head
         record { $0.recordValidated(head) }
@@ -72,7 +72,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         return true
     }
 
-    /// Does nothing: the engine begins the run of a request itself, before this would be called.
+    /// Does nothing, because the engine begins the run of a request itself, before this method would be called.
     public final override func execute() {}
 
     final func resolve() throws -> RunConfiguration? {
@@ -85,17 +85,19 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         core.withLock { $0.run.configuration = resolved }
         observer(EventEmitter.self)?.identify(by: { request.identifier }, options)
         for monitor in options.monitors { addMonitor(monitor) }
-        // The deadline of the environment counts from the operation's creation, and is already running.
+        // Only a deadline of the request begins here. The environment's deadline has been running since the operation
+        // was created.
         if let deadline = options.deadline { setDeadline(deadline) }
         return core.withLock { $0.result == nil } ? resolved : nil
     }
 
-    /// Finishes with the value that a consumer makes from an open stream or connection, or with the consumer's error.
+    /// Finishes with the value that a consumer creates from an open stream or connection, or with the consumer's error.
     final func finish(by use: () async throws -> R.Success) async {
         do {
             finish(with: .success(try await use()))
         } catch let error as RequestError where error.code == .cancelled {
-            // A task of the consumer was cancelled, not this operation, which would already have its result.
+            // Only a task of the consumer was cancelled. If this operation had been cancelled, it would already have
+            // its result.
             fail(RunFailure(error.underlying ?? error, in: .receiving))
         } catch {
             fail(RunFailure(error, in: .receiving))
@@ -104,28 +106,28 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
 
     /// Cancels the operation, and passes on a resume token for a download.
     ///
-    /// It is `nil` for every other kind of request, and if there is nothing to resume.
+    /// The token is `nil` for every other kind of request, and if there is nothing to resume.
     ///
-    /// - Parameter completion: Called once, on no particular thread, when the operation has its result. Its transfer
+    /// - Parameter completion: Called once, on an unspecified thread, when the operation has its result. The transfer
     ///   may still be ending.
     open func cancel(producingResumeToken completion: @escaping @Sendable (Download.ResumeToken?) -> Void) {
         cancel()
         completion(nil)
     }
 
-    /// Finishes with a failure, completed with all that is known about the request and the response.
+    /// Finishes with a failure, and adds all known details of the request and the response.
     final func fail(_ failure: RunFailure) {
-        // The failure is completed only if it becomes the result, which may already be another one.
+        // Details are added only if the failure becomes the result, because the operation may already have another one.
         complete {
             let error = recordFailure(failure)
-            // The request's own errors stay unchanged, for its `mapError`.
+            // Errors that the request has thrown itself stay unchanged, for its `mapError`.
             let isOwn = failure.isOwn && R.Failure.self != RequestError.self
             return Box(Outcome.failure(mapError(isOwn ? failure.error : error)))
         }
     }
 }
 
-/// Passes the content, which was collected in memory, to ``NetworkOperation/process(_:)``.
+/// The response handling that passes the content, collected in memory, to ``NetworkOperation/process(_:)``.
 struct MemoryHandling<Request: NetworkRequest>: NetworkHandling {
     let operation: NetworkOperation<Request>
 

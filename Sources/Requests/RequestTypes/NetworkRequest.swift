@@ -3,50 +3,53 @@
 
 import Foundation
 
-/// A request that is sent over HTTP: the request to send, and the accepted statuses.
+/// A request that is sent over HTTP, with the request to send and the accepted statuses.
 ///
-/// You will seldom adopt this protocol itself. ``DecodableRequest``, ``DataRequest`` and ``NoContentRequest`` define
-/// the value of the content; each of them has its own operation.
+/// You rarely need to conform to this protocol directly. ``DecodableRequest``, ``DataRequest`` and ``NoContentRequest``
+/// define how the value is created from the content, and each of them has its own operation.
 public protocol NetworkRequest: Request {
-    /// The operation of the request; every protocol below has its own, and a request may name a subclass.
+    /// The type of operation that runs the request. Each refining protocol has its own; a request may specify a
+    /// subclass.
     associatedtype OperationType: NetworkOperation<Self>
 
-    /// The type of the valid statuses: any sequence of `Int` or of ``HTTPStatus``.
+    /// The type of the accepted statuses: any sequence of `Int` or ``HTTPStatus``.
     associatedtype ValidHTTPStatusCodes = [Int]
 
     /// The accepted statuses; 200 to 299 by default.
     ///
-    /// Any other is an error of code `unacceptableStatus`, which carries the response. A 304 that answers a conditional
-    /// request is accepted too.
+    /// Any other status is an error of code `unacceptableStatus`, which contains the response. A 304 response to a
+    /// conditional request is also accepted.
     ///
-    /// An array, a set or a range of `Int` or ``HTTPStatus``; a property of another type doesn't compile.
+    /// The value is an array, a set or a range of `Int` or ``HTTPStatus``; a property of another type doesn't compile.
     var validHTTPStatusCodes: ValidHTTPStatusCodes { get }
 
-    /// The codes of the accepted statuses. Don't implement it; declare ``validHTTPStatusCodes``.
+    /// The codes of the accepted statuses. Don't implement it; declare ``validHTTPStatusCodes`` instead.
     var validStatusCodes: [Int] { get }
 
     /// The options that override those of the environment; none by default.
     var options: RequestOptions { get }
 
-    /// The options, with those of the requests that this one is made of. Don't implement it; declare ``options``.
+    /// The options, combined with those of the requests that define this one. Don't implement it; declare ``options``
+    /// instead.
     var resolvedOptions: RequestOptions { get }
 
-    /// Makes the request to send, and passes it to `completion`, now or later, from any thread.
+    /// Creates the request to send, and passes it to `completion`, immediately or later, from any thread.
     ///
-    /// Called once for every attempt. Only the first call of the completion counts. An operation whose completion is
-    /// released without a call fails; one whose completion is kept for ever waits for its deadline or a cancellation.
+    /// Called once for every attempt. Only the first call of the completion counts. If the completion is released
+    /// without a call, the operation fails. If it is retained forever, the operation waits until its deadline or a
+    /// cancellation.
     func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void)
 
-    /// Makes the request to send as the library's own value; by default from ``makeURLRequest(completion:)``.
+    /// Creates the request to send as an ``HTTPRequest``; by default from ``makeURLRequest(completion:)``.
     ///
-    /// Implement this one instead if a `URLRequest` can't represent the request: repeated headers, a file as body, a
-    /// stream that can be opened again.
+    /// Implement this method instead if a `URLRequest` can't represent the request. Examples are repeated headers, a
+    /// file body, and a stream that can be opened again.
     func makeHTTPRequest(
         in environment: RequestEnvironment,
         completion: @escaping @Sendable (Result<HTTPRequest, any Error>) -> Void
     )
 
-    /// Makes the operation of the request. The default makes an ``OperationType``.
+    /// Creates the operation of the request, by default an ``OperationType``.
     static func makeOperation(_ configuration: OperationConfiguration<Self>) -> OperationType
 }
 
@@ -55,16 +58,16 @@ extension NetworkRequest where ValidHTTPStatusCodes == [Int] {
     public var validHTTPStatusCodes: [Int] { successfulStatusCodes }
 }
 
-// The associated type has no constraint, so that a property of a wrong type doesn't silently lose to the default: then
-// none of these extensions applies to it.
+// The associated type is unconstrained so that a property of the wrong type fails to compile, because none of these
+// extensions applies to it. Otherwise Swift would silently ignore the property in favour of the default.
 
 extension NetworkRequest where ValidHTTPStatusCodes: Sequence<Int> {
-    /// The codes of the valid statuses.
+    /// The codes of the accepted statuses.
     public var validStatusCodes: [Int] { Array(validHTTPStatusCodes) }
 }
 
 extension NetworkRequest where ValidHTTPStatusCodes: Sequence<HTTPStatus> {
-    /// The codes of the valid statuses.
+    /// The codes of the accepted statuses.
     public var validStatusCodes: [Int] { validHTTPStatusCodes.map(\.code) }
 }
 
@@ -75,7 +78,7 @@ extension NetworkRequest {
     /// The options.
     public var resolvedOptions: RequestOptions { options }
 
-    /// Makes the request from ``makeURLRequest(completion:)``.
+    /// Creates the request from ``makeURLRequest(completion:)``.
     public func makeHTTPRequest(
         in environment: RequestEnvironment,
         completion: @escaping @Sendable (Result<HTTPRequest, any Error>) -> Void
@@ -85,9 +88,9 @@ extension NetworkRequest {
         }
     }
 
-    /// Makes the request to send, with the changes that modifiers have recorded in the options.
+    /// Creates the request to send, and applies the changes that modifiers have recorded in the options.
     ///
-    /// They are applied only here, once, and before the changes of a later page or a reconnection.
+    /// The changes are applied only here, once, before those for a later page or a reconnection.
     package func makeHTTPRequest(
         in environment: RequestEnvironment,
         changedBy options: RequestOptions,
@@ -111,17 +114,17 @@ extension NetworkRequest {
 
     /// Builds the request to send, with all changes that precede the inherited settings.
     ///
-    /// - Throws: The error of the request's completion handler, and `CancellationError` if the task is cancelled
-    ///   before.
+    /// - Throws: The error that the request passes to its completion, or `CancellationError` if the task is cancelled
+    ///   first.
     func makeHTTPRequest(_ configuration: RunConfiguration) async throws -> HTTPRequest {
-        var made = try await BuildReply.wait { reply in
+        var request = try await BuildReply.wait { reply in
             makeHTTPRequest(in: configuration.environment, changedBy: configuration.options, completion: reply)
         }
-        for change in configuration.environment.changes { try change(&made) }
-        return made
+        for change in configuration.environment.changes { try change(&request) }
+        return request
     }
 
-    /// Makes an ``OperationType``.
+    /// Creates an ``OperationType``.
     public static func makeOperation(_ configuration: OperationConfiguration<Self>) -> OperationType {
         OperationType(configuration)
     }

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A request without content in its answer: any success status means that it was done.
+/// A request whose response has no content; any success status means success.
 ///
 /// ```swift
 /// struct DeleteRecipeRequest: NoContentRequest {
@@ -13,20 +13,20 @@ import Foundation
 /// }
 /// ```
 public protocol NoContentRequest: DataRequest where Success == Void {
-    /// ``NoContentOperation``, unless the request brings a subclass.
+    /// The type of the operation: ``NoContentOperation``, unless the request specifies a subclass.
     associatedtype OperationType = NoContentOperation<Self>
 
-    /// Whether content is an error of code `unexpectedBody`; true by default. Otherwise it is ignored.
+    /// Whether content is an error of code `unexpectedBody`; `true` by default. With `false`, content is ignored.
     var shouldEnforceNoContent: Bool { get }
 }
 
 extension NoContentRequest {
-    /// Content is an error.
+    /// True, so that content is an error.
     public var shouldEnforceNoContent: Bool { true }
 
-    /// Checks that there is no content; it is never decoded.
+    /// Checks that there is no content, without decoding it.
     ///
-    /// - Throws: A ``RequestError`` of code `unexpectedBody` if there is content, and the request doesn't allow it.
+    /// - Throws: A ``RequestError`` of code `unexpectedBody` if there is content and the request doesn't allow it.
     ///   Missing content isn't an error.
     public func processData(_ data: Data) throws {
         guard data.isEmpty || !shouldEnforceNoContent else {
@@ -37,7 +37,7 @@ extension NoContentRequest {
 
 /// The operation of a ``NoContentRequest``.
 ///
-/// It does what ``DataOperation`` does; it is a type of its own so that requests without content can be distinguished,
-/// and subclassed, by their operation.
-// Sendable: Operation requires restating it; nothing is added here.
+/// It behaves like ``DataOperation``. As a separate type, it lets you distinguish and subclass the operations of
+/// requests without content.
+// Sendable: a subclass of `Operation` must restate the conformance. This class adds nothing.
 open class NoContentOperation<R: NoContentRequest>: DataOperation<R>, @unchecked Sendable {}

@@ -1,19 +1,20 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Everything that an operation is made of.
+/// The values from which an operation is created.
 public struct OperationConfiguration<R: NetworkRequest>: Sendable {
     /// The source of the request.
     public var source: RequestSource<R>
     /// The transport of the request.
     public var transport: any HTTPTransport
-    /// The settings that it inherits.
+    /// The settings that the request inherits.
     public var environment: RequestEnvironment
-    /// How the request is built and the response is handled: in memory, unless a subclass sets another one in its
-    /// initializer.
+    /// How the request is built and the response is handled.
+    ///
+    /// By default, the response is collected in memory. A subclass may choose another handling in its initializer.
     var kind: any ResponseHandling.Type = MemoryHandling<R>.self
 
-    /// Makes a configuration.
+    /// Creates a configuration.
     public init(
         source: RequestSource<R>,
         transport: any HTTPTransport,

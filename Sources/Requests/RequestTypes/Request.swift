@@ -1,9 +1,9 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// A request as a value: its result, its error and its identity.
+/// A request as a value, with the types of its result and its error, and an identifier.
 ///
-/// Declare a request with one of the more specific protocols, ``DecodableRequest`` for most, and pass it to a queue:
+/// Conform to one of the more specific protocols, usually ``DecodableRequest``, and pass the request to a queue:
 ///
 /// ```swift
 /// struct RecipeRequest: DecodableRequest {
@@ -14,22 +14,23 @@
 /// }
 /// ```
 ///
-/// Two requests are equal if their types and identifiers are; ``RequestQueue/requestCurrentlyExecuting(_:)`` uses this.
+/// Two requests are equal if they have the same type and identifier; ``RequestQueue/requestCurrentlyExecuting(_:)``
+/// uses this.
 public protocol Request<Success, Failure>: Sendable, Hashable {
-    /// The value of the request.
+    /// The type of the request's value.
     associatedtype Success: Sendable
-    /// The type of the errors; `any Error` by default. ``RequestError`` and an error type of your own are typed
-    /// choices.
+    /// The type of the request's errors; `any Error` by default. For typed errors, use ``RequestError`` or an error
+    /// type of your own.
     associatedtype Failure: Error = any Error
 
-    /// Distinguishes the request from others of its type. Everything that changes the sent request belongs in it.
+    /// Distinguishes the request from others of its type. Include everything that changes the sent request.
     var identifier: String { get }
 
-    /// Converts any error to the request's own type.
+    /// Converts any error to the request's error type.
     ///
-    /// The library's errors arrive as ``RequestError``; those that the request itself threw arrive unchanged. There is
-    /// a default if `Failure` is `any Error` or ``RequestError``. Called once for a failed operation, on no particular
-    /// thread.
+    /// Errors of the library arrive as ``RequestError``; errors that the request has thrown itself arrive unchanged.
+    /// There is a default if `Failure` is `any Error` or ``RequestError``. Called once for a failed operation, on an
+    /// unspecified thread.
     func mapError(_ error: any Error) -> Failure
 }
 
@@ -58,9 +59,9 @@ extension Request {
 
 // MARK: - Type name
 
-/// A request type that is shown under another name than its own.
+/// A request type that is displayed under another name.
 package protocol NamedRequestType {
-    /// The name to show.
+    /// The name to display.
     static var typeName: String { get }
 }
 

@@ -3,10 +3,10 @@
 
 import Foundation
 
-/// A request that is described by two values: the request to send, and the decoder of the response.
+/// A request that consists of the HTTP request to send and the decoder of its response.
 ///
-/// TypedRequest and ``HTTPRequest`` are such requests, ready-made. Declare your own if a request deserves a type, and
-/// group them with protocols of your own that inherit this one:
+/// `TypedRequest` and ``HTTPRequest`` are ready-made requests of this kind. Declare a type of your own if a request
+/// deserves one, and group such types with protocols that inherit from this one:
 ///
 /// ```swift
 /// protocol GitHubRequest: RequestConvertible {}
@@ -29,13 +29,13 @@ public protocol RequestConvertible: DataRequest {
 }
 
 extension RequestConvertible {
-    /// Identifies requests that have the same answer.
+    /// Identifies requests that have the same response.
     ///
-    /// It includes all that can change the answer: the method, the address, the fields that servers depend on, the
-    /// credentials and the content. Secrets are in it as a digest only.
+    /// The identifier includes everything that can change the response: the method, the URL, the header fields that
+    /// servers depend on, the credentials and the content. It contains secrets only as a digest.
     public var identifier: String { changedHTTP.identity }
 
-    /// The options, completed with those of http.
+    /// The options, combined with those of `http`.
     public var resolvedOptions: RequestOptions {
         options.over(http.options)
     }
@@ -43,46 +43,46 @@ extension RequestConvertible {
     /// The request to send, with the changes of modifiers.
     var changedHTTP: HTTPRequest {
         var request = http
-        // Also the changes of the requests that it is made of.
+        // `resolvedOptions` includes the changes of the requests that define this one.
         resolvedOptions.change(&request)
         return request
     }
 
-    /// Passes on http, with an `Accept` for the types that the decoder reads unless there is one.
+    /// Passes `http` to the completion, and sets `Accept` to the media types of the decoder unless the field is
+    /// present.
     public func makeHTTPRequest(
         in environment: RequestEnvironment,
         completion: @escaping @Sendable (Result<HTTPRequest, any Error>) -> Void
     ) {
         var request = http
-        request.accept(responseDecoder.accepted, unless: environment.headers)
+        request.setAccept(responseDecoder.accepted, unless: environment.headers)
         completion(.success(request))
     }
 
-    /// Passes on http as Foundation's request.
+    /// Passes `http` to the completion as a `URLRequest`.
     public func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {
         completion(Result { try toURLRequest() })
     }
 
-    /// Makes the value with the decoder.
+    /// Creates the value with the decoder.
     public func process(_ response: HTTPResponse<Data>) throws -> Success {
         try responseDecoder.decode(response)
     }
 
-    /// Makes the value of content alone, as of a response with status 200 and no headers.
+    /// Creates the value from content only, as if it came from a response with status 200 and no headers.
     public func processData(_ data: Data) throws -> Success {
         try process(HTTPResponse(head: HTTPResponseHead(status: .ok), body: data))
     }
 
-    /// Returns the request as Foundation's, for use with any other library.
+    /// Returns the request as a `URLRequest`, for use with any other library.
     ///
-    /// Files, streams and forms with files become `httpBodyStream`. A stream that can be sent once is handed over: the
-    /// request itself can't be sent any more. A known length becomes a `Content-Length`. The order of headers is lost,
-    /// since Foundation has none, and repeated headers are joined.
+    /// Files, streams and forms with files become `httpBodyStream`. A stream that can be sent only once is passed on,
+    /// and the request itself can no longer be sent. A known length becomes a `Content-Length` field. Foundation
+    /// doesn't preserve the order of headers, and repeated headers are joined.
     ///
-    /// - Parameter baseURL: The URL that a relative address is appended to; `nil`, the default, requires an absolute
-    ///   one.
-    /// - Returns: The result.
-    /// - Throws: ``InvalidValue`` for a request that can't be sent and for a file that can't be read; any error that
+    /// - Parameter baseURL: The URL that a relative URL is appended to; `nil`, the default, requires an absolute URL.
+    /// - Returns: The `URLRequest`.
+    /// - Throws: ``InvalidValue`` for a request that can't be sent, and for a file that can't be read; any error that
     ///   the body or the authentication throws.
     public func toURLRequest(baseURL: URL? = nil) throws -> URLRequest {
         try URLRequest(prepared(baseURL: baseURL))
@@ -100,31 +100,31 @@ extension RequestConvertible where Success == Data {
 }
 
 extension RequestConvertible where Success == String {
-    /// Text.
+    /// Decodes text.
     public var responseDecoder: ResponseDecoder<String> { .text }
 }
 
 extension RequestConvertible where Success: Decodable {
-    /// JSON.
+    /// Decodes JSON.
     public var responseDecoder: ResponseDecoder<Success> { .json }
 }
 
 extension RequestConvertible where Success: HTTPDecodableResponse {
-    /// The type's own decoding.
+    /// Uses the decoding that the type defines itself.
     public var responseDecoder: ResponseDecoder<Success> { .custom }
 }
 
 extension RequestConvertible where Success: Decodable & HTTPDecodableResponse {
-    /// The type's own decoding, which takes precedence over `Decodable`.
+    /// Uses the decoding that the type defines itself, which takes precedence over `Decodable`.
     public var responseDecoder: ResponseDecoder<Success> { .custom }
 }
 
 // MARK: - Request convertible
 
 extension HTTPRequest: RequestConvertible, ModifiableRequest {
-    /// The content of the response.
+    /// The type of the value: the content of the response.
     public typealias Success = Data
-    /// The library's own error.
+    /// The type of the error, which is that of the library.
     public typealias Failure = RequestError
 
     /// The request itself.
@@ -141,14 +141,14 @@ extension HTTPRequest: RequestConvertible, ModifiableRequest {
         change(&self)
     }
 
-    /// Returns the same request, with a decoder for the answer.
+    /// Returns the same request with a decoder for the response.
     public func decoding<Value>(_ decoder: ResponseDecoder<Value>) -> TypedRequest<HTTPRequest, Value> {
         TypedRequest(self, decoding: decoder)
     }
 }
 
 extension RequestConvertible {
-    /// The request as it would be sent now: address, fields, credentials and content.
+    /// Returns the request as it would be sent now, with URL, header fields, credentials and content.
     ///
     /// - Throws: ``InvalidValue``, and any error that the body or the authentication throws.
     func prepared(baseURL: URL?) throws -> HTTPRequest {
@@ -157,13 +157,13 @@ extension RequestConvertible {
         return try prepared(in: environment)
     }
 
-    /// The request as it would be sent in an environment, but for what interceptors and cookies add.
+    /// Returns the request as it would be sent in an environment, except for the changes of interceptors and cookies.
     ///
     /// - Throws: ``InvalidValue``, and any error that the body or the authentication throws.
     func prepared(in environment: RequestEnvironment) throws -> HTTPRequest {
         let options = resolvedOptions
         var request = changedHTTP
-        request.accept(responseDecoder.accepted, unless: environment.headers)
+        request.setAccept(responseDecoder.accepted, unless: environment.headers)
         let implied = try request.inherit(environment, options, environment.marks(options))
         options.apply(to: &request)
         try request.authentication.authenticate(&request)
@@ -175,20 +175,20 @@ extension RequestConvertible {
 }
 
 extension RequestConvertible {
-    /// Makes recorded changes of a request that may already accept what the decoder reads, as if they came before that.
+    /// Applies recorded changes to a request as if they preceded the `Accept` field that the decoder implies.
     func applyChanges(_ options: RequestOptions, of request: inout HTTPRequest, in environment: RequestEnvironment) {
         var plain = http
-        plain.accept(responseDecoder.accepted, unless: environment.headers)
+        plain.setAccept(responseDecoder.accepted, unless: environment.headers)
         let isImplied = !http.headers.contains(.accept) && request.headers[.accept] == plain.headers[.accept]
         if isImplied { request.headers.remove(.accept) }
         options.change(&request)
-        if isImplied { request.accept(responseDecoder.accepted, unless: environment.headers) }
+        if isImplied { request.setAccept(responseDecoder.accepted, unless: environment.headers) }
     }
 }
 
 extension HTTPRequest {
-    /// Sets `Accept` to the given types, unless it is already set.
-    mutating func accept(_ types: [MediaType], unless inherited: HTTPHeaders) {
+    /// Sets `Accept` to the given types, unless the request or the inherited headers have the field.
+    mutating func setAccept(_ types: [MediaType], unless inherited: HTTPHeaders) {
         guard !types.isEmpty, !headers.contains(.accept), !inherited.contains(.accept) else { return }
         headers.add(.accept(types))
     }
@@ -197,47 +197,47 @@ extension HTTPRequest {
 // MARK: - cURL
 
 extension RequestConvertible {
-    /// Returns the request as a command for a POSIX shell, which sends with `curl` what the library would send.
+    /// Returns a command for a POSIX shell that sends with `curl` the same request as the library.
     ///
-    /// It can be pasted unchanged: all arguments are in single quotes, and binary content goes through `printf`.
-    /// Redirects aren't followed, so the output is the first answer.
+    /// You can paste the command unchanged: all arguments are in single quotes, and binary content is passed with
+    /// `printf`. `curl` doesn't follow redirects, so the output is the first response.
     ///
     /// ```swift
     /// print(try Post<User>("users").body { user }.cURL(baseURL: server))
     /// ```
     ///
     /// - Parameters:
-    ///   - baseURL: The URL that a relative address is appended to; `nil`, the default, requires an absolute one.
-    ///   - revealsSecrets: Whether credentials, cookies and the like are shown. By default, the values of fields,
-    ///     parameters, and members of content whose names mark them as secrets are replaced. Content that names a secret
-    ///     and can't be parsed is replaced as a whole.
+    ///   - baseURL: The URL that a relative URL is appended to; `nil`, the default, requires an absolute URL.
+    ///   - revealsSecrets: Whether credentials, cookies and other secrets are shown. By default, the values of fields,
+    ///     parameters and content members are replaced if their names mark them as secrets. Content that names a secret
+    ///     but can't be parsed is replaced completely.
     /// - Returns: The command, of several lines.
-    /// - Throws: ``InvalidValue`` for a request that can't be sent and for a body that is a stream; any error that
-    ///   the body or the authentication throws.
+    /// - Throws: ``InvalidValue`` for a request that can't be sent, and for a stream body; any error that the body or
+    ///   the authentication throws.
     public func cURL(baseURL: URL? = nil, revealingSecrets revealsSecrets: Bool = false) throws -> String {
         try CURLCommand(prepared(baseURL: baseURL), redacts: !revealsSecrets).text
     }
 }
 
 extension HTTPResponse {
-    /// Returns the request of the response as a command for a shell; `nil` for a response without a request.
+    /// Returns the request of this response as a shell command; `nil` for a response without a request.
     ///
-    /// - Parameter revealsSecrets: Whether credentials, cookies and the like are shown.
+    /// - Parameter revealsSecrets: Whether credentials, cookies and other secrets are shown.
     /// - Returns: The command, of several lines.
-    /// - Throws: As ``RequestConvertible/cURL(baseURL:revealingSecrets:)``.
+    /// - Throws: The same errors as ``RequestConvertible/cURL(baseURL:revealingSecrets:)``.
     public func cURL(revealingSecrets revealsSecrets: Bool = false) throws -> String? {
         try transfers.last.map { try CURLCommand($0.request, redacts: !revealsSecrets).text }
     }
 }
 
 extension RefreshClient {
-    /// Sends a request, and makes its value of the response.
+    /// Sends a request, and returns the value that it creates from the response.
     ///
-    /// Its options, such as a timeout, don't apply: those of the environment do.
+    /// The request's own options, such as a timeout, don't apply; those of the environment do.
     ///
-    /// - Parameter request: The request; a relative address is appended to the base URL.
+    /// - Parameter request: The request; a relative URL is appended to the base URL.
     /// - Returns: The value.
-    /// - Throws: ``RequestError`` if there is no good response; any error that the decoder throws.
+    /// - Throws: ``RequestError`` if there is no accepted response; any error that the decoder throws.
     public func fetch<R: RequestConvertible>(_ request: R) async throws -> R.Success {
         try request.process(await send(request.changedHTTP))
     }

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// An operation with a typed result: the running side of a ``Request``.
+/// An operation that runs a ``Request`` and has a typed result.
 ///
 /// ```swift
 /// let login = queue.addRequest(LoginRequest(user: user))
@@ -12,16 +12,16 @@ import Foundation
 /// ```
 ///
 /// The order is always the same: the result is stored, the completions are enqueued on their queues, and then the
-/// operation is finished. So every operation that depends on this one can read ``result``. One on the serial queue of a
-/// completion runs after the completion.
-// Sendable: Operation requires restating it; the only addition here is a constant.
+/// operation finishes. Therefore every operation that depends on this one can read ``result``. If a dependent operation
+/// runs on the serial queue of a completion, it runs after the completion.
+// Sendable: a subclass of `Operation` must restate the conformance. This class adds only a constant.
 open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendable {
-    /// The result of the request: success or failure, typed.
+    /// The typed result of the request, success or failure.
     public typealias Outcome = Result<R.Success, R.Failure>
 
     private let source: RequestSource<R>
 
-    /// Makes an operation for a request, which sends nothing: a subclass makes the value.
+    /// Creates an operation that sends nothing, because a subclass produces the value.
     public init(source: RequestSource<R>) {
         self.source = source
         super.init(.withoutRequest, over: nil, scope: nil, NoHandling<R>.self)
@@ -38,8 +38,8 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
         super.init(configuration, over: transport, scope: scope, kind, isDeferred: source.value == nil)
     }
 
-    // An operation that was neither run nor cancelled, for example because it never got a queue, must still call its
-    // completions.
+    // An operation that was neither run nor cancelled, for example because it was never added to a queue, must still
+    // call its completions.
     deinit {
         let (needsCompletion, hasLinks) = core.withLock { ($0.needsCompletion, $0.links.hasDependencies) }
         if needsCompletion { abandon() }
@@ -53,35 +53,36 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
         performEffectsInDeinit(core.withLock { $0.complete(with: result) })
     }
 
-    /// The request; `nil` until it has been made from the result of another operation.
+    /// The request; `nil` until it has been created from the result of another operation.
     public final var request: R? { source.value }
 
     /// The result; `nil` before the operation has one.
     ///
-    /// It is stored before the operation is finished, and never changes.
+    /// The result is stored before the operation is finished, and never changes.
     public final var result: Outcome? { core.withLock { $0.result }.map(Self.unboxed) }
 
-    // All results of an operation are of its own type. Checking the cast would take longer than the rest of the access.
+    // The cast is unchecked because all results of an operation have its own type, and a check would take longer than
+    // the rest of the access.
     static func unboxed(_ result: OperationCore.AnyResult) -> Outcome {
         unsafeDowncast(result, to: Box<Outcome>.self).value
     }
 
-    /// Waits for the result.
+    /// Waits for the result, and returns the value.
     ///
-    /// Cancelling the waiting task doesn't cancel the operation, which others may be waiting for too; the queue's
-    /// `fetch` does both.
+    /// Cancelling the waiting task doesn't cancel the operation, because other tasks may also be waiting for it. The
+    /// queue's `fetch` cancels both.
     ///
     /// - Throws: The failure of the request, including that of a cancelled operation.
     public final func value() async throws(R.Failure) -> R.Success {
         try await awaitOutcome().get()
     }
 
-    /// Waits for the result, without throwing it.
+    /// Waits for the result, and returns it without throwing its failure.
     final func awaitOutcome() async -> Outcome {
         Self.unboxed(await withUnsafeContinuation { addResultHandler(.resume($0)) })
     }
 
-    /// Adds a closure that is called once with the result, on a queue; also if there is already a result.
+    /// Adds a closure that is called once with the result, even if the operation already has one.
     ///
     /// - Parameters:
     ///   - queue: The queue on which the closure is called, always asynchronously.
@@ -92,7 +93,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
         addResultHandler(.call { result in queue.async { body(Self.unboxed(result)) } })
     }
 
-    /// Adds a closure on the main actor that is called once with the result; also if there is already a result.
+    /// Adds a closure that is called once on the main actor with the result, even if the operation already has one.
     ///
     /// - Parameters:
     ///   - queue: The main queue, on which the closure is called, always asynchronously.
@@ -101,7 +102,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
         addCompletion(on: DispatchQueue.main, queue.isolating(body))
     }
 
-    /// Adds a closure that is called once with the value together with its response.
+    /// Adds a closure that is called once with the value and its response.
     final func addResponseCompletion(
         on queue: DispatchQueue,
         _ body: @escaping @Sendable (Result<HTTPResponse<R.Success>, R.Failure>) -> Void
@@ -112,8 +113,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
         }
     }
 
-    /// Adds a closure that is called once with the value together with its response, or with the failure before the
-    /// request converted it to its own type.
+    /// Adds a closure that is called once with the value and its response, or with the failure as a ``RequestError``.
     package final func addUnconvertedCompletion(
         on queue: DispatchQueue,
         _ body: @escaping @Sendable (Result<HTTPResponse<R.Success>, RequestError>) -> Void
@@ -123,10 +123,10 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
         }
     }
 
-    /// Ends the operation with a result, unless it has one.
+    /// Ends the operation with a result, unless it already has one.
     ///
-    /// A plain ``AsynchronousOperation/finish()``, which has no result, is a cancellation. This method is meant for
-    /// subclasses, and for queues that replace real ones.
+    /// Use this method in subclasses and in replacement queues for tests. A plain ``AsynchronousOperation/finish()``
+    /// carries no result, so it counts as a cancellation.
     ///
     /// - Returns: Whether the result was accepted.
     @discardableResult
@@ -134,7 +134,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
         complete(with: Box(result))
     }
 
-    /// Ends the operation with an error, converted to the request's own type, unless it has a result.
+    /// Ends the operation with an error, converted to the request's error type, unless it already has a result.
     ///
     /// - Returns: Whether the error was accepted.
     @discardableResult
@@ -142,14 +142,14 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
         complete { Box(Outcome.failure(mapError(error))) }
     }
 
-    /// Returns the request, and makes it now if it is deferred; `nil` if making it has failed before.
+    /// Returns the request, which the first call creates if it is deferred; `nil` if that call failed.
     final func resolveRequest() throws -> R? {
         guard let deferred = source.deferred, deferred.value == nil else { return source.value }
         return try deferred.make()
     }
 
     /// Releases the closure that creates a deferred request.
-    final func releaseSource() { source.deferred?.forget() }
+    final func releaseSource() { source.deferred?.takeClosure() }
 
     final func mapError(_ error: any Error) -> R.Failure { source.mapError(error) }
 
@@ -158,7 +158,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
         return { request.identifier }
     }
 
-    // `finish()` is public, and has no result: an operation that it ends is a cancelled one.
+    // `finish()` is public and carries no result, so an operation that it ends counts as cancelled.
     override func makeCancellationResult() -> OperationCore.AnyResult? {
         Box(Outcome.failure(mapError(makeCancellation())))
     }
@@ -181,16 +181,16 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
     }
 }
 
-/// The handling of an operation whose subclass creates the value.
+/// The response handling of an operation whose subclass produces the value.
 private struct NoHandling<R: Request>: LocalHandling {
     let operation: RequestOperation<R>
 
     func didDeliver() { operation.releaseSource() }
 }
 
-/// An operation whose request has any type.
+/// An operation that provides its request as an existential.
 protocol RequestHolder {
-    /// The request; `nil` until there is one.
+    /// The request; `nil` until it has been created.
     var anyRequest: (any Request)? { get }
 }
 
@@ -199,13 +199,13 @@ extension RequestOperation: RequestHolder {
 }
 
 extension Result {
-    /// The value together with its response.
+    /// Returns the response with the value as its body.
     ///
     /// - Parameters:
     ///   - record: The record of the run.
     ///   - makeDecoder: Creates the decoder of the environment.
     ///   - mapError: Converts an error of the library.
-    /// - Returns: The response; the failure without one.
+    /// - Returns: The response; the failure, or an error if there is a value but no response.
     func response(
         _ record: RunRecord?,
         _ makeDecoder: (@Sendable () -> JSONDecoder)?,

@@ -1,10 +1,10 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// The source of an operation's request: given, or resolved when the operation starts.
+/// The source of an operation's request, which either exists already or is created when the operation starts.
 ///
-/// With a deferred request, one operation is resolved from the result of another: the closure runs when all dependencies
-/// are finished, and can read their results.
+/// With a deferred request, one operation can use the result of another. The closure that creates the request runs when
+/// all dependencies are finished, so it can read their results.
 public struct RequestSource<R: Request>: Sendable {
     private enum Kind: Sendable {
         case value(R)
@@ -13,16 +13,16 @@ public struct RequestSource<R: Request>: Sendable {
 
     private let kind: Kind
 
-    /// A request that already exists.
+    /// Creates a source with an existing request.
     public static func value(_ request: R) -> RequestSource {
         RequestSource(kind: .value(request))
     }
 
-    /// A request that is resolved when the operation starts.
+    /// Creates a source with a request that is created when the operation starts.
     ///
     /// - Parameters:
-    ///   - mapError: Converts an error to the request's own type, while there is no request that could.
-    ///   - make: Makes the request; an error that it throws is the failure of the operation. Called at most once.
+    ///   - mapError: Converts an error to the request's error type if the request doesn't exist yet.
+    ///   - make: Creates the request; an error that it throws is the failure of the operation. Called at most once.
     /// - Returns: The source.
     public static func deferred(
         mapError: @escaping @Sendable (any Error) -> R.Failure,
@@ -31,7 +31,7 @@ public struct RequestSource<R: Request>: Sendable {
         RequestSource(kind: .deferred(DeferredRequest(mapError, make)))
     }
 
-    /// The request, if it exists already.
+    /// The request, if it already exists.
     var value: R? {
         switch kind {
         case .value(let request): request
@@ -39,7 +39,7 @@ public struct RequestSource<R: Request>: Sendable {
         }
     }
 
-    /// The deferred request; `nil` for a request that was given.
+    /// The deferred request; `nil` for a request that existed from the beginning.
     var deferred: DeferredRequest<R>? {
         if case .deferred(let deferred) = kind { deferred } else { nil }
     }
@@ -52,7 +52,7 @@ public struct RequestSource<R: Request>: Sendable {
     }
 }
 
-/// A request that is resolved when its operation starts.
+/// A request that is created when its operation starts.
 final class DeferredRequest<R: Request>: Sendable {
     private struct State {
         var make: (@Sendable () throws -> R)?
@@ -67,21 +67,23 @@ final class DeferredRequest<R: Request>: Sendable {
         state = Locked(State(make: make))
     }
 
-    /// The request, once it is resolved.
+    /// The request, once it has been created.
     var value: R? { state.withLock { $0.resolved }?.value }
 
-    /// Makes the request at the first call; returns `nil` later, and after ``forget()``.
+    /// Creates the request on the first call; returns `nil` on later calls, and after ``takeClosure()``.
     func make() throws -> R? {
-        guard let make = forget() else { return nil }
+        guard let make = takeClosure() else { return nil }
         let request = Box(try make())
         state.withLock { $0.resolved = request }
         return request.value
     }
 
-    /// Releases the closure that makes the request: it retains the operations whose results it reads, and the last one
-    /// of a chain must not keep the others alive.
+    /// Releases and returns the closure that creates the request.
+    ///
+    /// The closure retains the operations whose results it reads. If it weren't released, the last operation of a chain
+    /// would keep all others alive.
     @discardableResult
-    func forget() -> (@Sendable () throws -> R)? {
+    func takeClosure() -> (@Sendable () throws -> R)? {
         state.withLock { state in
             defer { state.make = nil }
             return state.make

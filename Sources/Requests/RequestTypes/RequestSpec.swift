@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// A request of your own that is defined by one of the ready-made ones.
+/// A request type of your own that is defined by another request, such as a ready-made one.
 ///
 /// ```swift
 /// struct GetUser: RequestSpec {
@@ -12,23 +12,23 @@
 /// let user = try await queue.fetch(GetUser(id: 1))
 /// ```
 ///
-/// The type gives the request its name; its properties are the parameters.
+/// The type gives the request its name, and its properties are the parameters.
 public protocol RequestSpec: RequestConvertible where Success == RequestType.Success {
     /// The type of the request that defines this one.
     associatedtype RequestType: RequestConvertible
-    /// The value of the request; another name of `Success`.
+    /// The type of the request's value; a synonym of `Success`.
     typealias ResponseBody = RequestType.Success
 
-    /// The request, made of the parameters.
+    /// The request, created from the parameters.
     var request: RequestType { get }
 }
 
 extension RequestSpec {
-    /// The value of `request`.
+    /// The HTTP request of `request`.
     public var http: HTTPRequest { request.http }
     /// The decoder of `request`.
     public var responseDecoder: ResponseDecoder<RequestType.Success> { request.responseDecoder }
-    /// The options of the type, completed with those of `request`.
+    /// The options of the type, combined with those of `request`.
     public var resolvedOptions: RequestOptions { options.over(request.resolvedOptions) }
 }
 

@@ -3,10 +3,11 @@
 
 import Foundation
 
-/// A ready-made request: what to send, what to make of the answer, and what to override of the environment.
+/// A ready-made request, with the request to send, the decoder of the response, and options that override the
+/// environment.
 ///
-/// It is seldom written by this name. ``Get`` to ``Options`` are typed requests for one method each, and a
-/// ``RequestProviding`` type makes those of an API:
+/// You rarely write this name. ``Get`` to ``Options`` are typed requests for one method each, and a
+/// ``RequestProviding`` type creates the requests of an API:
 ///
 /// ```swift
 /// let request = Get<User>("users/\(id)")
@@ -16,15 +17,15 @@ import Foundation
 /// let user = try await queue.fetch(request)
 /// ```
 ///
-/// A value: every modifier makes a changed copy. `Tag` tells kinds of requests apart, so that extensions can be for
-/// one of them only.
+/// A typed request is a value, and every modifier returns a changed copy. `Tag` distinguishes kinds of requests, so
+/// that an extension can apply to only one kind.
 public struct TypedRequest<Tag, Success: Sendable>: RequestConvertible, ModifiableRequest {
-    /// The library's own error.
+    /// The type of the error, which is that of the library.
     public typealias Failure = RequestError
 
     /// The request to send.
     public var http: HTTPRequest
-    /// The decoder of the answer.
+    /// The decoder of the response.
     public var responseDecoder: ResponseDecoder<Success>
     /// The options that override those of the environment.
     public var options: RequestOptions
@@ -34,21 +35,21 @@ public struct TypedRequest<Tag, Success: Sendable>: RequestConvertible, Modifiab
         set { options.validStatusCodes = newValue }
     }
 
-    /// Makes a request of its parts.
+    /// Creates a request from its parts.
     public init(_ http: HTTPRequest, decoding responseDecoder: ResponseDecoder<Success>) {
         self.http = http
         self.responseDecoder = responseDecoder
         options = self.http.detachOptions()
     }
 
-    /// Changes what is sent.
+    /// Changes the request to send.
     public mutating func change(_ change: @escaping @Sendable (inout HTTPRequest) -> Void) {
         change(&http)
     }
 }
 
 extension TypedRequest {
-    /// The same request, with another way to make a value of the answer.
+    /// Returns the same request with another decoder for the response.
     public func decoding<Value>(_ decoder: ResponseDecoder<Value>) -> TypedRequest<Tag, Value> {
         var request = TypedRequest<Tag, Value>(http, decoding: decoder)
         request.options = options
@@ -57,6 +58,6 @@ extension TypedRequest {
 }
 
 extension TypedRequest: CustomStringConvertible {
-    /// The method and the address, without credentials and query: nothing in it is a secret.
+    /// The method and the URL, without credentials and query, so that it contains no secrets.
     public var description: String { http.description }
 }

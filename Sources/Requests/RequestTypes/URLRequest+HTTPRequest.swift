@@ -4,12 +4,12 @@
 import Foundation
 
 extension URLRequest {
-    /// Makes a Foundation request of a request, for another library.
+    /// Creates a Foundation request from an ``HTTPRequest``, for another library.
     ///
-    /// The content is encoded here. A file and a stream become `httpBodyStream`, opened, with a `Content-Length` if
-    /// their length is known; otherwise they would be sent in chunks. Such a result can be sent once. A stream that can
-    /// be sent once only is handed over, and can't be sent by the request any more. The order of the headers is lost,
-    /// since Foundation has none, and repeated fields are joined.
+    /// The content is encoded immediately. A file or stream becomes an open `httpBodyStream`, with a `Content-Length`
+    /// if its length is known; otherwise it would be sent in chunks. Such a request can be sent only once. A stream
+    /// that can be sent only once is passed on, and the original request can no longer send it. Foundation doesn't
+    /// preserve the order of headers, and repeated header fields are joined.
     ///
     /// - Throws: Any error that the encoding of the body throws, and ``InvalidValue`` for a file that can't be read.
     public init(_ request: HTTPRequest) throws {
@@ -19,7 +19,7 @@ extension URLRequest {
         try self.init(resolved: request)
     }
 
-    /// Creates a Foundation request from a request with encoded content and complete fields.
+    /// Creates a Foundation request from a request whose content is encoded and whose header fields are complete.
     ///
     /// - Throws: Any error of a stream that can't be opened, and ``InvalidValue`` for a file that can't be read. On
     ///   Linux, a ``RequestError`` of code `unsupported` for an asynchronous sequence.
@@ -33,7 +33,8 @@ extension URLRequest {
             declare(length: size)
         case .stream(let stream):
             #if canImport(FoundationNetworking)
-            // A session there reads content on the one queue of all sessions, which it would block.
+            // On Linux, a session reads content on the one queue of all sessions, and an asynchronous sequence would
+            // block it.
             guard !stream.isAsynchronous else {
                 let reason = "a URLRequest can't have the content of an asynchronous sequence: write it to a file"
                 throw RequestError(.unsupported, phase: .building, reason: reason, request: request)

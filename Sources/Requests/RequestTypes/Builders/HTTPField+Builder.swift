@@ -1,17 +1,17 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-// The words of the builders, in capitals so that a block of them reads as a list of headers or parameters. Each makes a
-// plain value. If a type of yours has the same name, use the member form: `.accept(.json)`, `Query.Item`.
+// Functions for the builders, capitalized so that a block of them reads like a list of headers or parameters. Each
+// returns a plain value. If one of your types has the same name, use the member form: `.accept(.json)`, `Query.Item`.
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// Returns the `Accept` field: the types that the caller can read, best first.
+/// Returns the `Accept` field with the media types that the caller can read, best first.
 public func Accept(_ types: MediaType...) -> HTTPField { .accept(types) }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// Returns the `Accept` field, best type first, with types that are known at run time.
+/// Returns the `Accept` field with media types that are only known at run time, best first.
 ///
-/// They are checked when the request is built.
+/// The types are validated when the request is built.
 @_disfavoredOverload
 public func Accept(_ type: String, _ others: String...) -> HTTPField {
     .accept(([type] + others).map { MediaType(stringLiteral: $0) })
@@ -22,7 +22,8 @@ public func Accept(_ type: String, _ others: String...) -> HTTPField {
 public func ContentType(_ type: MediaType) -> HTTPField { .contentType(type) }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// Returns the `Content-Type` field, with a type that is known at run time, and checked when the request is built.
+/// Returns the `Content-Type` field with a type that is only known at run time; it is validated when the request is
+/// built.
 @_disfavoredOverload
 public func ContentType(_ type: String) -> HTTPField { .contentType(MediaType(stringLiteral: type)) }
 
@@ -31,20 +32,20 @@ public func ContentType(_ type: String) -> HTTPField { .contentType(MediaType(st
 public func UserAgent(_ value: String) -> HTTPField { HTTPField(.userAgent, value) }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// Returns the field for an API key, `X-API-Key`.
+/// Returns the `X-API-Key` field.
 public func XApiKey(_ value: String) -> HTTPField { HTTPField(.apiKey, value) }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// Returns any field.
+/// Returns a header field.
 public func Header(_ name: HTTPField.Name, value: String) -> HTTPField { HTTPField(name, value) }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// Returns any field, with a name that is known at run time, and checked when the request is built.
+/// Returns a header field with a name that is only known at run time; it is validated when the request is built.
 @_disfavoredOverload
 public func Header(_ name: String, value: String) -> HTTPField { HTTPField(HTTPField.Name(name), value) }
 
 extension HTTPField {
-    /// A value that makes a header field: a type of your own for a ``HTTPHeaders/Builder``.
+    /// A type whose values can be used as header fields in a ``HTTPHeaders/Builder``.
     ///
     /// ```swift
     /// struct TraceID: HTTPField.Convertible {
@@ -53,7 +54,7 @@ extension HTTPField {
     /// }
     /// ```
     public protocol Convertible: SendableMetatype {
-        /// The field.
+        /// The header field.
         var field: HTTPField { get }
     }
 }

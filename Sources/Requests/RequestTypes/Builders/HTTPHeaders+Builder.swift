@@ -2,35 +2,36 @@
 // SPDX-License-Identifier: MIT
 
 extension HTTPHeaders {
-    /// Builds headers of fields, conditions and loops.
+    /// Builds headers from fields, conditions and loops.
     ///
-    /// Fields in capitals, `Accept(.json)`, have a line each, and so have values of your own that are
-    /// ``HTTPField/Convertible``. Members, `.accept(.json)`, may stand only where nothing precedes them, since Swift
-    /// takes a dot at the beginning of a line for a part of the line above. Elsewhere write `HTTPField.accept(.json)`,
-    /// or a semicolon between two. A call without a value, such as one that logs, is allowed.
+    /// Write each capitalized field, such as `Accept(.json)`, on its own line, and likewise your own
+    /// ``HTTPField/Convertible`` values. Use a member, such as `.accept(.json)`, only as the first statement, because
+    /// Swift treats a line that begins with a dot as a continuation of the previous line. Elsewhere, write
+    /// `HTTPField.accept(.json)`, or separate the statements with a semicolon. A call without a value, such as logging,
+    /// is allowed.
     @resultBuilder
     public enum Builder {
-        /// A field.
+        /// Adds a header field.
         public static func buildExpression(_ field: HTTPField) -> [HTTPField] { [field] }
-        /// A value that is a field.
+        /// Adds the header field of a value.
         public static func buildExpression(_ field: some HTTPField.Convertible) -> [HTTPField] { [field.field] }
-        /// Other headers.
+        /// Adds other headers.
         public static func buildExpression(_ headers: HTTPHeaders) -> [HTTPField] { Array(headers) }
-        /// A call without a value.
+        /// Accepts a call without a value.
         public static func buildExpression(_ nothing: Void) -> [HTTPField] { [] }
-        /// One statement behind the other.
+        /// Joins the statements of a block.
         public static func buildBlock(_ fields: [HTTPField]...) -> [HTTPField] { fields.flatMap { $0 } }
-        /// An `if` without an `else`.
+        /// Supports an `if` without an `else`.
         public static func buildOptional(_ fields: [HTTPField]?) -> [HTTPField] { fields ?? [] }
-        /// An `if`, or a case of a `switch`.
+        /// Supports an `if`, or a case of a `switch`.
         public static func buildEither(first fields: [HTTPField]) -> [HTTPField] { fields }
-        /// An `else`, or another case of a `switch`.
+        /// Supports an `else`, or another case of a `switch`.
         public static func buildEither(second fields: [HTTPField]) -> [HTTPField] { fields }
-        /// A `for` loop.
+        /// Supports a `for` loop.
         public static func buildArray(_ fields: [[HTTPField]]) -> [HTTPField] { fields.flatMap { $0 } }
-        /// An `if #available`.
+        /// Supports `if #available`.
         public static func buildLimitedAvailability(_ fields: [HTTPField]) -> [HTTPField] { fields }
-        /// The headers.
+        /// Creates the headers from all fields.
         public static func buildFinalResult(_ fields: [HTTPField]) -> HTTPHeaders { HTTPHeaders(fields) }
     }
 }

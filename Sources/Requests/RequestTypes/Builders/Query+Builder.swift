@@ -2,35 +2,35 @@
 // SPDX-License-Identifier: MIT
 
 extension Query {
-    /// Builds a query of parameters, conditions and loops.
+    /// Builds a query from parameters, conditions and loops.
     ///
-    /// Parameters are written `Item("page", value: "2")`; values of your own that are ``Query/ItemConvertible`` may
-    /// stand beside them. A call without a value, such as one that logs, is allowed.
+    /// Write each parameter as `Item("page", value: "2")`, or use your own ``Query/ItemConvertible`` values. A call
+    /// without a value, such as logging, is allowed.
     @resultBuilder
     public enum Builder {
-        /// A parameter, or a value that is one.
+        /// Adds a parameter, or a value that converts to one.
         public static func buildExpression(_ item: some Query.ItemConvertible) -> [Query.Item] { [item.queryItem] }
-        /// Another query.
+        /// Adds the parameters of another query.
         public static func buildExpression(_ query: Query) -> [Query.Item] { Array(query) }
-        /// A call without a value.
+        /// Accepts a call without a value.
         public static func buildExpression(_ nothing: Void) -> [Query.Item] { [] }
-        /// One statement behind the other.
+        /// Joins the statements of a block.
         public static func buildBlock(_ items: [Query.Item]...) -> [Query.Item] { items.flatMap { $0 } }
-        /// An `if` without an `else`.
+        /// Supports an `if` without an `else`.
         public static func buildOptional(_ items: [Query.Item]?) -> [Query.Item] { items ?? [] }
-        /// An `if`, or a case of a `switch`.
+        /// Supports an `if`, or a case of a `switch`.
         public static func buildEither(first items: [Query.Item]) -> [Query.Item] { items }
-        /// An `else`, or another case of a `switch`.
+        /// Supports an `else`, or another case of a `switch`.
         public static func buildEither(second items: [Query.Item]) -> [Query.Item] { items }
-        /// A `for` loop.
+        /// Supports a `for` loop.
         public static func buildArray(_ items: [[Query.Item]]) -> [Query.Item] { items.flatMap { $0 } }
-        /// An `if #available`.
+        /// Supports `if #available`.
         public static func buildLimitedAvailability(_ items: [Query.Item]) -> [Query.Item] { items }
-        /// The query.
+        /// Creates the query from all parameters.
         public static func buildFinalResult(_ items: [Query.Item]) -> Query { Query(items) }
     }
 }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// Returns a query parameter; `nil` for one that has no value.
+/// Returns a query parameter; a `nil` value means a name without a value.
 public func Item(_ name: String, value: (any Query.ValueConvertible)?) -> Query.Item { Query.Item(name, value: value) }

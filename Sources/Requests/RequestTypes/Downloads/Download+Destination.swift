@@ -12,20 +12,21 @@ extension Download {
     /// Download.Destination { name, response in movies.appendingPathComponent("42-" + name) }
     /// ```
     ///
-    /// The bytes are written to a hidden file beside the destination, which is moved there in one step when it is
-    /// complete. An existing file is an error unless ``overwrite`` is set. Only the user can read the new one.
+    /// The download writes to a hidden file in the same folder, and renames it to the destination in one step when the
+    /// file is complete. An existing file is an error unless ``overwrite`` is set. The new file is readable only by its
+    /// owner.
     ///
-    /// A name that a server suggests is made safe first: it is one component, isn't hidden, and can't lead to another
-    /// folder.
+    /// A file name that the server suggests is sanitized first: the result is a single path component, isn't hidden,
+    /// and can't lead to another folder.
     public struct Destination: Sendable {
-        /// Chooses the location of the file, from a safe name and the head of the response.
+        /// A closure that returns the location of the file, given a sanitized name and the head of the response.
         public typealias Choice = @Sendable (_ suggestedName: String, _ response: HTTPResponseHead) throws -> URL
 
         /// Whether an existing file is replaced; false by default.
         public var overwrite: Bool
         /// Whether missing folders are created; true by default.
         public var createsIntermediateDirectories: Bool
-        /// The file, if it is known before there is a response.
+        /// The destination file, if it doesn't depend on the response.
         let fixedFile: URL?
         private let choose: Choice
 
@@ -34,17 +35,18 @@ extension Download {
             (self.fixedFile, self.choose) = (fixedFile, choose)
         }
 
-        /// Makes a destination that a closure chooses, when the head of the response was received.
+        /// Creates a destination that a closure chooses once the head of the response has arrived.
         ///
         /// - Parameters:
         ///   - overwrite: Whether an existing file is replaced.
         ///   - createsIntermediateDirectories: Whether missing folders are created.
-        ///   - choose: Gets a safe name, and returns the URL of a file; an error that it throws fails the download.
+        ///   - choose: Returns the URL of a file, given a sanitized name and the head of the response. An error that it
+        ///     throws fails the download.
         public init(overwrite: Bool = false, createsIntermediateDirectories: Bool = true, _ choose: @escaping Choice) {
             self.init(overwrite, createsIntermediateDirectories, nil, choose)
         }
 
-        /// Returns a destination that is this file.
+        /// Returns a destination that is the file at a URL.
         public static func file(
             _ url: URL,
             overwrite: Bool = false,
@@ -53,7 +55,7 @@ extension Download {
             Destination(overwrite, createsIntermediateDirectories, url) { _, _ in url }
         }
 
-        /// Returns a destination in this folder, with the name that the server suggests, made safe.
+        /// Returns a destination in a folder, under the sanitized name that the server suggests.
         public static func directory(
             _ url: URL,
             overwrite: Bool = false,
@@ -64,9 +66,9 @@ extension Download {
             }
         }
 
-        /// A new file in the folder for temporary files, with a unique name that keeps the extension.
+        /// A new file in the temporary folder, with a unique name that keeps the suggested extension.
         ///
-        /// The caller has to remove it.
+        /// The caller must remove the file.
         public static let temporary = Destination { suggestedName, _ in
             let folder = FileManager.default.temporaryDirectory
             let file = folder.appendingPathComponent(UUID().uuidString, isDirectory: false)
@@ -74,14 +76,14 @@ extension Download {
             return pathExtension.isEmpty ? file : file.appendingPathExtension(pathExtension)
         }
 
-        /// Returns the file for a response.
+        /// Returns the destination file for a response.
         ///
         /// - Parameters:
-        ///   - suggestedName: A safe name.
+        ///   - suggestedName: A sanitized name.
         ///   - response: The head of the response.
         /// - Returns: The URL of a file.
-        /// - Throws: Any error that the closure throws, and ``FileError`` if its result isn't the URL of a file. An
-        ///   existing file isn't an error here: see ``check(_:)``.
+        /// - Throws: Any error that the closure throws, and ``FileError`` if its result isn't a file URL. An existing
+        ///   file isn't an error here; ``check(_:)`` reports it.
         func file(suggestedName: String, response: HTTPResponseHead) throws -> URL {
             let file = try choose(suggestedName, response)
             guard file.isFileURL, !file.hasDirectoryPath else {
@@ -90,16 +92,16 @@ extension Download {
             return file
         }
 
-        /// Checks early, before the content is fetched, that no file is in the way; the move at the end checks it too.
+        /// Checks that the destination is free before the content is fetched; the final move checks it again.
         ///
         /// - Throws: ``FileError``.
         func check(_ file: URL) throws(FileError) {
             guard isFree(file) else { throw FileError(file, errno: EEXIST) }
         }
 
-        /// Whether there is no file in the way.
+        /// Returns whether a file can be created or replaced at a location.
         func isFree(_ file: URL) -> Bool {
-            // Checks a link itself: even if its target is missing, it is in the way.
+            // Check the link itself, because even a dangling symbolic link occupies the destination.
             overwrite || (try? FileManager.default.attributesOfItem(atPath: file.path)) == nil
         }
     }

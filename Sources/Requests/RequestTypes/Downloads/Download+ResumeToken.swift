@@ -11,20 +11,19 @@ extension Download {
     /// let token = try Download.ResumeToken(data: data)
     /// ```
     ///
-    /// It contains the location of the partial file and the representation that it belongs to. The request, with its
-    /// credentials, isn't in it, and of its address there is only a digest, so a token may be stored where secrets may
-    /// not. The address may differ when the download is resumed, since signed addresses expire. The server then has to
-    /// confirm that the file is the same, or the download starts over.
+    /// A token contains the location of the partial file, and identifies the representation that it belongs to. It
+    /// contains neither the request nor credentials, and only a digest of the URL, so you can store it where secrets
+    /// aren't allowed. The URL may be different when the download is resumed, because signed URLs expire. The server
+    /// must then confirm that the file is unchanged, or the download starts over.
     ///
-    /// The partial file is there as long as its operation or a token in memory. To have it stay longer, store the
-    /// token, or begin a download with it: from then on the file is yours, and ``discard()`` removes it if it isn't
-    /// needed.
+    /// The partial file exists as long as its operation, or one of its tokens, is in memory. To keep it longer, store a
+    /// token, or start a download with it. From then on, you own the file: call ``discard()`` if you don't need it.
     public struct ResumeToken: Sendable, Hashable, Codable {
-        /// The stored part, by which tokens are compared.
+        /// The encoded part of the token, which also determines whether tokens are equal.
         private struct Content: Sendable, Hashable, Codable {
             let manifest: DownloadManifest
-            /// The location of the partial file; in the user's home with `~`, since on some systems an app's home
-            /// changes.
+            /// The path of the partial file, abbreviated with `~` in the home directory, because some systems move an
+            /// app's home.
             let path: String
             let receivedLength: Int64
         }
@@ -33,9 +32,9 @@ extension Download {
         private var claim = IgnoredInEquality<PartialFileClaim?>(value: nil)
 
         var manifest: DownloadManifest { content.manifest }
-        /// The byte count of the partial file when the token was made.
+        /// The byte count of the partial file when the token was created.
         public var receivedLength: Int64 { content.receivedLength }
-        /// The byte count of the whole; `nil` if the server doesn't send it.
+        /// The byte count of the complete file; `nil` if the server doesn't send it.
         public var totalLength: Int64? { manifest.total }
         /// The time at which the download began.
         public var created: Date { manifest.created }
@@ -49,39 +48,40 @@ extension Download {
         ) {
             self.claim.value = claim
             let folder = home.hasSuffix("/") ? home : home + "/"
-            // In the form in which it is read again: without `..`, which reading refuses.
+            // Standardize the path, because decoding rejects paths that contain `..`.
             let path = file.standardizedFileURL.path
-            let place = path.hasPrefix(folder) ? "~/" + path.dropFirst(folder.count) : path
-            content = Content(manifest: manifest, path: place, receivedLength: length)
+            let storedPath = path.hasPrefix(folder) ? "~/" + path.dropFirst(folder.count) : path
+            content = Content(manifest: manifest, path: storedPath, receivedLength: length)
         }
 
-        /// Reads a stored token.
+        /// Creates a token from stored data.
         ///
-        /// - Throws: `DecodingError` if the bytes are invalid. A missing partial file is not an error: the download
-        ///   then starts over.
+        /// - Throws: `DecodingError` if the data is invalid. A missing partial file isn't an error, because the
+        ///   download then starts over.
         public init(data: Data) throws {
             self = try JSONDecoder().decode(ResumeToken.self, from: data)
         }
 
-        /// Reads a token.
+        /// Decodes a token.
         ///
-        /// - Throws: `DecodingError` if it is invalid, or names a file that no download made.
+        /// - Throws: `DecodingError` if the token is invalid, or names a file that no download created.
         public init(from decoder: any Decoder) throws {
             content = try Content(from: decoder)
             let path = content.path
-            // A stored token may have been manipulated: since the file is written to, it must not be an arbitrary one.
-            let isSound =
+            // A stored token may have been manipulated, and the download writes to the file, so accept only partial
+            // files.
+            let isValid =
                 (path.hasPrefix("/") || path.hasPrefix("~/")) && !path.utf8.contains(0)
                 && !path.split(separator: "/").contains("..")
                 && PartialFile.isValidName((path as NSString).lastPathComponent)
                 && receivedLength >= 0 && manifest.total.map { $0 >= 0 } != false
-            guard isSound else {
+            guard isValid else {
                 let context = DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "no partial file")
                 throw DecodingError.dataCorrupted(context)
             }
         }
 
-        /// Writes the token; from now on, the partial file stays.
+        /// Encodes the token, and keeps the partial file from now on.
         ///
         /// - Throws: An error of the encoder.
         public func encode(to encoder: any Encoder) throws {
@@ -89,24 +89,24 @@ extension Download {
             try content.encode(to: encoder)
         }
 
-        /// The token as bytes, for storage; from now on, the partial file stays.
+        /// The encoded token, for storage; reading it keeps the partial file from now on.
         public var data: Data {
             let encoder = JSONEncoder()
             encoder.outputFormatting = .sortedKeys
             return (try? encoder.encode(self)) ?? Data()
         }
 
-        /// Removes the partial file, if the download isn't to be resumed; does nothing if it is missing or in use.
+        /// Removes the partial file if you won't resume the download; does nothing if the file is missing or in use.
         public func discard() {
             PartialFile.resume(file())?.discard()
         }
 
-        /// Leaves the partial file to whoever resumes the download.
+        /// Keeps the partial file, even when the last token in memory is released.
         func keepFile() {
-            claim.value?.passOn()
+            claim.value?.release()
         }
 
-        /// The location of the partial file.
+        /// Returns the location of the partial file.
         func file(home: String = NSHomeDirectory()) -> URL {
             let path = content.path
             guard path.hasPrefix("~/") else { return URL(fileURLWithPath: path, isDirectory: false) }
@@ -116,55 +116,55 @@ extension Download {
     }
 }
 
-/// The right to a partial file that only memory knows of: when the last token and the operation are gone, it removes
-/// the file, unless a token was stored or used.
+/// The ownership of a partial file that no stored token refers to.
+///
+/// When the operation and its last token are released, the claim removes the file, unless a token was stored or used.
 final class PartialFileClaim: Sendable {
     private let file: URL
-    private let isPassedOn = Locked(false)
+    private let isReleased = Locked(false)
 
     init(_ file: URL) {
         self.file = file
     }
 
     deinit {
-        if !isPassedOn.withLock({ $0 }) { PartialFile.resume(file)?.discard() }
+        if !isReleased.withLock({ $0 }) { PartialFile.resume(file)?.discard() }
     }
 
-    /// Leaves the file to the holder of a token.
-    func passOn() {
-        isPassedOn.withLock { $0 = true }
+    /// Gives up ownership, so that the file stays for the holder of a token.
+    func release() {
+        isReleased.withLock { $0 = true }
     }
 }
 
 extension Download.ResumeToken: CustomStringConvertible, CustomReflectable {
-    /// The byte counts of the part and the whole, and the name of the partial file; nothing of its source.
+    /// The received and total byte counts, and the name of the partial file, but nothing about its source.
     public var description: String {
         let total = totalLength.map { " of \($0)" } ?? ""
         return "\(receivedLength)\(total) bytes in \(file().lastPathComponent.shortened())"
     }
 
-    /// A mirror of the description.
+    /// A mirror that has only the description.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 // MARK: - Storage
 
-/// A stored token beside the destination, where the next process finds it, also after a crash.
+/// Stores a token in a hidden file next to the destination, where the next process finds it, even after a crash.
 extension Download.ResumeToken {
-    /// The stored token for a destination; `nil` if there is no token, or its partial file isn't beside the
-    /// destination.
+    /// Returns the stored token for a destination; `nil` if there is none, or its partial file is in another folder.
     static func stored(for destination: URL) -> Download.ResumeToken? {
         let storage = storage(for: destination)
-        // A token is small: a large file isn't one.
+        // Tokens are small, so a large file can't be one.
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: storage.path),
             attributes[.type] as? FileAttributeType == .typeRegular,
-            let size = attributes[.size] as? Int, size <= longestToken,
+            let size = attributes[.size] as? Int, size <= maximumTokenSize,
             let data = try? Data(contentsOf: storage), let token = try? Download.ResumeToken(data: data)
         else { return nil }
         return token.file().isBeside(destination) ? token : nil
     }
 
-    /// Stores the token for a destination, and replaces a former one.
+    /// Stores the token for a destination, replacing any previous one.
     ///
     /// - Throws: ``FileError``.
     func store(for destination: URL) throws(FileError) {
@@ -175,14 +175,15 @@ extension Download.ResumeToken {
             try file.move(to: storage, overwrite: true)
         } catch {
             file.discard()
-            // The token is hidden; the caller knows the destination.
+            // Report the destination, because the caller doesn't know the token's hidden file.
             throw FileError(error.code, destination, error.reason)
         }
     }
 
-    /// Removes the stored token for a destination, and its partial file, unless another download uses that.
+    /// Removes the stored token for a destination, and its partial file, unless another download uses that file.
     ///
-    /// If the token is damaged, its partial file isn't known: then all that no download uses are removed.
+    /// A damaged token doesn't identify its partial file, so all partial files of the destination that no download uses
+    /// are removed.
     static func discardStored(for destination: URL) {
         guard FileManager.default.fileExists(atPath: storage(for: destination).path) else { return }
         if let file = stored(for: destination)?.file() {
@@ -195,17 +196,17 @@ extension Download.ResumeToken {
         removeStored(for: destination)
     }
 
-    /// Removes the stored token for a destination; the partial file stays.
+    /// Removes the stored token for a destination, but not the partial file.
     static func removeStored(for destination: URL) {
         try? FileManager.default.removeItem(at: storage(for: destination))
     }
 
-    /// A hidden file whose name is derived from that of the destination, and is always valid.
+    /// Returns the hidden file of the token, whose name is derived from the destination, and is always valid.
     private static func storage(for destination: URL) -> URL {
         let name = destination.lastPathComponent
         let stem = name.utf8.count <= 200 ? name : SHA256.digest(of: Data(name.utf8)).hexadecimal
         return destination.deletingLastPathComponent().appendingPathComponent(".\(stem).resume", isDirectory: false)
     }
 
-    private static let longestToken = 1 << 16
+    private static let maximumTokenSize = 1 << 16
 }

@@ -3,19 +3,19 @@
 
 import Foundation
 
-/// A ready-made download: the request, and the destination of the content.
+/// A ready-made download: a request, and the destination of its content.
 ///
 /// ```swift
 /// let film = Download("films/\(id)", to: .directory(movies))
 /// let file = try await client.fetch(film)
 /// ```
 ///
-/// It is a value: every modifier makes a changed copy. If a download deserves a type of its own, for example because
-/// its value isn't the URL of the file, declare a ``DownloadRequest``.
+/// A download is a value: every modifier returns a changed copy. If a download deserves its own type, for example
+/// because its value isn't the URL of the file, declare a ``DownloadRequest``.
 public struct Download: DownloadRequest, ModifiableRequest {
     /// The URL of the file.
     public typealias Success = URL
-    /// The library's own error.
+    /// The library's error type.
     public typealias Failure = RequestError
 
     /// The request to send.
@@ -24,19 +24,19 @@ public struct Download: DownloadRequest, ModifiableRequest {
     public var destination: Download.Destination
     /// A token of an earlier download to resume; `nil` starts from the beginning.
     public var resumeToken: Download.ResumeToken?
-    /// Whether the next download to the same file resumes an interrupted one, without a token.
+    /// Whether the next download to the same file resumes an interrupted one, even without a token.
     public var resumesAutomatically = false
-    /// The SHA-256 digest that the file must have, as 64 hexadecimal digits; `nil` for any.
+    /// The expected SHA-256 digest of the file, as 64 hexadecimal digits; `nil` accepts any.
     public var expectedSHA256: String?
-    /// The options that override those of the environment.
+    /// The options, which override those of the environment.
     public var options: RequestOptions
-    /// The accepted statuses; 200 to 299 by default.
+    /// The accepted status codes; 200 to 299 by default.
     public var validHTTPStatusCodes: [Int] {
         get { options.validStatusCodes ?? successfulStatusCodes }
         set { options.validStatusCodes = newValue }
     }
 
-    /// Makes a download.
+    /// Creates a download.
     ///
     /// - Parameters:
     ///   - http: The request to send.
@@ -47,17 +47,17 @@ public struct Download: DownloadRequest, ModifiableRequest {
         options = self.http.detachOptions()
     }
 
-    /// Changes the request.
+    /// Applies a change to the request.
     public mutating func change(_ change: @escaping @Sendable (inout HTTPRequest) -> Void) {
         change(&http)
     }
 
-    /// The options, completed with those of http.
+    /// The options, with defaults from ``http``.
     public var resolvedOptions: RequestOptions {
         options.over(http.options)
     }
 
-    /// Makes a download of the resource at a path, in which each value is one piece, or at an absolute address.
+    /// Creates a download of the resource at an absolute URL, or at a path whose interpolated values are escaped.
     ///
     /// - Parameters:
     ///   - path: The path; ``HTTPRequest/Path`` has the rules for values in it.
@@ -66,16 +66,16 @@ public struct Download: DownloadRequest, ModifiableRequest {
         self.init(HTTPRequest(Address(path)), to: destination)
     }
 
-    /// Makes a download of the resource at a `URL`, at a list of segments, or at the address of a type of yours.
+    /// Creates a download of the resource at a `URL`, a list of path segments, or the path of a custom type.
     @_disfavoredOverload
     public init(_ path: some HTTPRequest.Path.Convertible, to destination: Download.Destination = .temporary) {
         self.init(path.requestPath, to: destination)
     }
 
-    /// Identifies requests that have the same answer; the same for every destination.
+    /// Identifies requests that have the same response, whatever their destination.
     public var identifier: String { http.identity }
 
-    /// Passes on http.
+    /// Passes ``http`` to the completion.
     public func makeHTTPRequest(
         in environment: RequestEnvironment,
         completion: @escaping @Sendable (Result<HTTPRequest, any Error>) -> Void
@@ -83,7 +83,7 @@ public struct Download: DownloadRequest, ModifiableRequest {
         completion(.success(http))
     }
 
-    /// Passes on http as Foundation's request.
+    /// Passes ``http`` to the completion, converted to Foundation's `URLRequest`.
     public func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {
         completion(Result { try URLRequest(http.prepared(baseURL: nil)) })
     }
@@ -95,15 +95,15 @@ extension Download {
         modified { $0.resumeToken = token }
     }
 
-    /// Returns a copy that resumes an interrupted download to the same file without a token, also one of an earlier
+    /// Returns a copy that resumes an interrupted download to the same file without a token, even from an earlier
     /// process.
     ///
-    /// The destination has to be of the kind `file`: with another, the request fails with the code `invalidRequest`.
+    /// The destination must be of the kind `file`; with any other, the request fails with the code `invalidRequest`.
     public func resumingAutomatically(_ resumes: Bool = true) -> Self {
         modified { $0.resumesAutomatically = resumes }
     }
 
-    /// Returns a copy that fails unless the file has this digest.
+    /// Returns a copy that fails unless the file has this SHA-256 digest.
     ///
     /// - Parameter digest: 64 hexadecimal digits.
     /// - Returns: The copy.
@@ -113,7 +113,7 @@ extension Download {
 }
 
 extension TypedRequest {
-    /// Returns a download of the request's resource, with its options; its decoder is ignored.
+    /// Returns a download of the request's resource that has the request's options, but ignores its decoder.
     ///
     /// - Parameter destination: The destination of the content; a temporary file by default.
     /// - Returns: The download.

@@ -3,42 +3,42 @@
 
 import Foundation
 
-/// The representation that a partial file belongs to: all that a later request needs to resume the download.
+/// The representation that a partial file belongs to, with everything that a later request needs to resume the
+/// download.
 ///
-/// It can be stored, and contains no secret: it has a digest of the address, to compare addresses, and nothing of the
-/// request. A new request resumes the download; its address may differ, since signed addresses expire.
+/// A manifest can be stored, because it contains no secrets: it has a digest of the URL, and nothing else from the
+/// request. A new request resumes the download. Its URL may be different, because signed URLs expire.
 struct DownloadManifest: Codable, Sendable, Hashable {
-    /// The proof that the bytes are still the same (RFC 9110, 8.8).
+    /// A validator that proves that the bytes are unchanged (RFC 9110, 8.8).
     enum Validator: Codable, Sendable, Hashable {
-        /// The text between the quotes of a strong entity tag.
+        /// The value of a strong entity tag, without its quotes.
         case tag(String)
-        /// The time of the last change, in the form that is sent, if it is old enough to distinguish versions.
+        /// The value of `Last-Modified`, verbatim, if it is old enough to distinguish versions.
         case date(String)
     }
 
-    /// The digest of the address.
+    /// The digest of the URL.
     var address: String
-    /// The proof that the bytes are still the same.
     var validator: Validator
-    /// The byte count of the whole; `nil` if the server doesn't send it.
+    /// The byte count of the complete file; `nil` if the server doesn't send it.
     var total: Int64?
     /// The time of the first request.
     var created: Date
 
-    /// Whether the validator applies to the bytes at an address.
+    /// Returns whether the validator can prove that the bytes at a URL are the same.
     ///
-    /// At another address than that of the manifest, a time doesn't apply, and a tag applies only together with a
-    /// length: both must match (RFC 9110, 8.8.1: validators are unique within one resource).
+    /// At a different URL, a date proves nothing, and a tag counts only if the length matches too, because validators
+    /// are unique only within one resource (RFC 9110, 8.8.1).
     ///
-    /// - Parameter address: The digest of the address.
-    /// - Returns: Whether a condition can be made of it.
-    func speaks(forAddress address: String) -> Bool {
+    /// - Parameter address: The digest of the URL.
+    /// - Returns: Whether a conditional request can use the validator.
+    func validatorApplies(toAddress address: String) -> Bool {
         if address == self.address { return true }
         if case .tag = validator { return total != nil }
         return false
     }
 
-    /// The digest of an address, without credentials and fragment, which aren't sent with it.
+    /// Returns the digest of a URL without its credentials and fragment, which aren't sent as part of the URL.
     static func digest(of url: URL) -> String {
         var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
         components?.user = nil
@@ -49,14 +49,14 @@ struct DownloadManifest: Codable, Sendable, Hashable {
 }
 
 extension DownloadManifest {
-    /// Makes the manifest of a whole representation; `nil` if no later request could resume its download.
+    /// Creates the manifest of a complete representation; `nil` if no later request could resume its download.
     ///
-    /// This is so if the content is encoded, since the positions of a range are those of encoded bytes (RFC 9110, 14);
-    /// if the server doesn't support ranges; and if there is no strong validator.
+    /// A download can't be resumed if the content is encoded, because ranges then count encoded bytes (RFC 9110, 14).
+    /// The server must also support ranges, and send a strong validator.
     ///
     /// - Parameters:
-    ///   - head: The head of a response with the whole representation.
-    ///   - url: The address.
+    ///   - head: The head of a response with the complete representation.
+    ///   - url: The URL.
     ///   - now: The current time.
     init?(_ head: HTTPResponseHead, url: URL, now: Date) {
         let headers = head.headers
@@ -69,11 +69,11 @@ extension DownloadManifest {
 }
 
 extension DownloadManifest.Validator {
-    /// The strong validator of a response; `nil` if it has none.
+    /// Creates the strong validator of a response; `nil` if it has none.
     ///
-    /// A time is strong only if the message was made a minute or more later: within a second, there may have been two
-    /// versions, and clocks differ (RFC 9110, 8.8.2.2). Beside a weak tag it isn't strong, because the tag means that
-    /// the server doesn't distinguish some versions.
+    /// A date is strong only if the response was generated at least a minute later, because there may be two versions
+    /// within a second, and clocks differ (RFC 9110, 8.8.2.2). Next to a weak tag, the date isn't strong either,
+    /// because the tag means that the server doesn't distinguish some versions.
     init?(_ headers: HTTPHeaders) {
         if let text = headers[.eTag] {
             guard let tag = HTTPField.EntityTag(parsing: text), !tag.isWeak else { return nil }
@@ -88,7 +88,7 @@ extension DownloadManifest.Validator {
         }
     }
 
-    /// The field that asks for the rest of these bytes, or otherwise for the whole.
+    /// The `If-Range` field, which requests the rest of the same bytes, or the entire file if they have changed.
     var field: HTTPField {
         switch self {
         case .tag(let value): .ifRange(HTTPField.EntityTag(value))
@@ -96,12 +96,12 @@ extension DownloadManifest.Validator {
         }
     }
 
-    /// Whether it can be sent in a field: a stored token may have been manipulated.
+    /// Whether the validator forms a valid header field; a stored token may have been manipulated.
     var isSendable: Bool { field.flaw == nil && field.hasValidValue }
 
-    /// Whether a response states that it has other bytes.
+    /// Returns whether the headers of a response contradict the validator.
     ///
-    /// A response may state nothing: if the server sends a part, the condition was met.
+    /// A response may omit the validator: if the server sends a part, the condition was met.
     func contradicts(_ headers: HTTPHeaders) -> Bool {
         switch self {
         case .tag(let value):

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A request whose content is written straight to a file, with constant memory, whatever its size.
+/// A request whose content is written directly to a file, using constant memory whatever its size.
 ///
 /// ```swift
 /// struct Film: DownloadRequest {
@@ -14,48 +14,48 @@ import Foundation
 /// let file = try await queue.fetch(Film())
 /// ```
 ///
-/// The bytes are written to a hidden file beside the destination. When it is complete, it is renamed in one step. A
-/// retry resumes the transfer if the server supports ranges and confirms that the file is still the same. So does a
-/// later request with a ``resumeToken``, also in another process.
+/// The bytes are written to a hidden file next to the destination. When the file is complete, it is renamed in one
+/// step. A retry resumes the transfer if the server supports ranges and confirms that the file is unchanged. So does a
+/// later request with a ``resumeToken``, even in another process.
 public protocol DownloadRequest: NetworkRequest {
-    /// ``DownloadOperation``, unless the request brings a subclass.
+    /// ``DownloadOperation``, unless the request specifies a subclass.
     associatedtype OperationType = DownloadOperation<Self>
 
-    /// The type of the resume token: itself or an optional.
+    /// The type of ``resumeToken``: ``Download/ResumeToken``, or an optional of it.
     associatedtype Resumption: OptionalConvertible<Download.ResumeToken> = Download.ResumeToken?
-    /// The type of the expected digest: `String` or `String?`.
+    /// The type of ``expectedSHA256``: `String` or `String?`.
     associatedtype ExpectedDigest: OptionalConvertible<String> = String?
 
-    /// The type of the destination: ``Download/Destination``, or a `URL`.
+    /// The type of ``destination``: ``Download/Destination`` or `URL`.
     associatedtype FileDestination = Download.Destination
 
     /// The destination of the file; ``Download/Destination/temporary`` by default.
     ///
-    /// A `URL` is that of the file, or of a directory if it ends with a slash. A property of another type doesn't
+    /// A `URL` names the file or, if it ends with a slash, the folder for it. A property of any other type doesn't
     /// compile.
     var destination: FileDestination { get }
 
-    /// The destination, whatever its type. Don't implement it; declare ``destination``.
+    /// The destination in its canonical type; declare ``destination`` instead of implementing this property.
     var downloadDestination: Download.Destination { get }
 
     /// A token of an earlier download to resume; `nil`, the default, starts from the beginning.
     var resumeToken: Resumption { get }
 
-    /// Whether the next download to the same file resumes an interrupted one, without a token; `false` by default.
+    /// Whether the next download to the same file resumes an interrupted one, even without a token; `false` by default.
     ///
-    /// A failure, a cancellation or the end of the process then leaves the partial file beside the destination, which
-    /// has to be a ``Download/Destination`` of the kind `file`: with another, the request fails with the code
-    /// `invalidRequest`.
+    /// If so, a failure, a cancellation or the end of the process leaves the partial file next to the destination. The
+    /// destination must be a ``Download/Destination`` of the kind `file`; with any other, the request fails with the
+    /// code `invalidRequest`.
     var resumesAutomatically: Bool { get }
 
-    /// The SHA-256 digest that the file must have, as 64 hexadecimal digits; `nil`, the default, for any.
+    /// The expected SHA-256 digest of the file, as 64 hexadecimal digits; `nil`, the default, accepts any.
     var expectedSHA256: ExpectedDigest { get }
 
-    /// Makes the value of the file, which is at its destination.
+    /// Creates the value from the file, which is already at its destination.
     ///
-    /// Called once, on a thread that may be blocked.
+    /// The operation calls this method once, on a thread that may be blocked.
     ///
-    /// - Throws: The failure of the request; the file stays.
+    /// - Throws: The failure of the request; the file stays at its destination.
     func process(_ file: Download.File) throws -> Success
 }
 
@@ -67,14 +67,14 @@ extension DownloadRequest where FileDestination == Download.Destination {
 }
 
 extension DownloadRequest where FileDestination == URL {
-    /// The file or the directory at the address.
+    /// The file or the folder at the URL.
     public var downloadDestination: Download.Destination {
         destination.hasDirectoryPath ? .directory(destination) : .file(destination)
     }
 }
 
 extension DownloadRequest {
-    /// False.
+    /// `false`.
     public var resumesAutomatically: Bool { false }
 }
 
@@ -84,7 +84,7 @@ extension DownloadRequest where Resumption == Download.ResumeToken? {
 }
 
 extension DownloadRequest where ExpectedDigest == String? {
-    /// Any digest.
+    /// `nil`, which accepts any digest.
     public var expectedSHA256: String? { nil }
 }
 
@@ -94,20 +94,20 @@ extension Download.ResumeToken: OptionalConvertible {
 }
 
 extension DownloadRequest where Success == URL {
-    /// The URL of the file.
+    /// Returns the URL of the file.
     public func process(_ file: Download.File) throws -> URL { file.url }
 }
 
 extension DownloadRequest where Success == Download.File {
-    /// The file.
+    /// Returns the file.
     public func process(_ file: Download.File) throws -> Download.File { file }
 }
 
 /// The operation of a ``DownloadRequest``.
 ///
-/// It writes the content to a file, resumes an interrupted transfer, and is finished when the file is at its
+/// The operation writes the content to a file, resumes interrupted transfers, and finishes when the file is at its
 /// destination.
-// Sendable: Operation requires restating it; the only addition here is one lock.
+// Sendable: `Operation` requires restating the conformance; this class adds only one lock.
 open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecked Sendable {
     fileprivate let download = Locked<PartialDownload?>(nil)
 
@@ -122,18 +122,18 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
         download.withLock { $0 }?.abandon()
     }
 
-    /// Adds the fields that ask for the missing part; a subclass calls `super`.
+    /// Adds the header fields that request the missing part; an override must call `super`.
     ///
     /// - Throws: Any error that a subclass throws.
     open override func prepare(_ request: inout HTTPRequest) throws {
         try super.prepare(&request)
         // Only the operation that receives the response can continue a partial file.
         guard let own = self.request, isExecuting else { return }
-        let fields = try download(for: own, sending: request).fields(besides: request.headers)
+        let fields = try download(for: own, sending: request).fields(addedTo: request.headers)
         for field in fields { request.headers.set(field) }
     }
 
-    /// The single download of this operation, created with the first request.
+    /// Returns the operation's only download, which is created with the first request.
     fileprivate final func download(for request: R, sending sent: HTTPRequest) throws -> PartialDownload {
         if let download = download.withLock({ $0 }) { return download }
         guard result == nil else { throw RequestError(.cancelled, phase: .building) }
@@ -142,10 +142,10 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
             throw RequestError(.invalidRequest, phase: .building, reason: reason)
         }
         let kind: PartialDownload.Kind =
-            sent.headers.contains(.range) ? .part : sent.method == .get ? .resumable : .whole
+            sent.headers.contains(.range) ? .callerRange : sent.method == .get ? .resumable : .full
         let new = PartialDownload(request, kind, url: sent.url, now: environment.now)
         download.withLock { $0 = new }
-        // A cancellation in the meantime hasn't seen the new download yet.
+        // A cancellation in the meantime couldn't close the new download, so close it here.
         if result != nil { new.close() }
         return new
     }
@@ -154,9 +154,9 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
 
     /// A token that resumes the download after a failure or a cancellation.
     ///
-    /// It is `nil` while the download may still succeed, and if the server doesn't support resuming. The partial file
-    /// is deleted with the operation and the last of its tokens, unless one of them was stored, a download has begun
-    /// with it, or the request resumes automatically.
+    /// The token is `nil` while the download may still succeed, and if the server doesn't support resuming. The partial
+    /// file is deleted together with the operation and its last token, unless a token was stored, a download was
+    /// started with one, or the request resumes automatically.
     public final var resumeToken: Download.ResumeToken? {
         guard case .failure? = result else { return nil }
         // A download that never began keeps the token of its request.
@@ -164,7 +164,7 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
         return download.token
     }
 
-    /// Cancels the operation, and passes on its resume token.
+    /// Cancels the operation, and passes its resume token to the completion.
     public final override func cancel(
         producingResumeToken completion: @escaping @Sendable (Download.ResumeToken?) -> Void
     ) {
@@ -173,7 +173,7 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
     }
 }
 
-/// Writes the content to a file, and asks for the parts that are missing.
+/// Writes the content to a file, and requests the missing parts.
 private struct FileHandling<Request: DownloadRequest>: NetworkHandling {
     let operation: DownloadOperation<Request>
 
@@ -181,7 +181,9 @@ private struct FileHandling<Request: DownloadRequest>: NetworkHandling {
 
     private var download: PartialDownload? { operation.download.withLock { $0 } }
 
-    func acceptsHead(_ head: HTTPResponseHead) -> Bool { acceptsStatus(of: head) || download?.concerns(head) ?? false }
+    func acceptsHead(_ head: HTTPResponseHead) -> Bool {
+        acceptsStatus(of: head) || download?.handlesResponse(head) ?? false
+    }
 
     func makeReceiver(
         for head: HTTPResponseHead,
@@ -191,26 +193,26 @@ private struct FileHandling<Request: DownloadRequest>: NetworkHandling {
         guard let request = operation.request else { return nil }
         let limit = operation.configuration.options.maximumBodySize ?? .max
         do {
-            return try operation.download(for: request, sending: sent).begin(head, flow: flow, limit: limit)
+            return try operation.download(for: request, sending: sent).makeReceiver(head, flow: flow, limit: limit)
         } catch let error as FileError {
             throw RequestError(error)
         }
     }
 
-    /// Sends the request again as long as a part of the file is missing: from its beginning, or from where it ends.
+    /// Sends the request repeatedly until the file is complete, either for the entire file or for the rest of it.
     func send(_ request: HTTPRequest, through next: InterceptorChain) async throws -> RawResponse {
         var (request, next) = (request, next)
         while true {
-            let answer: Result<RawResponse, any Error>
-            do { answer = .success(try await next(request)) } catch { answer = .failure(error) }
+            let result: Result<RawResponse, any Error>
+            do { result = .success(try await next(request)) } catch { result = .failure(error) }
             guard let download, operation.record.last?.isDelivered == true,
-                let reason = try download.review(isComplete: (try? answer.get()) != nil)
-            else { return try answer.get() }
+                let reason = try download.transferEnded(isComplete: (try? result.get()) != nil)
+            else { return try result.get() }
             guard request.body.isReplayable, !Task.isCancelled else { throw reason.error }
             let error = operation.addContext(to: reason.error, in: .receiving)
             operation.report(.retryScheduled(after: .zero, because: error))
             for name in [HTTPField.Name.range, .ifRange] { request.headers.remove(name) }
-            for field in download.fields(besides: request.headers) { request.headers.set(field) }
+            for field in download.fields(addedTo: request.headers) { request.headers.set(field) }
             next = next.withCause(.retry)
         }
     }
@@ -222,10 +224,10 @@ private struct FileHandling<Request: DownloadRequest>: NetworkHandling {
             guard let download else { throw RequestError(.emptyResponse, phase: .receiving) }
             let digest = request.expectedSHA256.asOptional
             let (url, length) = try download.complete(expecting: digest) { operation.result == nil }
-            // A cancellation in the meantime has its own result.
-            guard operation.result == nil else { return download.retract(url) }
+            // If the operation was cancelled in the meantime, it already has a result, so remove the file.
+            guard operation.result == nil else { return download.removeCompletedFile(url) }
             let file = Download.File(url: url, length: length, response: response.head)
-            if !operation.finish(with: .success(try request.process(file))) { download.retract(url) }
+            if !operation.finish(with: .success(try request.process(file))) { download.removeCompletedFile(url) }
         } catch let error as FileError {
             throw RunFailure(RequestError(error), in: .receiving)
         } catch let error as RequestError {
@@ -235,10 +237,10 @@ private struct FileHandling<Request: DownloadRequest>: NetworkHandling {
         }
     }
 
-    /// Writes the content of a response that was answered without a transfer, like received content.
+    /// Writes the content of a response that needed no transfer, such as one from a cache, as if it had been received.
     private func deliver(_ response: RawResponse, of sent: HTTPRequest) throws {
         guard case .data(let content) = response.body else { return }
-        // A response without the content, such as 202 to a request for the rest, doesn't complete the file.
+        // A response that contains no part of the file, such as a 202 to a range request, doesn't complete it.
         guard let receiver = try makeReceiver(for: response.head, to: sent, flow: FlowControl()) else {
             let reason = "the response contains no part of the file"
             throw RequestError(.emptyResponse, phase: .receiving, reason: reason)
@@ -259,10 +261,10 @@ extension Download {
         public let url: URL
         /// The byte count of the file.
         public let length: Int64
-        /// The status and the headers of the response that completed it.
+        /// The status and the headers of the response that completed the file.
         public let response: HTTPResponseHead
 
-        /// Makes a description of a file.
+        /// Creates a description of a downloaded file.
         public init(url: URL, length: Int64, response: HTTPResponseHead) {
             self.url = url
             self.length = length

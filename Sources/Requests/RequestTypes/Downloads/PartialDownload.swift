@@ -3,34 +3,33 @@
 
 import Foundation
 
-/// A file that is being downloaded: its bytes, the next request for it, and its end.
+/// A download in progress: its partial file, the header fields of its next request, and its completion.
 ///
-/// One thread at a time works with it; ``close()`` and ``token`` may be called from anywhere.
+/// Only one thread may use a download at a time, except for ``close()`` and ``token``, which any thread may call.
 final class PartialDownload: Sendable {
     private struct State: Sendable {
-        /// The state of the bytes in the file.
         var machine: ResumeMachine
         var file: PartialFile?
-        /// Whether no other token for the file can exist yet, so that the file may be overwritten.
-        var isOwn = false
-        /// The caller's own token, as long as it is valid.
-        var given: Download.ResumeToken?
+        /// Whether the file may be overwritten, because no other token for it can exist yet.
+        var canBeOverwritten = false
+        /// The resume token that the caller passed in, while it is valid.
+        var callerToken: Download.ResumeToken?
         var target: URL?
-        var again: ResumeMachine.Reason?
+        var resendReason: ResumeMachine.Reason?
         var isComplete = false
         var isClosed = false
-        /// The claim on the file of the tokens for it, if there are any: then they remove it.
+        /// The claim that the tokens of this download share; once it exists, it is responsible for removing the file.
         var claim: PartialFileClaim?
     }
 
     /// The kind of request that the download sends.
     enum Kind: Sendable {
-        /// For the whole, or for the missing part.
+        /// Requests the entire file, or only its missing part.
         case resumable
-        /// For the whole, always: only the content of a GET has parts (RFC 9110, 14.2).
-        case whole
-        /// For a part that the caller has chosen.
-        case part
+        /// Always requests the entire file, because only GET supports ranges (RFC 9110, 14.2).
+        case full
+        /// Requests a range that the caller has chosen.
+        case callerRange
     }
 
     private let destination: Download.Destination
@@ -38,51 +37,51 @@ final class PartialDownload: Sendable {
     private let keepsToken: Bool
     private let state: Locked<State>
 
-    /// Resumes an earlier download if possible.
+    /// Creates a download, which resumes an earlier one if possible.
     init(_ request: some DownloadRequest, _ kind: Kind, url: URL, now: @escaping @Sendable () -> Date) {
         destination = request.downloadDestination
         self.kind = kind
         keepsToken = kind == .resumable && request.resumesAutomatically && destination.fixedFile != nil
         let stored = keepsToken ? destination.fixedFile.flatMap { Download.ResumeToken.stored(for: $0) } : nil
-        let given = kind == .resumable ? request.resumeToken.asOptional : nil
-        given?.keepFile()
-        let token = kind == .resumable ? given ?? stored : nil
+        let callerToken = kind == .resumable ? request.resumeToken.asOptional : nil
+        callerToken?.keepFile()
+        let token = kind == .resumable ? callerToken ?? stored : nil
         let file = token.flatMap { PartialFile.resume($0.file()) }
         let machine = ResumeMachine(manifest: token?.manifest, length: file?.length ?? 0, url: url, now: now)
-        state = Locked(State(machine: machine, file: file, given: given, target: destination.fixedFile))
+        state = Locked(State(machine: machine, file: file, callerToken: callerToken, target: destination.fixedFile))
     }
 
-    /// The additional fields of the next request.
-    func fields(besides headers: HTTPHeaders) -> [HTTPField] {
-        // A part of encoded content can't be decoded.
-        guard kind != .part else {
+    /// Returns the header fields to add to the next request.
+    func fields(addedTo headers: HTTPHeaders) -> [HTTPField] {
+        // A part of encoded content can't be decoded, so request unencoded content.
+        guard kind != .callerRange else {
             return headers.contains(.acceptEncoding) ? [] : [HTTPField(.acceptEncoding, "identity")]
         }
         return state.withLock { state in
             let length = kind == .resumable ? state.file?.length : nil
-            if let length, state.again == nil { state.machine.interrupted(length: length) }
-            state.again = nil
+            if let length, state.resendReason == nil { state.machine.interrupted(length: length) }
+            state.resendReason = nil
             return state.machine.fields
         }
     }
 
-    /// Whether a status that the request doesn't accept concerns the file.
-    func concerns(_ head: HTTPResponseHead) -> Bool {
+    /// Returns whether the download can use a response whose status the request itself doesn't accept.
+    func handlesResponse(_ head: HTTPResponseHead) -> Bool {
         let isAboutParts = head.status == .rangeNotSatisfiable || head.status == .partialContent
         return isAboutParts && state.withLock { $0.machine.offset > 0 }
     }
 
-    /// Prepares for the content of a response.
+    /// Prepares the file for a response, and creates the receiver of the content.
     ///
-    /// - Returns: The receiver of the content; `nil` if it isn't the file's content.
+    /// - Returns: The receiver; `nil` if the content doesn't belong to the file.
     /// - Throws: ``RequestError``.
-    func begin(_ head: HTTPResponseHead, flow: FlowControl, limit: Int) throws -> (any ContentReceiver)? {
-        guard kind != .part else { return FileReceiver(try startOver(head), limit: limit) }
+    func makeReceiver(_ head: HTTPResponseHead, flow: FlowControl, limit: Int) throws -> (any ContentReceiver)? {
+        guard kind != .callerRange else { return FileReceiver(try startOver(head), limit: limit) }
         let (decision, machine) = try state.withLock { state in
             guard !state.isClosed else { throw RequestError(.cancelled, phase: .receiving) }
             var machine = state.machine
             let decision = machine.handle(head)
-            // If the download starts over, the state changes only when it has: until then the old bytes are there.
+            // If the download starts over, keep the current state until the old bytes have been replaced.
             if decision != .startOver { state.machine = machine }
             return (decision, machine)
         }
@@ -93,7 +92,7 @@ final class PartialDownload: Sendable {
             try file?.truncate(to: position)
             return file.map { FileReceiver($0, limit: limit) }
         case .startOver:
-            return FileReceiver(try startOver(head, knowing: machine), limit: limit)
+            return FileReceiver(try startOver(head, with: machine), limit: limit)
         case .complete:
             try chooseTarget(for: head)
             let file = state.withLock { state in
@@ -102,17 +101,17 @@ final class PartialDownload: Sendable {
             }
             return FileReceiver(file, limit: nil)
         case .requestAgain(let reason):
-            state.withLock { $0.again = reason }
+            state.withLock { $0.resendReason = reason }
             flow.cancel()
             return FileReceiver(nil, limit: nil)
-        case .passOn:
+        case .passThrough:
             return nil
         case .fail(let reason):
             throw reason.error
         }
     }
 
-    /// Chooses the location of the file, with the first response that has content for it.
+    /// Returns the location of the file, which the first response with content determines.
     @discardableResult
     private func chooseTarget(for head: HTTPResponseHead) throws -> URL {
         let chosen = state.withLock { $0.target }
@@ -123,22 +122,23 @@ final class PartialDownload: Sendable {
         return target
     }
 
-    private func startOver(_ head: HTTPResponseHead, knowing machine: ResumeMachine? = nil) throws -> PartialFile {
+    private func startOver(_ head: HTTPResponseHead, with machine: ResumeMachine? = nil) throws -> PartialFile {
         let target = try chooseTarget(for: head)
-        let (former, isOwn) = state.withLock { ($0.file, $0.isOwn) }
+        let (previous, canBeOverwritten) = state.withLock { ($0.file, $0.canBeOverwritten) }
         let file: PartialFile
-        if let former, isOwn, former.url.isBeside(target) {
-            // The stored token describes the old bytes, which are about to be replaced.
+        if let previous, canBeOverwritten, previous.url.isBeside(target) {
+            // Remove the stored token, because it describes the bytes that are about to be overwritten.
             if keepsToken { Download.ResumeToken.removeStored(for: target) }
-            try former.truncate()
-            file = former
+            try previous.truncate()
+            file = previous
         } else {
-            // The holder of a token for the former file may meet its version again, after other bytes.
+            // A token may still refer to the previous file, so don't overwrite it: the token's download would append to
+            // bytes of another version.
             file = try PartialFile.create(beside: target)
         }
         let isClosed = state.withLock { state in
             guard !state.isClosed else { return true }
-            (state.file, state.isOwn, state.given, state.isComplete) = (file, true, nil, false)
+            (state.file, state.canBeOverwritten, state.callerToken, state.isComplete) = (file, true, nil, false)
             if let machine { state.machine = machine }
             return false
         }
@@ -147,7 +147,8 @@ final class PartialDownload: Sendable {
             throw RequestError(.cancelled, phase: .receiving)
         }
         if keepsToken {
-            // Nothing would remove the partial file of a download that ended, but whose token is replaced here.
+            // Remove the partial file of the token that is replaced here, because its download has ended, and nothing
+            // else would remove the file.
             Download.ResumeToken.discardStored(for: target)
             if let manifest = machine?.manifest {
                 try Download.ResumeToken(manifest, file: file.url, length: 0).store(for: target)
@@ -155,27 +156,27 @@ final class PartialDownload: Sendable {
                 Download.ResumeToken.removeStored(for: target)
             }
         }
-        if former !== file { former?.discard() }
+        if previous !== file { previous?.discard() }
         return file
     }
 
-    /// Removes the token that the next process would find, if it belongs to this file.
-    private func forgetStored(for target: URL, of file: PartialFile) {
-        guard keepsToken, stored(for: target, names: file) else { return }
+    /// Removes the stored token for a destination, if the token refers to this file.
+    private func removeStoredToken(for target: URL, of file: PartialFile) {
+        guard keepsToken, hasStoredToken(for: target, naming: file) else { return }
         Download.ResumeToken.removeStored(for: target)
     }
 
-    private func stored(for target: URL, names file: PartialFile) -> Bool {
+    private func hasStoredToken(for target: URL, naming file: PartialFile) -> Bool {
         Download.ResumeToken.stored(for: target)?.file().lastPathComponent == file.url.lastPathComponent
     }
 
-    /// Interprets the end of a transfer.
+    /// Evaluates the end of a transfer.
     ///
-    /// - Parameter isComplete: Whether the transport found no error.
-    /// - Returns: The reason for sending the request again; `nil` if the transfer's own end counts.
-    /// - Throws: The error of a file that isn't whole.
-    func review(isComplete: Bool) throws(RequestError) -> ResumeMachine.Reason? {
-        if let reason = state.withLock({ $0.again }) { return reason }
+    /// - Parameter isComplete: Whether the transfer ended without an error.
+    /// - Returns: The reason to send the request again; `nil` to use the outcome of the transfer.
+    /// - Throws: An error if the file isn't complete, or too long.
+    func transferEnded(isComplete: Bool) throws(RequestError) -> ResumeMachine.Reason? {
+        if let reason = state.withLock({ $0.resendReason }) { return reason }
         let end = state.withLock { state in
             guard isComplete, !state.isComplete, let file = state.file else { return ResumeMachine.Decision.complete }
             return state.machine.ended(length: file.length)
@@ -183,63 +184,63 @@ final class PartialDownload: Sendable {
         switch end {
         case .requestAgain(let reason): return reason
         case .fail(let reason):
-            if reason == .excess { drop() }
+            if reason == .excess { discardFile() }
             throw reason.error
         default: return nil
         }
     }
 
-    /// Removes the file, whose bytes are useless.
-    private func drop() {
+    /// Removes the file, because its bytes can't be used.
+    private func discardFile() {
         let (file, target, hasToken) = state.withLock { state in
-            defer { (state.file, state.given) = (nil, nil) }
+            defer { (state.file, state.callerToken) = (nil, nil) }
             return (state.file, state.target, state.claim != nil)
         }
         guard let file, !hasToken else { return }
         file.discard()
-        // If the file was closed in the meantime, it is only left.
+        // If the file was closed in the meantime, `discard()` did nothing, so reopen the file to remove it.
         PartialFile.resume(file.url)?.discard()
-        if let target { forgetStored(for: target, of: file) }
+        if let target { removeStoredToken(for: target, of: file) }
     }
 
-    /// Checks the file, and moves it to its destination.
+    /// Verifies the file, and moves it to its destination.
     ///
     /// - Parameters:
-    ///   - digest: The expected digest; `nil` for any.
-    ///   - isWanted: Whether the file is still wanted; asked while its digest is computed, which may take long.
+    ///   - digest: The expected digest; `nil` accepts any.
+    ///   - shouldContinue: Returns whether the file is still needed; called repeatedly while the digest is computed.
     /// - Returns: The location and the byte count of the file.
     /// - Throws: ``RequestError``, and errors of the file system.
-    func complete(expecting digest: String?, isWanted: () -> Bool) throws -> (url: URL, length: Int64) {
+    func complete(expecting digest: String?, shouldContinue: () -> Bool) throws -> (url: URL, length: Int64) {
         let (file, target) = state.withLock { ($0.file, $0.target) }
         guard let file, let target else { throw RequestError(.emptyResponse, phase: .receiving) }
         if let digest {
-            let actual = try SHA256.digest(ofFile: file.url, shouldContinue: isWanted)?.hexadecimal
+            let actual = try SHA256.digest(ofFile: file.url, shouldContinue: shouldContinue)?.hexadecimal
             guard let actual else { throw RequestError(.cancelled, phase: .validating) }
             guard actual == digest.lowercased() else {
-                drop()
+                discardFile()
                 let reason = "the file “\(target.lastPathComponent.shortened())” has another digest than expected"
                 throw RequestError(.digestMismatch, phase: .validating, reason: reason)
             }
         }
-        guard isWanted() else { throw RequestError(.cancelled, phase: .validating) }
+        guard shouldContinue() else { throw RequestError(.cancelled, phase: .validating) }
         let length = file.length
         try file.move(to: target, overwrite: destination.overwrite)
-        state.withLock { ($0.file, $0.given) = (nil, nil) }
-        forgetStored(for: target, of: file)
+        state.withLock { ($0.file, $0.callerToken) = (nil, nil) }
+        removeStoredToken(for: target, of: file)
         return (target, length)
     }
 
-    /// Removes the complete file of a download that was cancelled when it was moved, unless it may have replaced
-    /// another.
+    /// Removes the complete file of a download that was cancelled during the move, unless it may have replaced another
+    /// file.
     ///
-    /// The next download to that place would be refused otherwise.
-    func retract(_ url: URL) {
+    /// If the file stayed, the next download to the same destination would fail.
+    func removeCompletedFile(_ url: URL) {
         if !destination.overwrite { try? FileManager.default.removeItem(at: url) }
     }
 
-    // MARK: When it failed
+    // MARK: Closing
 
-    /// Ends the writing at once, so that others can resume the download.
+    /// Stops writing immediately, so that another download can resume the file.
     func close() {
         let file = state.withLock { state in
             state.isClosed = true
@@ -248,52 +249,54 @@ final class PartialDownload: Sendable {
         file?.finish()
     }
 
-    /// A token that resumes the download; `nil` if it can't be resumed.
+    /// A token that resumes the download, or `nil` if that isn't possible; reading it closes the download.
     var token: Download.ResumeToken? {
         close()
-        let (file, manifest, given, claim) = state.withLock { state in
+        let (file, manifest, callerToken, claim) = state.withLock { state in
             let manifest = kind == .resumable ? state.machine.manifest : nil
-            // The file of the caller's own token is the caller's.
-            if state.claim == nil, state.given == nil, manifest != nil {
+            // If the caller passed in a token, the caller owns the file, so no claim is needed.
+            if state.claim == nil, state.callerToken == nil, manifest != nil {
                 state.claim = state.file.map { PartialFileClaim($0.url) }
             }
-            return (state.file, manifest, state.given, state.claim)
+            return (state.file, manifest, state.callerToken, state.claim)
         }
-        guard let file, let manifest else { return given }
+        guard let file, let manifest else { return callerToken }
         return Download.ResumeToken(manifest, file: file.url, length: file.length, claim: claim)
     }
 
-    /// Removes the file, unless it was moved, or there is a token for it: this operation's, the caller's own, or the
-    /// stored one.
+    /// Removes the file, unless it was moved, or a token for it exists: this operation's, the caller's or the stored
+    /// one.
     ///
-    /// If there is a file at the destination that must not be replaced, the stored one is useless, and removed.
+    /// If the destination has a file that must not be replaced, the stored token is useless, and is removed too.
     func abandon() {
         close()
-        let (file, claim, isGiven, target) = state.withLock { ($0.file, $0.claim, $0.given != nil, $0.target) }
-        guard !isGiven else { return }
+        let (file, claim, hasCallerToken, target) = state.withLock {
+            ($0.file, $0.claim, $0.callerToken != nil, $0.target)
+        }
+        guard !hasCallerToken else { return }
         if keepsToken, let target, !destination.isFree(target) {
-            // A token that was read keeps its file, which can be completed elsewhere.
+            // If a token was read, keep the file, because the download can be completed at another destination.
             if claim == nil {
                 Download.ResumeToken.discardStored(for: target)
             } else if let file {
-                forgetStored(for: target, of: file)
+                removeStoredToken(for: target, of: file)
             }
         }
         guard let file else { return }
-        if keepsToken, let target, stored(for: target, names: file) {
-            claim?.passOn()
+        if keepsToken, let target, hasStoredToken(for: target, naming: file) {
+            claim?.release()
         } else if claim == nil {
             PartialFile.resume(file.url)?.discard()
         }
     }
 }
 
-/// Writes content to a file, or discards it.
+/// Writes received content to a file, or discards it.
 private final class FileReceiver: ContentReceiver {
     private let file: PartialFile?
     private let limit: Int?
 
-    /// Makes a receiver; without a limit, it discards the content.
+    /// Creates a receiver; without a file or a limit, it discards the content.
     init(_ file: PartialFile?, limit: Int?) {
         (self.file, self.limit) = (file, limit)
     }

@@ -3,18 +3,18 @@
 
 import Foundation
 
-/// Splits a stream of JSON values, one on each line, into the bytes of each (JSON Lines, NDJSON).
+/// Splits a stream of newline-delimited JSON into the bytes of each value (JSON Lines, NDJSON).
 ///
-/// Lines end with LF. A CR is white space of JSON, wherever it occurs, and so are the blanks around a value. Lines
-/// without a value, which servers send to keep a connection open, are skipped, and so is a byte-order mark at the
-/// beginning. The parser doesn't check that a value is JSON; its decoder does.
+/// Lines end with LF. A CR counts as JSON whitespace wherever it occurs, and so do the blanks around a value. The
+/// parser skips lines without a value, which servers send to keep a connection open, and a byte order mark at the
+/// beginning. It doesn't check that a value is valid JSON, because the decoder does.
 struct JSONLinesParser: StreamParser {
     private var lines: LineParser
     private var isAtStart = true
 
     var failure: RequestError? { lines.failure }
 
-    /// Starts at the beginning of a stream.
+    /// Creates a parser for the beginning of a stream.
     ///
     /// - Parameter limit: The maximum byte count of a line; 1 MiB by default.
     init(limit: Int = 1 << 20) {
@@ -25,7 +25,7 @@ struct JSONLinesParser: StreamParser {
         values(of: lines.feed(bytes))
     }
 
-    /// Returns the value of the last line, if it has no end.
+    /// Returns the value of the last line, if that line isn't terminated.
     mutating func finish() -> [Data] {
         values(of: lines.finish())
     }
@@ -36,7 +36,7 @@ struct JSONLinesParser: StreamParser {
             isAtStart = false
             while value.last?.isJSONBlank == true { value.removeLast() }
             value = value.drop { $0.isJSONBlank }
-            // A copy, so that its indices begin at 0.
+            // Copy the value, so that its indices begin at 0.
             return value.isEmpty ? nil : value.startIndex == 0 ? value : Data(value)
         }
     }

@@ -3,10 +3,10 @@
 
 import Foundation
 
-/// Splits a stream of bytes into lines, without their ends.
+/// Splits a stream of bytes into lines, without their line endings.
 ///
-/// A CR ends its line at once, and an LF behind it is skipped when it comes. Otherwise the last line of a server that
-/// ends lines with CR alone would be delayed until the next one.
+/// A CR ends its line immediately, and an LF that follows is skipped when it arrives. If the parser waited for the LF,
+/// the last line of a server that ends lines only with CR would be delayed until the next line.
 struct LineParser: StreamParser {
     private(set) var failure: RequestError?
     private let limit: Int
@@ -14,18 +14,18 @@ struct LineParser: StreamParser {
     private var pending = Data()
     private var lastWasCarriageReturn = false
 
-    /// Starts at the beginning of a stream.
+    /// Creates a parser for the beginning of a stream.
     ///
     /// - Parameters:
-    ///   - limit: The maximum byte count of a line, without its end; 1 MiB by default.
-    ///   - endsAtCarriageReturn: Whether CR LF and CR end a line too, as in server-sent events (WHATWG HTML, 9.2.5), or
-    ///     LF alone, and a CR is a byte like any other.
+    ///   - limit: The maximum byte count of a line, without its line ending; 1 MiB by default.
+    ///   - endsAtCarriageReturn: Whether CR LF and CR also end a line, as in server-sent events (WHATWG HTML, 9.2.5).
+    ///     If not, only LF does, and a CR is a part of the line.
     init(limit: Int = 1 << 20, endsAtCarriageReturn: Bool = true) {
         self.limit = max(0, limit)
         self.endsAtCarriageReturn = endsAtCarriageReturn
     }
 
-    /// Whether a line has begun that isn't complete.
+    /// Whether the parser holds the beginning of an incomplete line.
     var isInsideLine: Bool { !pending.isEmpty }
 
     mutating func feed(_ bytes: some Collection<UInt8>) -> [Data] {
@@ -33,7 +33,7 @@ struct LineParser: StreamParser {
         return Array(bytes).withUnsafeBufferPointer { read($0) }
     }
 
-    /// Returns the last line, if it has no end.
+    /// Returns the last line, if it isn't terminated.
     mutating func finish() -> [Data] {
         defer { pending = Data() }
         return failure == nil && !pending.isEmpty ? [pending] : []
@@ -52,18 +52,18 @@ struct LineParser: StreamParser {
             let end = rest.firstIndex { byte in
                 byte == UInt8(ascii: "\n") || endsAtCarriageReturn && byte == UInt8(ascii: "\r")
             }
-            guard let end, take(rest[..<end]) else { break }
+            guard let end, appendToPending(rest[..<end]) else { break }
             lines.append(pending)
             pending = Data()
             lastWasCarriageReturn = rest[end] == UInt8(ascii: "\r")
             rest = rest[(end + 1)...]
         }
-        if failure == nil { _ = take(rest) }
+        if failure == nil { _ = appendToPending(rest) }
         return lines
     }
 
-    /// Adds to the incomplete line; returns `false`, and keeps nothing, if it becomes too long.
-    private mutating func take(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+    /// Appends bytes to the incomplete line; if it becomes too long, discards it and returns `false`.
+    private mutating func appendToPending(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
         guard bytes.count <= limit - pending.count else {
             failure = .oversized("line", limit: limit)
             pending = Data()

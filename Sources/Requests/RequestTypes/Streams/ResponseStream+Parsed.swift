@@ -4,39 +4,42 @@
 import Foundation
 
 extension ResponseStream {
-    /// The elements of a ``ResponseStream``, as soon as they are complete: lines, events, values.
+    /// The elements of a ``ResponseStream``, such as lines, events or JSON values, each as soon as it is complete.
     ///
-    /// Made by ``ResponseStream/lines``, ``ResponseStream/serverSentEvents`` and
-    /// ``ResponseStream/jsonLines(_:decoder:)``. An element that is larger than 1 MiB ends the sequence with an error
-    /// of code `bodyTooLarge`.
+    /// ``ResponseStream/lines``, ``ResponseStream/serverSentEvents`` and ``ResponseStream/jsonLines(_:decoder:)``
+    /// create these sequences. An element larger than 1 MiB ends the sequence with an error of code `bodyTooLarge`.
     public struct Parsed<Element: Sendable>: AsyncSequence, Sendable {
-        /// Reads a line, or the end, which is `nil`: returns the completed element, and throws an error that ends the
-        /// reading.
+        /// A closure that parses a line, or `nil` for the end, and returns the element that it completes, if any.
+        ///
+        /// An error that it throws ends the sequence.
         typealias Reader = (Data?) throws(RequestError) -> Result<Element, RequestError>?
 
         private let base: ResponseStream
-        /// Why the content has no such elements; `nil` if it has.
-        private let refusal: RequestError?
+        /// The error for content of an unacceptable type; `nil` if the type is acceptable.
+        private let contentTypeError: RequestError?
         private let makeReader: @Sendable () -> Reader
 
         init<Parser: StreamParser>(
             _ base: ResponseStream,
-            refusal: RequestError? = nil,
+            contentTypeError: RequestError? = nil,
             _ makeParser: @escaping @Sendable () -> Parser,
             _ transform: @escaping @Sendable (Parser.Element) -> Result<Element, RequestError>
         ) {
-            self.init(base, refusal: refusal) { [core = base.core] in
+            self.init(base, contentTypeError: contentTypeError) { [core = base.core] in
                 let reader = core.reader(makeParser)
                 return { line throws(RequestError) in try reader.read(line).map(transform) }
             }
         }
 
-        fileprivate init(_ base: ResponseStream, refusal: RequestError?, _ makeReader: @escaping @Sendable () -> Reader)
-        {
-            (self.base, self.refusal, self.makeReader) = (base, refusal, makeReader)
+        fileprivate init(
+            _ base: ResponseStream,
+            contentTypeError: RequestError?,
+            _ makeReader: @escaping @Sendable () -> Reader
+        ) {
+            (self.base, self.contentTypeError, self.makeReader) = (base, contentTypeError, makeReader)
         }
 
-        /// The same elements as results: one that can't be decoded is a failure among them, and doesn't end the stream.
+        /// The same elements as results, so that an element that can't be decoded doesn't end the sequence.
         ///
         /// ```swift
         /// for try await result in stream.jsonLines(Reading.self).results {
@@ -48,48 +51,53 @@ extension ResponseStream {
         /// ```
         public var results: Parsed<Result<Element, RequestError>> {
             let context = base.core.context
-            return Parsed<Result<Element, RequestError>>(base, refusal: refusal) { [makeReader] in
+            return Parsed<Result<Element, RequestError>>(base, contentTypeError: contentTypeError) { [makeReader] in
                 let read = makeReader()
                 return { line throws(RequestError) in try read(line).map { .success($0.mapError(context.complete)) } }
             }
         }
 
-        /// Begins to consume, or continues behind the last element of an earlier iterator.
-        public func makeAsyncIterator() -> Iterator { Iterator(base, refusal, makeReader()) }
+        /// Creates an iterator, which continues after the last element of an earlier iterator.
+        public func makeAsyncIterator() -> Iterator { Iterator(base, contentTypeError, makeReader()) }
 
-        /// Consumes a ``ResponseStream/Parsed``.
+        /// The iterator of a ``ResponseStream/Parsed``.
         public struct Iterator: AsyncIteratorProtocol {
-            /// Any error: each error that a loop throws is a ``RequestError``.
+            /// Any error, although every error that a loop throws is a ``RequestError``.
             public typealias Failure = any Error
             private let stream: ResponseStream
             private var base: ResponseStream.Iterator
-            private let refusal: RequestError?
+            private let contentTypeError: RequestError?
             private let read: Reader
             private var isAtEnd = false
 
-            init(_ stream: ResponseStream, _ refusal: RequestError?, _ read: @escaping Reader) {
-                (self.stream, self.refusal, self.read) = (stream, refusal, read)
+            init(_ stream: ResponseStream, _ contentTypeError: RequestError?, _ read: @escaping Reader) {
+                (self.stream, self.contentTypeError, self.read) = (stream, contentTypeError, read)
                 base = stream.makeAsyncIterator()
             }
 
-            /// The next element; `nil` at the end.
+            /// Returns the next element; `nil` at the end.
             ///
-            /// - Throws: The error that ends the stream before its content is complete, and one of code `decoding` for
-            ///   an element that can't be decoded; afterwards, this iterator returns `nil`.
+            /// - Throws: The error that ended the stream before its content was complete, or one of code `decoding` for
+            ///   an element that can't be decoded. Afterwards, this iterator returns `nil`.
             public mutating func next() async throws(RequestError) -> Element? {
                 guard !isAtEnd else { return nil }
                 do throws(RequestError) {
-                    if let refusal {
+                    if let contentTypeError {
                         let body = try await stream.errorBody()
-                        throw refusal.withContext(request: nil, response: stream.head, body: body, transfers: [])
+                        throw contentTypeError.withContext(
+                            request: nil,
+                            response: stream.head,
+                            body: body,
+                            transfers: []
+                        )
                     }
                     while let line = try await base.nextLine() {
                         if let element = try read(line) { return try element.get() }
                     }
                     let last = try read(nil)
                     isAtEnd = last == nil
-                    // The element comes first; the end is for the next loop.
-                    if last != nil { stream.core.keepEnd() }
+                    // Return the element first; the next loop gets the end.
+                    if last != nil { stream.core.restoreEnd() }
                     return try last?.get()
                 } catch {
                     isAtEnd = true
@@ -101,36 +109,35 @@ extension ResponseStream {
 }
 
 extension ResponseStream {
-    /// The content as lines of UTF-8, without their ends: LF, CR LF or CR.
+    /// The lines of the content, decoded as UTF-8, without their line endings: LF, CR LF or CR.
     ///
-    /// Bytes that aren't UTF-8 are replaced, as `String(decoding:as:)` does.
+    /// Invalid UTF-8 is replaced, as by `String(decoding:as:)`.
     public var lines: ResponseStream.Parsed<String> {
         ResponseStream.Parsed(self, { LineParser() }, { .success(String(decoding: $0, as: UTF8.self)) })
     }
 
     /// The content as server-sent events (WHATWG HTML, 9.2).
     ///
-    /// Content that names another type than `text/event-stream` fails with the code `unacceptableContentType`, and is
-    /// in the error: an error page, or the reason of an API.
+    /// Content that declares another type than `text/event-stream` fails with the code `unacceptableContentType`. The
+    /// error has the content, which may be an error page, or an API's explanation.
     public var serverSentEvents: ResponseStream.Parsed<ServerSentEvent> {
-        let refusal =
+        let contentTypeError =
             head[.contentType] == nil ? nil : ContentTypeValidator.mismatch(of: head, accepting: [.eventStream])
         return ResponseStream.Parsed(
             self,
-            refusal: refusal,
+            contentTypeError: contentTypeError,
             { ServerSentEventParser() },
             { [context = core.context] in .success($0.received(in: context)) }
         )
     }
 
-    /// Returns the content as values of JSON, one a line; blank lines are skipped.
+    /// Returns the content as JSON values, one per line; blank lines are skipped.
     ///
     /// - Parameters:
     ///   - type: The type of a value; usually inferred.
-    ///   - decoder: Makes a decoder for each line; `nil`, the default, is the decoder of the environment that the
-    ///     request runs in.
-    /// - Returns: The values. A line that can't be decoded ends the sequence with an error of code `decoding`; those of
-    ///   ``ResponseStream/Parsed/results`` continue behind it.
+    ///   - decoder: Creates a decoder for each line; `nil`, the default, uses the decoder of the request's environment.
+    /// - Returns: The values. A line that can't be decoded ends the sequence with an error of code `decoding`, but
+    ///   doesn't end the sequence of its ``ResponseStream/Parsed/results``.
     public func jsonLines<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         decoder: @autoclosure @escaping @Sendable () -> JSONDecoder? = nil
@@ -145,7 +152,7 @@ extension ResponseStream {
 }
 
 extension RequestError {
-    /// Decodes a value; an error of the decoder is the underlying error of one of code `decoding`.
+    /// Returns a decoded value, or an error of code `decoding` whose underlying error is the decoder's.
     static func catching<Value>(_ type: Value.Type, _ decode: () throws -> Value) -> Result<Value, RequestError> {
         do {
             return .success(try decode())

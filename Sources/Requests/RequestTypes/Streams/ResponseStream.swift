@@ -3,22 +3,22 @@
 
 import Foundation
 
-/// The content of a response as it arrives: an asynchronous sequence of pieces, in the sizes of the network.
+/// The content of a response as it arrives: an asynchronous sequence of chunks, as large as the network delivers them.
 ///
 /// ```swift
 /// for try await chunk in stream { try file.write(contentsOf: chunk) }
 /// ```
 ///
-/// Pieces that haven't been consumed are buffered. If there are too many, the transfer is paused, if the transport can
-/// (``TransportCapabilities/pausing``); otherwise, a consumer that is much slower than the network ends with an error
-/// of code `bufferFull`.
+/// Chunks are buffered until they are consumed. If there are too many, the transfer pauses, provided that the transport
+/// can pause it (``TransportCapabilities/pausing``). Otherwise, a consumer that is much slower than the network fails
+/// with the code `bufferFull`.
 ///
-/// It is consumed once, by one task: a second iteration continues where the first stopped, and fails with the code
-/// `alreadyConsumed` if that was the end. The same applies to its ``lines`` and other elements: one loop may read a
-/// head line by line, and another the rest, as values or as pieces. Releasing the stream before its end cancels the
-/// transfer.
+/// A stream is consumed once, by one task. A second iteration continues where the first stopped, and fails with the
+/// code `alreadyConsumed` if the first reached the end. The same applies to ``lines`` and the other elements: one loop
+/// may read a preamble line by line, and another the rest, as values or as chunks. Releasing the stream before its end
+/// cancels the transfer.
 public final class ResponseStream: AsyncSequence, Sendable {
-    /// A piece of the content.
+    /// A chunk of the content.
     public typealias Element = Data
 
     /// The status and the headers.
@@ -29,7 +29,7 @@ public final class ResponseStream: AsyncSequence, Sendable {
         (self.head, self.core) = (head, core)
     }
 
-    /// Creates a stream of given chunks, for tests of its consumers.
+    /// Creates a stream of given chunks, for testing its consumers.
     public convenience init(_ chunks: [Data], head: HTTPResponseHead = HTTPResponseHead(status: .ok)) {
         self.init(head, StreamCore(of: chunks, in: ReceivingContext(head)))
     }
@@ -38,30 +38,32 @@ public final class ResponseStream: AsyncSequence, Sendable {
         core.cancel()
     }
 
-    /// Returns a stream of the same content: the first of them that is deallocated ends both.
+    /// Returns another stream of the same content; releasing either of them ends both.
     func newReference() -> ResponseStream { ResponseStream(head, core) }
 
-    /// Returns when the stream has been consumed to its end, or was abandoned; called once.
+    /// Waits until the stream has been consumed to its end or abandoned; call it only once.
     ///
-    /// - Throws: The error of the transfer, even if its consumer hasn't read the content before it yet.
+    /// - Throws: The error of the transfer, even if the consumer hasn't read the preceding content yet.
     func waitUntilOver() async throws(RequestError) {
         let error = await withTaskCancellationHandler {
-            await core.isOver.value()
+            await core.completion.value()
         } onCancel: {
             core.cancel()
         }
         if let error { throw error }
     }
 
-    /// Reads the content that is left, as much as an error may have, and abandons the rest.
+    /// Reads the remaining content, up to the size that an error may have, and abandons the rest.
     ///
-    /// A transfer that fails or takes too long ends the content.
+    /// A transfer that fails or takes too long also ends the content.
     ///
-    /// - Throws: The error of the consumer: its task is cancelled, or another loop consumes the stream.
+    /// - Throws: The consumer's error, if its task is cancelled, or if another loop consumes the stream.
     func errorBody() async throws(RequestError) -> Data {
         let limit = core.context.maximumErrorBodySize
         var (body, iterator) = (Data(), makeAsyncIterator())
-        let timer = DelayedAction(after: Transfer.maximumErrorContentTime, on: ContinuousClock()) { [core] in core.end(nil) }
+        let timer = DelayedAction(after: Transfer.maximumErrorContentTime, on: ContinuousClock()) { [core] in
+            core.end(nil)
+        }
         defer { timer.cancel() }
         do throws(RequestError) {
             while body.count < limit, let chunk = try await iterator.next() { body += chunk }
@@ -77,13 +79,13 @@ public final class ResponseStream: AsyncSequence, Sendable {
     /// The header fields.
     public var headers: HTTPHeaders { head.headers }
 
-    /// Begins to consume, or continues.
+    /// Creates an iterator, which continues where an earlier iterator stopped.
     public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-    /// Consumes a ``ResponseStream``.
+    /// The iterator of a ``ResponseStream``.
     public struct Iterator: AsyncIteratorProtocol {
-        // The compiler of Swift 6.3 crashes on `try? await stream.reduce(…)` if this is another type.
-        /// Any error: each error that a loop throws is a ``RequestError``.
+        // With any other type, the Swift 6.3 compiler crashes on `try? await stream.reduce(…)`.
+        /// Any error, although every error that a loop throws is a ``RequestError``.
         public typealias Failure = any Error
         private let stream: ResponseStream
         private var hasBegun = false
@@ -92,16 +94,16 @@ public final class ResponseStream: AsyncSequence, Sendable {
             self.stream = stream
         }
 
-        /// The next piece; `nil` at the end.
+        /// Returns the next chunk; `nil` at the end.
         ///
-        /// - Throws: The error that ended the transfer before its content was complete. The code is `cancelled` in a
-        ///   cancelled task, and `alreadyConsumed` if another loop has the content.
+        /// - Throws: The error that ended the transfer before its content was complete. The code is `cancelled` if the
+        ///   task is cancelled, and `alreadyConsumed` if another loop consumes the content.
         public mutating func next() async throws(RequestError) -> Data? {
             defer { hasBegun = true }
             return try await stream.core.next(isFirst: !hasBegun)
         }
 
-        /// The bytes up to the end of the next line, or the available part of it; `nil` at the end.
+        /// Returns the bytes up to the end of the next line, or the available part of it; `nil` at the end.
         mutating func nextLine() async throws(RequestError) -> Data? {
             defer { hasBegun = true }
             return try await stream.core.next(.line, isFirst: !hasBegun)
@@ -109,7 +111,7 @@ public final class ResponseStream: AsyncSequence, Sendable {
     }
 }
 
-/// A parser, shared by successive iterations waitUntilOver a stream.
+/// A parser that successive iterations over a stream share.
 final class ElementReader<Parser: StreamParser>: Sendable {
     private let parser: Locked<Parser>
 
@@ -117,9 +119,9 @@ final class ElementReader<Parser: StreamParser>: Sendable {
         self.parser = Locked(parser)
     }
 
-    /// Reads a line or a part of one, or the end, which is `nil`, and returns the completed element.
+    /// Parses a line, a part of a line, or `nil` for the end, and returns the element that it completes, if any.
     ///
-    /// - Throws: An error for an element that is too large, which ends the reading.
+    /// - Throws: An error if an element is too large; the parser then stops.
     func read(_ line: Data?) throws(RequestError) -> Parser.Element? {
         let (element, failure) = parser.withLock { parser in
             let elements = line.map { parser.feed($0) } ?? parser.finish()
@@ -131,7 +133,7 @@ final class ElementReader<Parser: StreamParser>: Sendable {
 }
 
 extension ResponseStream {
-    /// Refuses the name of another library.
+    /// Unavailable, because the stream itself is the sequence of its chunks.
     @available(*, unavailable, message: "the stream is the sequence: for try await chunk in stream")
     public var bytes: ResponseStream { self }
 }

@@ -4,26 +4,25 @@
 import Foundation
 
 extension ServerSentEvent {
-    /// The reconnection of a ``ServerSentEvent/Stream`` if the server ends its connections, or can't be reached.
+    /// The policy for reconnecting a ``ServerSentEvent/Stream`` if the server ends the connection, or can't be reached.
     ///
-    /// Only GET and HEAD are sent again: any other request has one event stream.
+    /// Only GET and HEAD requests are sent again; any other request has a single event stream.
     public struct Reconnection: Sendable, Hashable {
-        /// The wait before the next connection if the server doesn't send one; 3 seconds by default.
+        /// The delay before reconnecting, unless the server sends one; 3 seconds by default.
         public var wait: Duration
-        /// The maximum wait, whatever the server sends; a minute by default.
+        /// The maximum delay, whatever the server sends; a minute by default.
         public var maximumWait: Duration
-        /// The number of connections that may end or fail in a row before the stream fails, 10 by default; `nil` for
-        /// any number.
+        /// The number of connections that may end or fail in a row before the stream fails; 10 by default, `nil` for no
+        /// limit.
         ///
-        /// A connection with a good response resets the count.
+        /// A connection with a successful response resets the count.
         public var limit: Int?
-        /// The wait after the second and each further connection in a row without an event, if it is longer than the
-        /// time that the server asked for.
+        /// The minimum delay after the second and each further connection in a row without an event.
         ///
-        /// By default it begins with a second, and doubles each time.
+        /// By default, it begins with a second, and doubles each time.
         public var backoff: RetryPolicy.Backoff
 
-        /// Makes a policy.
+        /// Creates a policy.
         public init(
             wait: Duration = .seconds(3),
             maximumWait: Duration = .seconds(60),
@@ -36,10 +35,10 @@ extension ServerSentEvent {
             self.backoff = backoff
         }
 
-        /// Reconnection like that of a browser, except that servers that can't be reached are given up after a while.
+        /// Reconnects like a browser, but gives up after a while if the server can't be reached.
         public static let `default` = Reconnection()
 
-        /// One event stream only: its proper end is the end of the events, and a connection that breaks is an error.
+        /// Doesn't reconnect: the regular end of the event stream ends the events, and a lost connection is an error.
         public static let never = Reconnection(limit: 0)
     }
 }

@@ -3,20 +3,20 @@
 
 import Foundation
 
-/// An event of a stream of server-sent events, `text/event-stream` (WHATWG HTML, 9.2).
+/// A server-sent event, received as `text/event-stream` (WHATWG HTML, 9.2).
 public struct ServerSentEvent: Sendable, Hashable {
     /// The type of the event; `message` if the server doesn't send one.
     public var event: String
-    /// The content: its lines, joined with LF; it may be empty.
+    /// The content, whose lines are joined with LF; it may be empty.
     public var data: String
     /// The last identifier that the server sent, with this event or with an earlier one.
     ///
-    /// It is sent to the server after a reconnection, so that the server continues from there. `nil` if there was no
-    /// identifier, or an empty one has removed it.
+    /// After a reconnection, the client sends the identifier, so that the server continues from there. The value is
+    /// `nil` if there was no identifier, or if an empty one cleared it.
     public var id: String?
     /// The reconnection time that the server sent with this event.
     public var retry: Duration?
-    /// The operation that received the event; `nil` for an event that was made by hand.
+    /// The operation that received the event; `nil` for an event that was created by hand.
     private var context = IgnoredInEquality<ReceivingContext?>(value: nil)
 
     /// Creates an event.
@@ -27,7 +27,7 @@ public struct ServerSentEvent: Sendable, Hashable {
         self.retry = retry
     }
 
-    /// The content, decoded from JSON.
+    /// Decodes the content from JSON.
     ///
     /// ```swift
     /// for try await event in client.serverSentEvents(Feed()) { show(try event.decode(Reading.self)) }
@@ -35,10 +35,10 @@ public struct ServerSentEvent: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - type: The type of the value; usually inferred.
-    ///   - decoder: The decoder; `nil`, the default, is the decoder of the environment that the request ran in.
+    ///   - decoder: The decoder; `nil`, the default, uses the decoder of the request's environment.
     /// - Returns: The value.
-    /// - Throws: ``RequestError`` of code `decoding`, with the decoder's error as the underlying one, and with the
-    ///   request and the response that the event came with.
+    /// - Throws: ``RequestError`` of code `decoding`, whose underlying error is the decoder's. It has the request and
+    ///   the response of the event.
     public func decode<Value: Decodable>(
         _ type: Value.Type = Value.self,
         using decoder: JSONDecoder? = nil
@@ -49,7 +49,7 @@ public struct ServerSentEvent: Sendable, Hashable {
         }.mapError { context?.addContext(to: $0) ?? $0 }.get()
     }
 
-    /// Returns the same event, as one that an operation received.
+    /// Returns a copy of the event with the context of the operation that received it.
     func received(in context: ReceivingContext) -> ServerSentEvent {
         var event = self
         event.context.value = context
@@ -63,7 +63,7 @@ extension ServerSentEvent: ExpressibleByStringInterpolation {
 }
 
 extension ServerSentEvent {
-    /// The event as it is sent.
+    /// The event, encoded as a server sends it.
     package var serialized: Data {
         var lines = data.split(omittingEmptySubsequences: false) { ["\n", "\r", "\r\n"].contains($0) }
             .map { "data: \($0)" }
@@ -75,7 +75,7 @@ extension ServerSentEvent {
 }
 
 extension ServerSentEvent: CustomReflectable {
-    /// A mirror of the values that the server sent, which are also what is printed.
+    /// A mirror of the values that the server sent; printing an event shows the same values.
     public var customMirror: Mirror {
         let children: KeyValuePairs = ["event": event, "data": data, "id": id as Any, "retry": retry as Any]
         return Mirror(self, children: children, displayStyle: .struct)

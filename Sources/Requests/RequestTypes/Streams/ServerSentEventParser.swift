@@ -3,15 +3,15 @@
 
 import Foundation
 
-/// Reads a stream of server-sent events (WHATWG HTML, 9.2.6).
+/// Parses a stream of server-sent events (WHATWG HTML, 9.2.6).
 ///
-/// An event that is cut off by the end of the stream isn't returned, and its identifier doesn't count: the server sends
-/// it again.
+/// If the stream ends inside an event, that event isn't returned, and its identifier doesn't count, because the server
+/// sends it again.
 struct ServerSentEventParser: StreamParser {
     private(set) var failure: RequestError?
-    /// The last identifier that the server sent with a complete event, and that the next connection can send.
+    /// The last valid identifier that the server sent with a complete event, for the next connection.
     ///
-    /// An event without content counts too, although it makes no ``ServerSentEvent``.
+    /// An event without content also counts, although the parser returns no ``ServerSentEvent`` for it.
     private(set) var lastEventID: String?
     /// The last reconnection time that the server sent.
     private(set) var retry: Duration?
@@ -24,11 +24,11 @@ struct ServerSentEventParser: StreamParser {
     private var id: String?
     private var eventRetry: Duration?
 
-    /// Starts at the beginning of a stream.
+    /// Creates a parser for the beginning of a stream.
     ///
     /// - Parameters:
     ///   - limit: The maximum byte count of an event's content, and of a line; 1 MiB by default.
-    ///   - lastEventID: The last identifier of the connection before: an event without an identifier keeps it.
+    ///   - lastEventID: The last identifier of the previous connection, which applies until an event has its own.
     init(limit: Int = 1 << 20, lastEventID: String? = nil) {
         self.limit = max(0, limit)
         self.lastEventID = lastEventID
@@ -36,10 +36,10 @@ struct ServerSentEventParser: StreamParser {
         lines = LineParser(limit: limit)
     }
 
-    /// Whether an event has begun that isn't complete.
+    /// Whether the parser holds a part of an incomplete event.
     var isInsideEvent: Bool { !data.isEmpty || !event.isEmpty || lines.isInsideLine }
 
-    /// Whether a field can have an identifier, and a server may accept that field.
+    /// Returns whether an identifier is a valid field value, and short enough for servers to accept.
     static func canBeSent(_ id: String) -> Bool { id.isFieldValue && id.utf8.count <= 1 << 16 }
 
     mutating func feed(_ bytes: some Collection<UInt8>) -> [ServerSentEvent] {
@@ -54,7 +54,7 @@ struct ServerSentEventParser: StreamParser {
         return events
     }
 
-    /// Returns nothing: an event is complete with the empty line behind it.
+    /// Returns no event, because only an empty line completes an event.
     mutating func finish() -> [ServerSentEvent] {
         _ = lines.finish()
         (data, event, id, eventRetry) = (Data(), "", lastEventID, nil)
@@ -74,17 +74,17 @@ struct ServerSentEventParser: StreamParser {
                 return nil
             }
             data.append(value)
-            // A line end joins it to the next line; behind the last line it is removed.
+            // Join the line to the next one with LF; after the last line, the LF is removed.
             data.append(UInt8(ascii: "\n"))
         case "event": event = String(decoding: value, as: UTF8.self)
         case "id" where !value.contains(0):
             id = value.isEmpty ? nil : String(decoding: value, as: UTF8.self)
         case "retry" where !value.isEmpty && value.allSatisfy(ASCII.isDigit):
-            // Limited to a time that every clock can wait.
+            // Limit the time to a duration that every clock supports.
             let number = Int64(String(decoding: value, as: UTF8.self)) ?? .max
             retry = .milliseconds(min(number, 1_000_000_000_000))
             eventRetry = retry
-        default: break  // A comment, which has no name, or an unknown field.
+        default: break  // A comment, whose field name is empty, or an unknown field.
         }
         return nil
     }

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// The state that a stream's producer and its consumer share.
+/// The state that the producer and the consumer of a stream share.
 final class StreamCore: ContentReceiver {
     typealias Buffer = StreamBuffer<CheckedContinuation<Result<Data?, RequestError>, Never>>
 
@@ -11,13 +11,13 @@ final class StreamCore: ContentReceiver {
         var buffer: Buffer
         /// The number of received bytes.
         var count: Int64 = 0
-        var pauses = LatestFlag()
+        var pauseFlag = LatestFlag()
         /// The reader of the last iteration over elements.
         var reader: (any AnyObject & Sendable)?
     }
 
-    /// Filled when the stream has been consumed to its end or was abandoned, and by an error of the transfer.
-    let isOver = OneShot<RequestError?>()
+    /// Completes when the stream has been consumed to its end or was abandoned, or when its transfer fails.
+    let completion = OneShot<RequestError?>()
     let context: ReceivingContext
     private let state: Locked<State>
     private let maximum: Int
@@ -26,14 +26,14 @@ final class StreamCore: ContentReceiver {
     /// - Parameters:
     ///   - limit: The number of unconsumed bytes above which the transfer pauses.
     ///   - maximum: The number of bytes above which the stream fails.
-    ///   - context: The settings and the facts of the operation.
-    ///   - setPaused: Pauses and resumes the transfer; called by one thread at a time.
+    ///   - context: The context of the operation, for decoding and for errors.
+    ///   - setPaused: Pauses or resumes the transfer.
     init(limit: Int, maximum: Int = .max, in context: ReceivingContext, setPaused: @escaping @Sendable (Bool) -> Void) {
         (self.maximum, self.context, self.setPaused) = (maximum, context, setPaused)
         state = Locked(State(buffer: Buffer(limit: limit)))
     }
 
-    /// Creates the core of a stream that has all its chunks.
+    /// Creates the core of a stream whose chunks have all been received.
     convenience init(of chunks: [Data], in context: ReceivingContext) {
         self.init(limit: .max / 4, in: context) { _ in }
         for chunk in chunks { try? receive(chunk) }
@@ -45,14 +45,14 @@ final class StreamCore: ContentReceiver {
     var count: Int64? { state.withLock { $0.count } }
 
     func receive(_ data: Data) throws(RequestError) {
-        let due = try state.withLock { state throws(RequestError) in
+        let delivery = try state.withLock { state throws(RequestError) in
             state.count += Int64(data.count)
             guard state.count <= maximum else {
                 throw RequestError(.bodyTooLarge, phase: .receiving, reason: "more than \(maximum) bytes")
             }
             return try state.buffer.put(data)
         }
-        perform(due)
+        perform(delivery)
     }
 
     func end(_ error: RequestError?) {
@@ -68,8 +68,8 @@ final class StreamCore: ContentReceiver {
 
     /// Returns the next portion; `nil` at the end.
     ///
-    /// - Throws: The error of the transfer or of the consumer, with all that is known about the operation.
-    func next(_ portion: Buffer.Portion = .piece, isFirst: Bool = false) async throws(RequestError) -> Data? {
+    /// - Throws: The error of the transfer or of the consumer, with the context of the operation.
+    func next(_ portion: Buffer.Portion = .chunk, isFirst: Bool = false) async throws(RequestError) -> Data? {
         do {
             return try await take(portion, isFirst: isFirst)
         } catch {
@@ -80,7 +80,7 @@ final class StreamCore: ContentReceiver {
     private func take(_ portion: Buffer.Portion, isFirst: Bool) async throws(RequestError) -> Data? {
         if Task.isCancelled { abandon() }
         if let reply = state.withLock({ $0.buffer.take(portion, isFirst: isFirst) }) {
-            follow(reply)
+            handleReply(reply)
             return try reply.get()
         }
         let reply = await withTaskCancellationHandler {
@@ -93,16 +93,16 @@ final class StreamCore: ContentReceiver {
         return try reply.get()
     }
 
-    /// Lets the next iteration find the end that this one has read, which came with a last element.
-    func keepEnd() {
-        state.withLock { $0.buffer.keepEnd() }
+    /// Lets the next iteration receive the end, which this iteration received together with a last element.
+    func restoreEnd() {
+        state.withLock { $0.buffer.restoreEnd() }
     }
 
-    /// The reader of the last iteration over elements, if it was of the same kind, or else a new one.
+    /// Returns the reader of the last iteration if its parser is of this type, and otherwise a new reader.
     func reader<Parser: StreamParser>(_ makeParser: () -> Parser) -> ElementReader<Parser> {
         let new = ElementReader(makeParser())
         return state.withLock { state in
-            if let known = state.reader as? ElementReader<Parser> { return known }
+            if let existing = state.reader as? ElementReader<Parser> { return existing }
             state.reader = new
             return new
         }
@@ -114,28 +114,33 @@ final class StreamCore: ContentReceiver {
         close()
     }
 
-    /// Ends the stream, because its operation or its consumer is gone: what arrived before the transfer ended can still
-    /// be consumed.
+    /// Ends the stream, because its operation or its consumer no longer exists.
+    ///
+    /// If the transfer has already ended, the received content can still be consumed.
     func cancel() {
         if state.withLock({ $0.buffer.hasEnded }) { close() } else { abandon() }
     }
 
-    private func perform(_ due: Buffer.Delivery?) {
-        follow(due?.reply)
-        if let (waiter, reply) = due { waiter.resume(returning: reply) }
+    private func perform(_ delivery: Buffer.Delivery?) {
+        handleReply(delivery?.reply)
+        if let (waiter, reply) = delivery { waiter.resume(returning: reply) }
     }
 
-    /// Pauses or resumes the transfer, and closes the stream if a reply is its end.
-    private func follow(_ reply: Buffer.Reply?) {
-        state.drain(next: { $0.pauses.next($0.buffer.isFull) }, completed: { $0.pauses.didEmit() }, perform: setPaused)
+    /// Pauses or resumes the transfer, and closes the stream if the reply ends it.
+    private func handleReply(_ reply: Buffer.Reply?) {
+        state.drain(
+            next: { $0.pauseFlag.next($0.buffer.isFull) },
+            completed: { $0.pauseFlag.didEmit() },
+            perform: setPaused
+        )
         switch reply {
         case .success(nil)?: close()
-        // The stream goes on for its first consumer.
+        // The stream continues for its first consumer.
         case .failure(let error)?: if error.code != .alreadyConsumed { close() }
         case .success(_?)?, nil: break
         }
     }
 
-    /// Lets the operation end, with the error of the transfer, if it has one.
-    private func close() { isOver.fill(state.withLock { $0.buffer.failure }) }
+    /// Lets the operation finish, with the error of the transfer if there is one.
+    private func close() { completion.fill(state.withLock { $0.buffer.failure }) }
 }

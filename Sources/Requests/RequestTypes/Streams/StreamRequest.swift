@@ -3,7 +3,8 @@
 
 import Foundation
 
-/// A request that makes its value while the content arrives: a feed, a log, an answer too large for memory.
+/// A request that creates its value while the content arrives, such as a feed, a log, or a response too large for
+/// memory.
 ///
 /// ```swift
 /// struct CountLines: StreamRequest {
@@ -15,19 +16,21 @@ import Foundation
 /// }
 /// ```
 ///
-/// A response with a status that isn't accepted is a failure with its content, as with every request; `process` gets
-/// only good ones. From then on there is no retry: an error of the transfer comes out of the stream, after the content
-/// that had arrived, and the outcome of `process` is that of the operation.
+/// As with every request, a response with an unacceptable status fails the request, and the error has its content;
+/// `process` gets only successful responses. Once `process` is called, there is no retry. If the transfer fails, the
+/// stream throws the error after the content that has arrived. The outcome of `process` is the outcome of the
+/// operation.
 public protocol StreamRequest: NetworkRequest {
-    /// ``StreamOperation``, unless the request brings a subclass.
+    /// ``StreamOperation``, unless the request specifies a subclass.
     associatedtype OperationType = StreamOperation<Self>
 
     /// The number of unconsumed bytes above which the transfer pauses; 256 KiB by default.
     var bufferSize: Int { get }
 
-    /// Makes the value while the content arrives.
+    /// Creates the value while the content arrives.
     ///
-    /// The task that it runs in is cancelled with the operation. Returning before the end cancels the transfer.
+    /// Cancelling the operation cancels the task that runs this method. Returning before the end of the stream cancels
+    /// the transfer.
     ///
     /// - Throws: The failure of the request. An error of the stream has the request, the response and the transfers.
     func process(_ stream: ResponseStream) async throws -> Success
@@ -38,11 +41,12 @@ extension StreamRequest {
     public var bufferSize: Int { 256 * 1024 }
 }
 
-/// The operation of a ``StreamRequest``: passes the content on as it arrives, and is finished when the request has made
-/// its value.
-// Sendable: Operation requires restating it; the only additions here are a task, and values that come once.
+/// The operation of a ``StreamRequest``.
+///
+/// The operation passes on the content as it arrives, and finishes when the request has created its value.
+// Sendable: `Operation` requires restating the conformance; this class adds only a task, and values that are set once.
 open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Sendable {
-    /// The stream, for the consumer; `nil` if there is none.
+    /// The stream for the consumer; `nil` if there is none.
     fileprivate let stream = OneShot<Consumption?>()
     fileprivate let consumer: Locked<(hasBegun: Bool, core: StreamCore?, task: Task<Void, Never>)>
 
@@ -54,7 +58,8 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
 
     /// Creates an operation.
     public required init(_ configuration: OperationConfiguration<R>) {
-        // Made here, for the task-locals of the caller; it waits for the head of the response.
+        // Create the task here, so that it inherits the caller's task-local values. It waits for the head of the
+        // response.
         let task = Task { [stream] in
             guard let consumption = await stream.value() else { return }
             await consumption.operation.finish { try await consumption.request.process(consumption.stream) }
@@ -68,13 +73,13 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
     deinit { stream.fill(nil) }
 }
 
-/// Passes the content on to the request's `process` as it arrives.
+/// Passes the content to the request's `process` as it arrives.
 private struct StreamHandling<Request: StreamRequest>: NetworkHandling {
     let operation: StreamOperation<Request>
 
     static var content: ContentDelivery { .openEnded }
 
-    // Consumed content can't be taken back.
+    // Content can't be taken back once the request consumes it.
     var isRetryable: Bool { !operation.consumer.withLock { $0.hasBegun } }
 
     func makeReceiver(
@@ -92,7 +97,7 @@ private struct StreamHandling<Request: StreamRequest>: NetworkHandling {
     }
 
     func conclude(_ response: RawResponse, of sent: HTTPRequest) async throws(RunFailure) {
-        // A response that was answered without a transfer, or changed by a validator.
+        // Handle a response that needed no transfer, or that a validator has changed.
         guard case .data(let content) = response.body, isRetryable, let request = operation.request else { return }
         do {
             let core = StreamCore(of: [content], in: ReceivingContext(of: operation))
@@ -102,9 +107,9 @@ private struct StreamHandling<Request: StreamRequest>: NetworkHandling {
         }
     }
 
-    /// Lets the request consume a stream.
+    /// Starts the request's `process` with a stream.
     ///
-    /// - Throws: An error if it already consumes one: an interceptor has sent the request more than once.
+    /// - Throws: An error if `process` has already started, because an interceptor has sent the request more than once.
     private func begin(_ stream: ResponseStream, _ core: StreamCore?, _ request: Request) throws(RequestError) {
         let isFirst = operation.consumer.withLock { consumer in
             guard !consumer.hasBegun else { return false }
@@ -115,16 +120,15 @@ private struct StreamHandling<Request: StreamRequest>: NetworkHandling {
             let reason = "the request was sent again while its stream was being consumed"
             throw RequestError(.unsupported, phase: .receiving, reason: reason)
         }
-        // A result that came meanwhile found no stream to end, and the consumer's task is cancelled: its error comes
-        // first.
+        // If the operation got its result in the meantime, the consumer's task is already cancelled. End the stream
+        // with the operation's error, so that the consumer gets this error rather than its own cancellation.
         if operation.result != nil { endConsumption() }
         operation.stream.fill(Owner.Consumption(operation: operation, request: request, stream: stream))
     }
 
-    /// Ends the consumer's work, which isn't needed any more.
+    /// Ends the consumer's work, which is no longer needed, and cancels its task.
     ///
-    /// The consumer gets the error of the operation. If the operation was cancelled, the consumer's task is cancelled
-    /// too.
+    /// The consumer gets the operation's error unless the operation was cancelled.
     private func endConsumption() {
         let (_, core, task) = operation.consumer.withLock { $0 }
         if let failure = operation.failure, failure.code != .cancelled { core?.end(failure) }
@@ -132,11 +136,12 @@ private struct StreamHandling<Request: StreamRequest>: NetworkHandling {
     }
 
     func willDeliver(_ result: OperationCore.AnyResult?) {
-        // Before the transfer is cancelled, whose error would reach the consumer first.
+        // End the stream before the transfer is cancelled, or the consumer would get the transfer's error first.
         endConsumption()
     }
 
-    // The consumer gets an error of the transfer after the content that had arrived, and its outcome is the operation's.
+    // If the transfer failed, the consumer gets the error after the received content, and determines the operation's
+    // outcome.
     func fail(_ failure: RunFailure) {
         if operation.consumer.withLock({ $0.core })?.hasFailed != true { operation.fail(failure) }
     }

@@ -3,29 +3,29 @@
 
 import Foundation
 
-/// The meaning of the bytes on an upgraded connection, such as a WebSocket (RFC 9110, 7.8).
+/// The protocol handler of an upgraded connection, such as a WebSocket (RFC 9110, 7.8).
 ///
-/// Each transfer has its own. The transfer ends with the 101, and from then on the connection is open.
+/// Each transfer has its own handler. The transfer ends with the 101 response, and the connection is open from then on.
 package protocol UpgradedConnection: AnyObject, Sendable {
-    /// The protocol, as in the `Upgrade` field.
+    /// The name of the protocol in the `Upgrade` field.
     static var upgradeToken: String { get }
-    /// What errors call the connection, such as `a WebSocket`.
+    /// The name of the connection in error messages, such as `a WebSocket`.
     static var title: String { get }
 
     /// The bytes to send once the connection is open.
     var source: TransportRequest.UpgradeSource { get }
 
-    /// Checks the head of a 101 response, whose `Upgrade` and `Connection` fields are right.
+    /// Checks the head of a 101 response whose `Upgrade` and `Connection` fields are already valid.
     ///
     /// - Parameters:
     ///   - head: The head.
-    ///   - headers: The fields of the request.
-    /// - Returns: What is wrong; `nil` if the peer has agreed to the upgrade.
+    ///   - headers: The header fields of the request.
+    /// - Returns: A description of the error; `nil` if the peer has accepted the upgrade.
     static func flaw(in head: HTTPResponseHead, to headers: HTTPHeaders) -> String?
 
     /// Begins a transfer over a transport without ``TransportCapabilities/upgrades``.
     ///
-    /// - Returns: The handle of the transfer; `nil` if the transport can't be used.
+    /// - Returns: The handle of the transfer; `nil` if the transport isn't supported.
     func begin(
         _ request: TransportRequest,
         over transport: any HTTPTransport,
@@ -34,15 +34,15 @@ package protocol UpgradedConnection: AnyObject, Sendable {
 
     /// Called when the connection is open.
     ///
-    /// - Parameter onClose: Called by the connection when it has ended.
+    /// - Parameter onClose: The closure that the connection must call when it has ended.
     func open(onClose: @escaping @Sendable () -> Void)
 
-    /// Receives bytes of the peer.
+    /// Receives bytes from the peer.
     func receive(_ data: Data)
 
-    /// Called when the connection has ended, with the error if it was lost.
+    /// Called when the connection has ended; the error isn't `nil` if the connection was lost.
     func end(_ error: RequestError?)
 
-    /// Closes an unused connection; its users get the error.
+    /// Closes a connection that is no longer needed, and fails its pending calls with the error.
     func cancel(_ error: RequestError)
 }

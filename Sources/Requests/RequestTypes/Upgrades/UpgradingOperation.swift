@@ -5,9 +5,10 @@ import Foundation
 
 /// An operation that upgrades the connection of its request, and creates its value while the connection is open.
 ///
-/// Until the 101, the operation is like any other. From then on, it holds no slot of the host, and the deadline of the
-/// environment no longer applies; one of the request itself still does. A client's maximum of concurrent requests
-/// ignores it. An operation whose connection was open isn't retried, and finishes when the connection has ended.
+/// Until the 101 response, the operation is like any other. From then on, it doesn't occupy a slot of the host, and the
+/// deadline of the environment no longer applies. A deadline of the request itself still does. The operation doesn't
+/// count towards a client's maximum of concurrent requests. Once its connection has been open, the operation isn't
+/// retried, and finishes when the connection has ended.
 package protocol UpgradingOperation: AnyObject, Sendable {
     /// The type of the value.
     associatedtype Success: Sendable
@@ -17,19 +18,19 @@ package protocol UpgradingOperation: AnyObject, Sendable {
     /// The state of the upgrade.
     var upgrade: ConnectionUpgrade<Connection> { get }
 
-    /// Changes the request once it is built.
+    /// Modifies the request after it has been built.
     ///
     /// - Throws: An error for a request that can't upgrade a connection.
     func prepareUpgrade(of request: inout HTTPRequest) throws
 
-    /// Creates the connection for a transfer; may add fields that are valid for one connection only.
+    /// Creates the connection for a transfer, and may add header fields that are valid only for that connection.
     ///
     /// - Parameters:
-    ///   - request: The request that is sent.
-    ///   - timeout: The maximum time without data.
+    ///   - request: The request that will be sent.
+    ///   - timeout: The idle timeout.
     ///   - flow: Pauses and cancels the connection.
-    ///   - context: The facts for errors.
-    /// - Returns: The connection; `nil` if the operation has no request any more.
+    ///   - context: The details for errors.
+    /// - Returns: The connection; `nil` if the operation no longer has a request.
     func makeConnection(
         for request: inout HTTPRequest,
         timeout: Duration,
@@ -45,32 +46,32 @@ package protocol UpgradingOperation: AnyObject, Sendable {
 
 /// The state of the upgrade of an operation.
 package final class ConnectionUpgrade<Connection: UpgradedConnection>: Sendable {
-    /// Uses the connection; `nil` if none was opened.
-    fileprivate let use = OneShot<(@Sendable () async -> Void)?>()
-    /// The connection that was upgraded last.
+    /// The closure that creates the operation's value from the open connection; `nil` if no connection was opened.
+    fileprivate let connectionUse = OneShot<(@Sendable () async -> Void)?>()
+    /// The most recently upgraded connection.
     fileprivate let connection = Locked<Connection?>(nil)
-    fileprivate let user: Task<Void, Never>
+    fileprivate let task: Task<Void, Never>
 
-    /// Creates the state and a task that waits for the connection; the task inherits the task-locals of the caller.
+    /// Creates the state, and a task that waits for the connection and inherits the caller's task-local values.
     package init() {
-        user = Task { [use] in await use.value()?() }
+        task = Task { [connectionUse] in await connectionUse.value()?() }
     }
 
-    deinit { use.fill(nil) }
+    deinit { connectionUse.fill(nil) }
 }
 
 extension OperationConfiguration {
-    /// Upgrades the connection of the request.
+    /// Configures the operation to upgrade the connection of the request.
     ///
-    /// - Parameter type: The class whose initializer calls this, or a superclass of it: the engine casts operations to it
-    ///   without a check.
+    /// - Parameter type: The class whose initializer calls this method, or a superclass of it. The engine casts
+    ///   operations to this type without a check.
     package mutating func upgradeConnection<Owner>(for type: Owner.Type)
     where Owner: NetworkOperation<R>, Owner: UpgradingOperation, Owner.Success == R.Success {
         kind = UpgradeHandling<R, Owner>.self
     }
 }
 
-/// Opens a connection with the response, and passes it on to the operation's `use`.
+/// The response handling that opens a connection with the response and passes the connection to the operation's `use`.
 private struct UpgradeHandling<Request, Owner>: NetworkHandling
 where Owner: NetworkOperation<Request>, Owner: UpgradingOperation, Owner.Success == Request.Success {
     let operation: Owner
@@ -86,7 +87,7 @@ where Owner: NetworkOperation<Request>, Owner: UpgradingOperation, Owner.Success
     func makeRequest() async throws -> HTTPRequest {
         guard let declared = operation.request else { throw CancellationError() }
         var request = try await declared.makeHTTPRequest(operation.configuration)
-        // Redirects depend on it; the other fields of the upgrade are those of one connection.
+        // Redirects depend on this field. The other fields of the upgrade belong to one connection, and are set later.
         request.headers.set(HTTPField(.upgrade, Owner.Connection.upgradeToken).attributedToLibrary())
         try operation.prepareUpgrade(of: &request)
         return request
@@ -99,21 +100,23 @@ where Owner: NetworkOperation<Request>, Owner: UpgradingOperation, Owner.Success
         sent.headers[.connection] = "Upgrade"
         sent.headers[.upgrade] = Owner.Connection.upgradeToken
         guard let connection = operation.makeConnection(for: &sent, timeout: timeout, flow, context) else { return nil }
-        return UpgradingTransport(base, connection, flow, timeout: timeout, context) { [self] in keep($0) }
+        return UpgradingTransport(base, connection, flow, timeout: timeout, context) { [self] in adopt($0) }
     }
 
-    /// Keeps a connection that is open, as a transfer of its own.
-    private func keep(_ connection: Owner.Connection) {
-        let isWanted = operation.transition(.transferBegins) == .send
-        connection.open { [operation] in if isWanted { operation.advance(.transferEnded) } }
+    /// Opens an upgraded connection and stores it for the operation, or cancels it if the operation has ended.
+    ///
+    /// The connection counts as another transfer, so the operation finishes only after the connection has ended.
+    private func adopt(_ connection: Owner.Connection) {
+        let isAccepted = operation.transition(.transferBegins) == .send
+        connection.open { [operation] in if isAccepted { operation.advance(.transferEnded) } }
         if operation.configuration.options.deadline == nil { operation.endDeadline() }
-        let former = operation.upgrade.connection.withLock { kept in
-            defer { if isWanted { kept = connection } }
-            return isWanted ? kept : connection
+        let previous = operation.upgrade.connection.withLock { current in
+            defer { if isAccepted { current = connection } }
+            return isAccepted ? current : connection
         }
-        former?.cancel(RequestError(.cancelled, phase: .receiving))
-        // If the operation got its result in the meantime, there was no connection to close yet.
-        if isWanted, operation.core.withLock({ $0.result != nil }) { endUse() }
+        previous?.cancel(RequestError(.cancelled, phase: .receiving))
+        // If the operation got its result in the meantime, there was no connection to close yet, so it is closed here.
+        if isAccepted, operation.core.withLock({ $0.result != nil }) { closeConnection() }
     }
 
     func conclude(_ response: RawResponse, of sent: HTTPRequest) async throws(RunFailure) {
@@ -122,22 +125,22 @@ where Owner: NetworkOperation<Request>, Owner: UpgradingOperation, Owner.Success
             let error = RequestError(.badResponse, phase: .receiving, reason: reason)
             throw RunFailure(error, in: .receiving, response: response.map { $0.data ?? Data() })
         }
-        operation.upgrade.use.fill { [operation, head = response.head] in
+        operation.upgrade.connectionUse.fill { [operation, head = response.head] in
             await operation.finish { try await operation.use(open, head) }
         }
     }
 
-    /// Closes the connection, which isn't needed any more; `use` gets the error of the operation.
-    private func endUse() {
+    /// Closes the connection when it is no longer needed; `use` gets the error of the operation.
+    private func closeConnection() {
         let error = operation.failure ?? RequestError(.cancelled, phase: .receiving)
         operation.upgrade.connection.withLock { $0 }?.cancel(error)
     }
 
-    // Before the completions: when one is called, nothing is sent any more.
-    func willDeliver(_ result: OperationCore.AnyResult?) { endUse() }
+    // The connection closes before the completions are called, so that nothing is sent once a completion has run.
+    func willDeliver(_ result: OperationCore.AnyResult?) { closeConnection() }
 
     func didDeliver() {
         operation.releaseSource()
-        operation.upgrade.user.cancel()
+        operation.upgrade.task.cancel()
     }
 }

@@ -1,17 +1,17 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Upgrades a connection of another transport: the transfer ends with the 101.
+/// A transport that upgrades a connection of another transport; the transfer ends with the 101 response.
 ///
-/// The engine treats the request like any other whose response has no content, and resumes whatever waits for the end of
-/// the transfer.
+/// The engine treats the request like any other whose response has no content, and resumes everything that waits for
+/// the end of the transfer.
 final class UpgradingTransport<Connection: UpgradedConnection>: HTTPTransport {
     private let base: any HTTPTransport
     private let connection: Connection
     private let flow: FlowControl
     private let timeout: Duration
     private let context: ReceivingContext
-    private let keep: @Sendable (Connection) -> Void
+    private let didUpgrade: @Sendable (Connection) -> Void
 
     /// Creates a transport for one transfer.
     ///
@@ -19,19 +19,19 @@ final class UpgradingTransport<Connection: UpgradedConnection>: HTTPTransport {
     ///   - base: The transport that sends the request.
     ///   - connection: The connection.
     ///   - flow: Pauses and cancels the connection.
-    ///   - timeout: The maximum time without data.
-    ///   - context: The facts for errors.
-    ///   - keep: Called with the connection before the transfer ends, if the peer has agreed to the upgrade.
+    ///   - timeout: The idle timeout.
+    ///   - context: The details for errors.
+    ///   - didUpgrade: Called with the connection before the transfer ends, if the peer has accepted the upgrade.
     init(
         _ base: any HTTPTransport,
         _ connection: Connection,
         _ flow: FlowControl,
         timeout: Duration,
         _ context: ReceivingContext,
-        keep: @escaping @Sendable (Connection) -> Void
+        didUpgrade: @escaping @Sendable (Connection) -> Void
     ) {
         (self.base, self.connection, self.flow) = (base, connection, flow)
-        (self.timeout, self.context, self.keep) = (timeout, context, keep)
+        (self.timeout, self.context, self.didUpgrade) = (timeout, context, didUpgrade)
     }
 
     var capabilities: TransportCapabilities { base.capabilities }
@@ -40,16 +40,16 @@ final class UpgradingTransport<Connection: UpgradedConnection>: HTTPTransport {
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> any TransferHandle {
-        let control = UpgradeControl(flow: flow)
-        request.flow?.attach(control)
+        let upgradeHandle = UpgradeHandle(flow: flow)
+        request.flow?.attach(upgradeHandle)
         var request = request
         request.timeout = timeout
         (request.upgrade, request.flow) = (connection.source, flow)
         (request.decodesContent, request.isStreamed, request.maximumBodySize) = (false, false, .max)
         let isOpen = Locked(false)
         let handle = begin(request) { [self, headers = request.headers] event in
-            guard !isOpen.withLock({ $0 }) else { return pass(event) }
-            // The transfer, whose receiver this is, has no other owner than the connection.
+            guard !isOpen.withLock({ $0 }) else { return forward(event) }
+            // Only the connection's flow retains the transfer, so it must be released when the transfer ends.
             if case .end = event { _ = flow.detach() }
             receive(event)
             guard case .head(let head) = event, head.status == .switchingProtocols else { return }
@@ -58,13 +58,14 @@ final class UpgradingTransport<Connection: UpgradedConnection>: HTTPTransport {
                 flow.cancel()
                 return receive(.end(RequestError(.badResponse, phase: .receiving, reason: flaw)))
             }
-            keep(connection)
-            // The pause of a request ends with the request. The connection must be open before its first byte arrives.
+            didUpgrade(connection)
+            // The transfer resumes first, because a pause applies only to the request. The connection must be open
+            // before its first byte arrives.
             flow.set(.user, false)
             receive(.end(nil))
         }
         flow.attach(handle)
-        return control
+        return upgradeHandle
     }
 
     private func begin(
@@ -78,8 +79,8 @@ final class UpgradingTransport<Connection: UpgradedConnection>: HTTPTransport {
         return EndedTransfer.shared
     }
 
-    /// Passes an event of the open connection on.
-    private func pass(_ event: TransferEvent) {
+    /// Forwards an event of the open connection to its handler.
+    private func forward(_ event: TransferEvent) {
         switch event {
         case .data(let data): connection.receive(data)
         case .end(let error):
@@ -103,7 +104,7 @@ final class UpgradingTransport<Connection: UpgradedConnection>: HTTPTransport {
 }
 
 /// The handle of a request until its connection is open.
-private final class UpgradeControl: TransferHandle {
+private final class UpgradeHandle: TransferHandle {
     private let flow: FlowControl
 
     init(flow: FlowControl) { self.flow = flow }
