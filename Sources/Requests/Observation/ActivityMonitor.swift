@@ -1,9 +1,9 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Counts the unfinished operations, and reports when the first one begins, and when the last one ends.
+/// Counts unfinished operations, and reports when the first one begins and when the last one ends.
 ///
-/// It is made for activity indicators:
+/// The monitor is intended for activity indicators:
 ///
 /// ```swift
 /// environment.monitors.append(ActivityMonitor { isActive in
@@ -11,17 +11,17 @@
 /// })
 /// ```
 ///
-/// An operation counts from its creation until it ends, including the time in its queue. One that was created before
-/// the monitor isn't counted.
+/// An operation counts from its creation until it ends, including the time in its queue. An operation that was created
+/// before the monitor isn't counted.
 public final class ActivityMonitor: EventMonitor {
     private let state = Locked(State())
     private let onChange: @Sendable (Bool) -> Void
 
-    /// Makes a monitor.
+    /// Creates a monitor.
     ///
-    /// - Parameter onChange: Called with true when an operation begins while there are no others, with false when the
-    ///   last one has ended; does nothing by default. The calls come one at a time. A change that is reverted before it
-    ///   could be reported is skipped, and the last call is always right.
+    /// - Parameter onChange: Called with true when an operation begins while there are no others, and with false when
+    ///   the last one has ended; does nothing by default. The calls come one at a time. A change that is reverted
+    ///   before it could be reported is skipped, and the last call always reports the current state.
     public init(onChange: @escaping @Sendable (_ isActive: Bool) -> Void = { _ in }) {
         self.onChange = onChange
     }

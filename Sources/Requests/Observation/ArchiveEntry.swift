@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// One exchange in the form of the HTTP archive, HAR 1.2; the form doesn't depend on the recorder.
+/// An exchange in the HTTP archive format (HAR 1.2), whichever recorder captured it.
 package struct ArchiveEntry: Sendable {
     package var started: Date
     package var method: HTTPMethod
@@ -12,19 +12,19 @@ package struct ArchiveEntry: Sendable {
     package var metrics: TransferRecord.Metrics
     /// The content of the request; `nil` if it wasn't recorded.
     package var requestBody: Data?
-    /// The byte count of the request's content; `nil` if it isn't known.
+    /// The byte count of the request's content; `nil` if unknown.
     package var requestBodySize: Int64?
     /// The head of the response; `nil` if none was received.
     package var response: HTTPResponseHead?
-    /// The content of the response, decoded; `nil` if it wasn't recorded.
+    /// The decoded content of the response; `nil` if it wasn't recorded.
     package var responseBody: Data?
-    /// The byte count of the content, decoded; `nil` if it isn't known.
+    /// The byte count of the decoded content; `nil` if unknown.
     package var responseBodySize: Int64?
     package var error: RequestError.Code?
-    /// Values for which the standard has no place, by names that begin with `_`, and a comment.
+    /// Additional members: a comment, and values that the standard doesn't define, under names that begin with `_`.
     package var extras: [String: JSONValue] = [:]
 
-    /// Makes an entry without content.
+    /// Creates an entry without content.
     package init(started: Date, method: HTTPMethod, url: String, headers: HTTPHeaders, metrics: TransferRecord.Metrics)
     {
         self.started = started
@@ -34,7 +34,7 @@ package struct ArchiveEntry: Sendable {
         self.metrics = metrics
     }
 
-    /// An archive of entries, in their order.
+    /// Returns an archive of entries, in their order.
     package static func log(_ entries: [ArchiveEntry], redacts: Bool) -> JSONValue {
         [
             "log": [
@@ -45,7 +45,7 @@ package struct ArchiveEntry: Sendable {
         ]
     }
 
-    /// The entry as JSON; with `redacts`, without values that are secrets by their place or their name.
+    /// Returns the entry as JSON; with `redacts`, without values whose position or name marks them as secrets.
     private func json(redacts: Bool) -> JSONValue {
         let timings = self.timings
         let members: [String: JSONValue] = [
@@ -76,10 +76,10 @@ package struct ArchiveEntry: Sendable {
             let shown = redacts ? Redaction.content(body, of: requestHeaders) ?? Data() : body
             var content = Self.content(body, shown: shown, size: requestBodySize, type: type)
             let size = content.removeValue(forKey: "size")
-            // Redacted content has another length; whoever reads the file adds up what it has and what is missing.
+            // Redacted content has a different length, so report the total of the shown and the missing bytes.
             if requestBodySize != nil { members["bodySize"] = size }
             content["mimeType"] = .string(type ?? "")
-            // The standard has no base64 for requests; this is the name that it has in responses.
+            // The standard defines `encoding` only for responses, so requests use a custom member.
             content["_encoding"] = content.removeValue(forKey: "encoding")
             members["postData"] = .object(content)
         }
@@ -105,7 +105,7 @@ package struct ArchiveEntry: Sendable {
         return .object(members)
     }
 
-    /// The members that requests and responses have in common.
+    /// Returns the members that requests and responses have in common.
     private func message(_ headers: HTTPHeaders, head: Int64?, _ redacts: Bool) -> [String: JSONValue] {
         let fields = headers.map { field in
             ["name": .string(field.name.rawValue), "value": .string(Self.value(of: field, redacts))] as JSONValue
@@ -120,7 +120,7 @@ package struct ArchiveEntry: Sendable {
         redacts ? Redaction.value(of: field) : field.value
     }
 
-    /// The version as in a request line, converted from that of ALPN if necessary.
+    /// The HTTP version as in a request line, converted from its ALPN identifier if necessary.
     private var version: String {
         switch metrics.networkProtocol {
         case "http/1.0": "HTTP/1.0"
@@ -133,8 +133,9 @@ package struct ArchiveEntry: Sendable {
 
     // MARK: Content
 
-    /// Content as text if that gives the same bytes again, else in base64; and the number of bytes that weren't
-    /// recorded.
+    /// Returns content as text if the text encodes to the same bytes, and otherwise in base64.
+    ///
+    /// The members also have the number of bytes that weren't recorded.
     private static func content(_ body: Data, shown: Data, size: Int64?, type: String?) -> [String: JSONValue] {
         var members: [String: JSONValue] =
             if let text = text(shown, type: type) {
@@ -142,20 +143,20 @@ package struct ArchiveEntry: Sendable {
             } else {
                 ["text": .string(shown.base64EncodedString()), "encoding": "base64"]
             }
-        // Content that is left out is missing, and what is shown may have another length than what it stands for.
+        // Omitted content counts as missing, and redacted content may have a different length than the original.
         let missing = max(0, max(0, size ?? Int64(body.count)) - Int64((shown.isEmpty ? shown : body).count))
         if missing > 0 { members["_missing"] = .integer(missing) }
-        let (whole, isTooLarge) = missing.addingReportingOverflow(Int64(shown.count))
-        members["size"] = .integer(isTooLarge ? .max : whole)
+        let (total, isTooLarge) = missing.addingReportingOverflow(Int64(shown.count))
+        members["size"] = .integer(isTooLarge ? .max : total)
         return members
     }
 
     private static func text(_ data: Data, type: String?) -> String? {
-        // A reader would decode the text in the encoding that the type names, and get other bytes.
+        // A reader would use the charset of the type, and get different bytes.
         let charset = type.flatMap { try? MediaType(parsing: $0) }?.charset
         if let charset, !["utf-8", "utf8"].contains(charset.lowercased()) { return nil }
         guard let text = String(utf8: data) else { return nil }
-        // Some readers drop the mark at the beginning, and NUL is a sign of binary data.
+        // Some readers drop a byte order mark at the beginning, and NUL indicates binary data.
         return text.unicodeScalars.first == "\u{FEFF}" || text.utf8.contains(0) ? nil : text
     }
 
@@ -163,11 +164,11 @@ package struct ArchiveEntry: Sendable {
 
     private static let phases = ["blocked", "dns", "connect", "ssl", "send", "wait", "receive"]
 
-    /// The microseconds of each phase that happened; those of TLS are included in those of the connection.
+    /// The microseconds of each phase that happened; the connection phase includes TLS.
     private var timings: [String: Int64] {
         var timings: [String: Int64] = ["send": 0, "wait": 0, "receive": 0]
         for (phase, range) in metrics.periods {
-            // The difference of two rounded ends, so that the rounded phases add up to the rounded whole.
+            // Round both ends before the subtraction, so that the rounded phases add up to the rounded total.
             let duration = range.upperBound.wholeMicroseconds - range.lowerBound.wholeMicroseconds
             let name =
                 switch phase {
@@ -192,14 +193,15 @@ package struct ArchiveEntry: Sendable {
 // MARK: - HAR
 
 extension RecordingMonitor.Timeline {
-    /// The transfers as an HTTP archive, HAR 1.2, which the network tab of any browser opens.
+    /// Returns the transfers as an HTTP archive (HAR 1.2), which the network tab of any browser can open.
     ///
-    /// Each transfer is an entry, redirects and retries included, in the order of their beginnings. Unknown values are
-    /// -1 or empty: contents aren't recorded, nor are addresses of servers. A transfer without a response has the
-    /// status 0, as browsers write it, and its error in `_error`. `_operation`, `_attempt` and `_cause` identify an
-    /// entry. The `comment` of a request to another origin names the fields that stayed behind.
+    /// The entries are the transfers, including redirects and retries, in the order in which they started. Unknown
+    /// values are -1 or empty, because contents and server addresses aren't recorded. A transfer without a response has
+    /// the status 0, as in the archives of browsers, and its error in `_error`. The members `_operation`, `_attempt`
+    /// and `_cause` identify an entry. The `comment` of a request to another origin names the header fields that were
+    /// withheld.
     ///
-    /// - Parameter revealsSecrets: Whether credentials, cookies and the like are shown; false by default.
+    /// - Parameter revealsSecrets: Whether credentials, cookies and other secrets are shown; false by default.
     /// - Returns: JSON in UTF-8.
     /// - Complexity: O(n) in the number of transfers.
     public func har(revealingSecrets revealsSecrets: Bool = false) -> Data {

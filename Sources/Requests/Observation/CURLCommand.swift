@@ -5,12 +5,12 @@ import Foundation
 
 /// The shell command that sends a request with `curl`, byte for byte as the library sends it.
 ///
-/// All parts of the request are in single quotes, in which a POSIX shell changes and runs nothing.
+/// All parts of the request are in single quotes, in which a POSIX shell neither changes nor runs anything.
 struct CURLCommand {
-    /// The maximum size of an argument of the command; larger texts go through a pipe.
-    private static let mostArgument = 64 * 1024
-    /// The maximum size of content that `curl` sends without an expectation, which the library never sends.
-    private static let mostUnasked = 1024 * 1024
+    /// The maximum size of an argument of the command; larger content is piped into `curl`.
+    private static let maximumArgumentSize = 64 * 1024
+    /// The maximum size of content that `curl` sends without an `Expect` field, which the library never sends.
+    private static let maximumSizeWithoutExpect = 1024 * 1024
 
     private let request: HTTPRequest
     private let redacts: Bool
@@ -19,10 +19,10 @@ struct CURLCommand {
     private var source: String?
 
     /// - Parameters:
-    ///   - request: A request that is ready to be sent.
-    ///   - redacts: Whether the values of secrets are left out.
-    ///   - isOneLine: Whether the command is one line of visible characters, whatever the content is; for a log.
-    /// - Throws: ``InvalidValue`` for a body that is a stream.
+    ///   - request: A request that is ready to send.
+    ///   - redacts: Whether secret values are redacted.
+    ///   - isOneLine: Whether the command is a single line of visible characters, whatever the content is; for a log.
+    /// - Throws: ``InvalidValue`` if the body is a stream other than a form's.
     init(_ request: HTTPRequest, redacts: Bool, isOneLine: Bool = false) throws {
         self.request = request
         self.redacts = redacts
@@ -33,7 +33,6 @@ struct CURLCommand {
         addAddress()
     }
 
-    /// The command.
     var text: String {
         let command = (["curl"] + options).joined(separator: isOneLine ? " " : " \\\n  ")
         return source.map { "\($0) | \(command)" } ?? command
@@ -50,11 +49,11 @@ struct CURLCommand {
     private mutating func addHeaders() {
         for field in request.headers {
             let value = redacts ? Redaction.value(of: field) : field.value
-            // In curl, a name with a semicolon sends an empty value.
+            // In curl, a name followed by a semicolon sends an empty value.
             let line = value.trimmedOfBlanks.isEmpty ? "\(field.name);" : "\(field.name): \(value)"
             options.append("--header \(line.quotedForShell)")
         }
-        // Fields that curl would add itself.
+        // Remove the fields that curl would add by itself.
         if !request.headers.contains(.userAgent) { options.append("--header 'User-Agent:'") }
         if !request.body.isEmpty, !request.headers.contains(.contentType) { options.append("--header 'Content-Type:'") }
         if request.decodesContent, !request.headers.contains(.acceptEncoding) { options.append("--compressed") }
@@ -66,7 +65,7 @@ struct CURLCommand {
     private mutating func addBody() throws {
         switch request.body.content {
         case .none:
-            // curl sends no length of a request without content; the library does (RFC 9110, 8.6).
+            // Without content, curl sends no `Content-Length`, but the library does (RFC 9110, 8.6).
             if [.post, .put, .patch].contains(request.method) { options.append("--header 'Content-Length: 0'") }
         case .data(let data):
             add(redacts ? Redaction.content(data, of: request.headers) ?? Self.redacted : data)
@@ -78,29 +77,31 @@ struct CURLCommand {
                 throw InvalidValue(.body, "is a stream, which a command can't contain")
             }
             let pieces = try form.sectionContents()
-            guard !redacts || !request.headers.isEncoded && !Self.nameSecrets(pieces) else { return add(Self.redacted) }
+            guard !redacts || !request.headers.isEncoded && !Self.containSecretNames(pieces) else {
+                return add(Self.redacted)
+            }
             pipe(pieces.map(Self.command).joined(separator: "; "))
         }
     }
 
     private mutating func add(_ data: Data) {
-        if data.count <= Self.mostArgument, let text = String(utf8: data), !text.utf8.contains(0),
+        if data.count <= Self.maximumArgumentSize, let text = String(utf8: data), !text.utf8.contains(0),
             !isOneLine || text == text.shortened(to: .max)
         {
-            // At the beginning of other options' values, an @ would name a file.
+            // With `--data-binary`, an @ at the beginning of the value would name a file.
             options.append(
                 "\(text.utf8.first == UInt8(ascii: "@") ? "--data-raw" : "--data-binary") \(text.quotedForShell)"
             )
         } else {
             pipe(Self.command(for: .data(data)))
         }
-        if data.count > Self.mostUnasked { options.append("--header 'Expect:'") }
+        if data.count > Self.maximumSizeWithoutExpect { options.append("--header 'Expect:'") }
     }
 
     private static let redacted = Data("<redacted>".utf8)
 
-    /// Whether a part of a form has a secret's name: the parts can't be separated here.
-    private static func nameSecrets(_ pieces: [HTTPBody.Content]) -> Bool {
+    /// Returns whether a part of a form has a secret name; the parts can't be redacted separately here.
+    private static func containSecretNames(_ pieces: [HTTPBody.Content]) -> Bool {
         pieces.contains { piece in
             guard case .data(let data) = piece else { return false }
             return Redaction.content(data, type: "multipart/form-data") != data
@@ -125,7 +126,7 @@ struct CURLCommand {
 
     private mutating func addAddress() {
         let address = redacts ? Redaction.address(request.url.absoluteString) : request.url.absoluteString
-        // curl would treat brackets and braces as patterns, and resolve dots.
+        // By default, curl treats brackets and braces as patterns, and resolves dot segments.
         if address.contains(where: "[]{}".contains) { options.append("--globoff") }
         if address.contains("/.") { options.append("--path-as-is") }
         options.append("--url \(address.quotedForShell)")
@@ -133,16 +134,16 @@ struct CURLCommand {
 }
 
 extension String {
-    /// The text as one word of a POSIX shell, without special characters.
+    /// The string as a single word of a POSIX shell, without special characters.
     fileprivate var quotedForShell: String {
-        // By bytes, as the shell reads it: a quote with a combining mark behind is another character to Swift.
+        // Split the bytes, as the shell does: in Swift, a quote followed by a combining mark is a different character.
         let pieces = utf8.split(separator: UInt8(ascii: "'"), omittingEmptySubsequences: false)
         return "'" + String(decoding: Array(pieces.joined(separator: "'\\''".utf8)), as: UTF8.self) + "'"
     }
 }
 
 extension Data {
-    /// The bytes as a format of `printf`, in visible ASCII.
+    /// The bytes as a `printf` format, in visible ASCII.
     fileprivate var escapedForPrintf: String {
         var text = ""
         text.reserveCapacity(count * 2)
@@ -157,6 +158,6 @@ extension Data {
         return text
     }
 
-    /// A backslash and three digits.
+    /// Returns the octal escape of a byte: a backslash and three digits.
     private static func octal(_ byte: UInt8) -> String { "\\" + String(0o1000 + Int(byte), radix: 8).dropFirst() }
 }

@@ -3,7 +3,7 @@
 
 import Dispatch
 
-/// A monitor that is a closure, called for every event.
+/// A monitor that calls a closure for every event.
 ///
 /// ```swift
 /// environment.monitors.append(.events { event, operation in
@@ -13,7 +13,7 @@ import Dispatch
 public struct ClosureMonitor: EventMonitor {
     private let receive: @Sendable (OperationEvent, OperationEvent.Info) -> Void
 
-    /// Makes a monitor; the closure is called as the method of ``EventMonitor`` is.
+    /// Creates a monitor; the closure is called like ``EventMonitor/eventOccurred(_:of:)``.
     public init(_ receive: @escaping @Sendable (OperationEvent, OperationEvent.Info) -> Void) {
         self.receive = receive
     }

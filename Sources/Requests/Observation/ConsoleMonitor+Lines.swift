@@ -4,24 +4,26 @@
 import Foundation
 
 extension ConsoleMonitor {
-    /// The maximum number of characters of a line.
+    /// The maximum number of characters per line.
     private static let maximumLineLength = 4096
-    /// The maximum size of content that is inspected at all.
-    private static let mostRead = 64 * 1024
+    /// The maximum size of content that is inspected and printed; for larger content, only the byte count is printed.
+    private static let maximumInspectedSize = 64 * 1024
 
-    /// Returns the lines of an event; each names its operation, since events of others come in between.
+    /// Returns the lines of an event.
+    ///
+    /// Each line names its operation, because events of other operations come in between.
     func lines(of event: OperationEvent, of operation: OperationEvent.Info) -> [String] {
         let id = "#\(operation.id)"
         return switch event {
         case .operationCreated: ["\(operation) made"]
         case .operationStarted: ["\(id) started"]
         case .operationJoined(let leader): ["\(id) joined #\(leader.id)"]
-        case .transferStarted(let transfer): lines(of: transfer, behind: "\(id).\(transfer.number)")
+        case .transferStarted(let transfer): lines(of: transfer, withPrefix: "\(id).\(transfer.number)")
         case .responseStarted(let head, let transfer), .informationalResponseReceived(let head, let transfer):
             [Self.line("\(id).\(transfer.number) <-", head.status.description)]
-                + lines(of: head.headers, behind: "\(id).\(transfer.number) <")
-        case .trailersReceived(let fields, let transfer): lines(of: fields, behind: "\(id).\(transfer.number) <")
-        case .transferEnded(let transfer, let record): lines(of: record, behind: "\(id).\(transfer.number)")
+                + lines(of: head.headers, withPrefix: "\(id).\(transfer.number) <")
+        case .trailersReceived(let fields, let transfer): lines(of: fields, withPrefix: "\(id).\(transfer.number) <")
+        case .transferEnded(let transfer, let record): lines(of: record, withPrefix: "\(id).\(transfer.number)")
         case .retryScheduled(let delay, let error):
             [Self.line(id, "tries again in \(delay.displayString): \(error.summary)")]
         case .authenticationStarted(let step): [Self.line(id, "waits for a credential: \(step)")]
@@ -30,7 +32,8 @@ extension ConsoleMonitor {
         case .operationEnded(.cancelled): ["\(id) was cancelled"]
         case .operationEnded(.failure(let error)):
             [Self.line(id, "failed: \(error)")]
-                + (level < .bodies ? [] : Self.lines(of: error.body, error.response?[.contentType], behind: "\(id) <"))
+                + (level < .bodies
+                    ? [] : Self.lines(of: error.body, error.response?[.contentType], withPrefix: "\(id) <"))
         }
     }
 
@@ -38,49 +41,49 @@ extension ConsoleMonitor {
         "\(prefix) \(text.shortened(to: maximumLineLength))"
     }
 
-    private func lines(of transfer: OperationEvent.Transfer, behind prefix: String) -> [String] {
+    private func lines(of transfer: OperationEvent.Transfer, withPrefix prefix: String) -> [String] {
         let request = transfer.request
         let address = Redaction.displayAddress(request.url.absoluteString)
         let cause = transfer.cause == .initial ? "" : " (\(transfer.cause))"
         var lines = [Self.line("\(prefix) ->", "\(request.method.rawValue.shortened(to: 16)) \(address)\(cause)")]
-        lines += self.lines(of: request.headers, behind: "\(prefix) >")
-        if level >= .bodies { lines += Self.lines(of: request.body, request.headers, behind: "\(prefix) >") }
+        lines += self.lines(of: request.headers, withPrefix: "\(prefix) >")
+        if level >= .bodies { lines += Self.lines(of: request.body, request.headers, withPrefix: "\(prefix) >") }
         guard showsCURL else { return lines }
         let command =
             (try? CURLCommand(request, redacts: true, isOneLine: true).text) ?? "curl: the content is a stream"
-        // Not truncated: half a command would be a different command.
+        // Don't truncate the command, because half a command would be a different command.
         return lines + ["\(prefix) $ \(command.shortened(to: .max))"]
     }
 
-    private func lines(of headers: HTTPHeaders, behind prefix: String) -> [String] {
+    private func lines(of headers: HTTPHeaders, withPrefix prefix: String) -> [String] {
         level < .headers ? [] : headers.map { Self.line(prefix, "\($0.name): \(Redaction.value(of: $0))") }
     }
 
-    private func lines(of record: TransferRecord, behind prefix: String) -> [String] {
+    private func lines(of record: TransferRecord, withPrefix prefix: String) -> [String] {
         let time = record.metrics?.duration.map { ", \($0.displayString)" } ?? ""
         let answer = record.response?.status.description ?? "no answer"
         let text = record.error.map { "failed\(time): \($0.summary)" } ?? "ended: \(answer)\(time)"
         let end = Self.line(prefix, text)
-        // The content of a failure is shown with it.
+        // The content of a failed request is printed with its error.
         guard level >= .responses, let content = record.content, record.response?.status.category == .success else {
             return [end]
         }
-        return [end] + Self.lines(of: content, record.response?[.contentType], behind: "\(prefix) <")
+        return [end] + Self.lines(of: content, record.response?[.contentType], withPrefix: "\(prefix) <")
     }
 
-    private static func lines(of body: HTTPBody, _ headers: HTTPHeaders, behind prefix: String) -> [String] {
+    private static func lines(of body: HTTPBody, _ headers: HTTPHeaders, withPrefix prefix: String) -> [String] {
         switch body.content {
         case .none: []
         case .data(let data) where headers.isEncoded: ["\(prefix) (\(data.count) bytes)"]
-        case .data(let data): lines(of: data, headers[.contentType] ?? body.headers[.contentType], behind: prefix)
+        case .data(let data): lines(of: data, headers[.contentType] ?? body.headers[.contentType], withPrefix: prefix)
         case .file(let url): [line(prefix, "(the file \(url.lastPathComponent))")]
         case .stream(let stream): ["\(prefix) (a stream\(stream.length.map { " of \($0) bytes" } ?? ""))"]
         }
     }
 
-    private static func lines(of content: Data, _ type: String?, behind prefix: String) -> [String] {
+    private static func lines(of content: Data, _ type: String?, withPrefix prefix: String) -> [String] {
         guard !content.isEmpty else { return [] }
-        let safe = content.count > mostRead ? nil : Redaction.content(content, type: type)
+        let safe = content.count > maximumInspectedSize ? nil : Redaction.content(content, type: type)
         return [line(prefix, safe.flatMap { String(utf8: $0) } ?? "(\(content.count) bytes)")]
     }
 }

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A monitor that prints events: one line each, without secrets.
+/// A monitor that prints events, one line each, without secrets.
 ///
 /// ```swift
 /// environment.monitors.append(.console)
@@ -22,21 +22,22 @@ import Foundation
 /// #7 succeeded
 /// ```
 ///
-/// The number is ``OperationEvent/Info/id``, followed by a point and the number of the transfer. Values whose names mark them
-/// as secrets are redacted: the article *Observing requests* has the rule. Strings from a server or a user are shown in
-/// one line, with control characters escaped, so that they can't forge a line or control a terminal.
+/// The number on each line is ``OperationEvent/Info/id``, followed by a period and the number of the transfer. Values
+/// whose names mark them as secrets are redacted; the article *Observing requests* has the rule. Strings from a server
+/// or a user are printed on one line, with control characters escaped, so that they can't forge a line or control a
+/// terminal.
 public struct ConsoleMonitor: EventMonitor {
-    /// The amount of printed details.
+    /// The amount of printed detail.
     public enum Level: Sendable, Hashable, CaseIterable, Comparable {
         /// One line per event.
         case summary
-        /// Also the header fields that are sent and received, one line each.
+        /// Adds the header fields that are sent and received, one per line.
         case headers
-        /// Also the sent content, if it is text in memory, and that of failures, up to 4 KiB of each.
+        /// Adds the content of requests and failures, if it is text in memory, up to 4 KiB of each.
         ///
         /// Secrets in it are recognized only by their names.
         case bodies
-        /// Also the content of successful responses, if it is text in memory, up to 4 KiB of each.
+        /// Adds the content of successful responses, if it is text in memory, up to 4 KiB of each.
         case responses
     }
 
@@ -45,14 +46,15 @@ public struct ConsoleMonitor: EventMonitor {
     private let now: (@Sendable () -> Date)?
     private let write: @Sendable (String) -> Void
 
-    /// Makes a monitor.
+    /// Creates a monitor.
     ///
     /// - Parameters:
-    ///   - level: The amount of details; by default one line per event.
-    ///   - showsCURL: Whether each transfer is also printed as a one-line `curl` command that sends the same, without
-    ///     secrets, content included; false by default.
+    ///   - level: The amount of detail; one line per event by default.
+    ///   - showsCURL: Whether each transfer is also printed as a one-line `curl` command that sends the same request,
+    ///     with its content but without secrets; false by default.
     ///   - showsTime: Whether each line begins with the time, such as `2026-11-23T08:00:00.000Z`; false by default.
-    ///   - write: Writes one line, without a line end, on a thread of the library; by default to the standard output.
+    ///   - write: Writes a line, without its line ending, on a thread of the library; prints to the standard output by
+    ///     default.
     ///   - now: Returns the current time.
     public init(
         _ level: Level = .summary,
@@ -78,6 +80,6 @@ extension EventMonitor where Self == ConsoleMonitor {
     /// A monitor that prints one line per event, without secrets.
     public static var console: ConsoleMonitor { ConsoleMonitor() }
 
-    /// A monitor that prints events, without secrets.
+    /// Returns a monitor that prints events with this amount of detail, without secrets.
     public static func console(_ level: ConsoleMonitor.Level) -> ConsoleMonitor { ConsoleMonitor(level) }
 }

@@ -4,11 +4,11 @@
 import Dispatch
 import Foundation
 
-/// Observes operations, without changing anything.
+/// Observes operations without changing anything.
 ///
-/// Ready-made monitors print (``ConsoleMonitor``), count (``ActivityMonitor``), record what ran so that it can be drawn
-/// (``RecordingMonitor``), and post notifications (``EventMonitor/notifications(center:)``); a closure is one too
-/// (``ClosureMonitor``). One of your own has one method:
+/// The built-in monitors print events (``ConsoleMonitor``), count operations (``ActivityMonitor``), record transfers so
+/// that they can be drawn (``RecordingMonitor``), post notifications (``EventMonitor/notifications(center:)``) and call
+/// a closure (``ClosureMonitor``). A custom monitor implements a single method:
 ///
 /// ```swift
 /// struct FailureCounter: EventMonitor {
@@ -22,53 +22,56 @@ import Foundation
 ///
 /// ## Guarantees
 ///
-/// The events of an operation are a tree, reported in its order, one after the other:
+/// The events of an operation are reported one at a time, in this order:
 ///
 /// ```
 /// created  started?  joined?  ( transfer started  response started?  transfer ended  retry scheduled? )*  ended
 /// ```
 ///
-/// Within a transfer, any number of `informational response received` may come before the response, and one `trailers
-/// received` behind it, over transports that report them.
+/// During a transfer, any number of `informational response received` may precede the response, and one
+/// `trailers received` may follow it, if the transport reports them.
 ///
-/// Between transfers, before the first, and before a retry is scheduled, there may be `authentication started` and
-/// `authentication ended`.
+/// A pair of `authentication started` and `authentication ended` may come between transfers, before the first one, and
+/// before a retry is scheduled.
 ///
-/// - `operationCreated` comes exactly once, and first; `operationEnded` exactly once, and last, also for an operation
-///   that never starts.
+/// - `operationCreated` comes exactly once, and first. `operationEnded` comes exactly once, and last, even for an
+///   operation that never starts.
 /// - `operationStarted` comes at most once.
-/// - Every transfer that started ends exactly once, before the operation ends, and before the next one starts unless an
-///   interceptor sends several requests at once. A redirect that is followed is a transfer, and so is a retry.
-/// - `responseStarted` comes at most once a transfer.
-/// - Every wait for a credential that started ends exactly once, before any other event. The requests of a refresh are
-///   operations of their own.
-/// - `operationEnded` comes when there is a result: perhaps after the completion, and after callers that `await` the
-///   value. Unless it is cancelled meanwhile, the operation isn't finished before, and dependent operations haven't
-///   begun.
-/// - Operations that share a transfer report none of their own: it has an operation of its own, which is on no queue,
-///   and `operationJoined` names it to each waiting operation, at most once. They do have transfers if the request turns
-///   out not to be shareable. A response from a ``ResponseCache`` is no transfer either.
-/// - Events of different operations come in any order, and at the same time on several threads.
+/// - Every transfer that starts ends exactly once, before the operation ends. Transfers don't overlap, unless an
+///   interceptor sends several requests at the same time. A followed redirect counts as a transfer, and so does a
+///   retry.
+/// - `responseStarted` comes at most once per transfer.
+/// - Every wait for a credential that starts ends exactly once, before any other event. The requests of a refresh are
+///   separate operations.
+/// - `operationEnded` comes when there is a result, possibly after the completion, and after callers that `await` the
+///   value. Unless the operation is cancelled in the meantime, it finishes after this event, and dependent operations
+///   begin after it.
+/// - Operations that share a transfer don't report it. The transfer belongs to a separate operation, which is on no
+///   queue. `operationJoined` names that operation to each waiting operation, at most once. If the request turns out
+///   not to be shareable, the waiting operations send and report their own transfers. A response from a
+///   ``ResponseCache`` isn't a transfer either.
+/// - Events of different operations come in any order, and simultaneously on several threads.
 ///
 /// ## Requirements
 ///
-/// The method is called on the library's threads, outside of all locks. A slow one delays its operation: move slow
-/// work elsewhere, for which ``delivering(on:)`` works with any monitor. A monitor sees everything, secrets included.
-/// Whatever it shows or sends elsewhere, it has to redact, as the ready-made ones do.
+/// The library calls the method on its own threads, outside all locks. A slow method delays its operation, so move slow
+/// work elsewhere; ``delivering(on:)`` does this for any monitor. A monitor sees everything, including secrets. It must
+/// redact whatever it shows or sends elsewhere, as the built-in monitors do.
 public protocol EventMonitor: Sendable {
     /// Receives an event.
     func eventOccurred(_ event: OperationEvent, of operation: OperationEvent.Info)
 }
 
 extension EventMonitor where Self == ClosureMonitor {
-    /// A monitor that is a closure, called for every event.
+    /// Returns a monitor that calls a closure for every event.
     public static func events(
         _ receive: @escaping @Sendable (OperationEvent, OperationEvent.Info) -> Void
     ) -> ClosureMonitor {
         ClosureMonitor(receive)
     }
 
-    /// A monitor that is a closure on the main actor, called for every event, in the order of an operation's events.
+    /// Returns a monitor that calls a closure on the main actor for every event, in the order of each operation's
+    /// events.
     ///
     /// - Parameters:
     ///   - queue: The main queue, on which the closure is called.
@@ -83,10 +86,9 @@ extension EventMonitor where Self == ClosureMonitor {
 }
 
 extension EventMonitor {
-    /// Returns a monitor that calls this one on a queue, such as the main one, rather than on the threads of the
-    /// pipeline.
+    /// Returns a monitor that calls this one on a queue, such as the main queue, rather than on the library's threads.
     ///
-    /// The calls for an operation keep their order, also on a concurrent queue, because they come one at a time. If the
+    /// The calls for an operation keep their order, even on a concurrent queue, because they come one at a time. If the
     /// monitor is too slow, the calls accumulate.
     public func delivering(on queue: DispatchQueue) -> ClosureMonitor {
         let serial = DispatchQueue(label: "Requests.EventMonitor", target: queue)
@@ -95,13 +97,14 @@ extension EventMonitor {
 }
 
 extension EventMonitor where Self == ClosureMonitor {
-    /// Posts a notification when an operation starts and when it ends, for code that has no other way to observe it.
+    /// Returns a monitor that posts a notification when an operation starts and when it ends.
     ///
-    /// The object of a notification is the ``OperationEvent/Info``; the end has its ``OperationEvent/Outcome`` in `userInfo`,
-    /// with the key ``OperationEvent/Outcome/userInfoKey``. Notifications are posted on the threads of the pipeline:
-    /// observe them on a queue of yours. An operation that never starts posts its end alone.
+    /// Use this monitor for code that has no other way to observe operations. The object of a notification is the
+    /// ``OperationEvent/Info``. When an operation ends, the `userInfo` of the notification has its
+    /// ``OperationEvent/Outcome`` under the key ``OperationEvent/Outcome/userInfoKey``. Notifications are posted on the
+    /// library's threads, so observe them on your own queue. An operation that never starts posts only its end.
     ///
-    /// - Parameter center: Where to post; by default `NotificationCenter.default`.
+    /// - Parameter center: The notification center; `NotificationCenter.default` by default.
     /// - Returns: The monitor.
     public static func notifications(center: NotificationCenter = .default) -> ClosureMonitor {
         ClosureMonitor { event, operation in
@@ -135,7 +138,7 @@ extension RequestOptions {
         static let isPartOfFingerprint = false
     }
 
-    /// The monitors of the operation, besides those of the environment.
+    /// The monitors of the operation, in addition to those of the environment.
     public var monitors: [any EventMonitor] {
         get { self[list: Monitors.self] }
         set { self[list: Monitors.self] = newValue }

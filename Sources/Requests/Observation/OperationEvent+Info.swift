@@ -2,41 +2,42 @@
 // SPDX-License-Identifier: MIT
 
 extension OperationEvent {
-    /// An operation, as an ``EventMonitor`` sees it.
+    /// The description of an operation that an ``EventMonitor`` receives.
     ///
-    /// Two are equal if their ``id`` is: they are the same operation, about which more may be known later.
+    /// Two values with the same ``id`` are equal, because they describe the same operation. A later value may contain
+    /// more information.
     public struct Info: Sendable, Identifiable {
-        /// A unique number in this process; later operations have larger ones.
+        /// The number of the operation, unique in this process; later operations have larger numbers.
         public let id: UInt64
         /// The identifier of the request; empty before there is a request.
         ///
-        /// It may contain parts of the address: redact it before you show it.
+        /// The identifier may contain parts of the URL, so redact it before you show it.
         ///
-        /// It is computed at its first use: for a ready-made request it is a digest of all that is sent.
+        /// It is computed when it is first used. For a ready-made request, it is a digest of everything that is sent.
         public var identifier: String {
-            get { lazyIdentifier?.value ?? text }
-            set { (text, lazyIdentifier) = (newValue, nil) }
+            get { lazyIdentifier?.value ?? eagerIdentifier }
+            set { (eagerIdentifier, lazyIdentifier) = (newValue, nil) }
         }
 
-        private var text: String
-        private var lazyIdentifier: LazyText?
-        /// The name of the request for display, if it has one.
+        private var eagerIdentifier: String
+        private var lazyIdentifier: LazyString?
+        /// The display name of the request, if it has one.
         public var tag: String?
         /// The name of the request's type.
         public var requestType: String
         /// The application's data about the request.
         public var userInfo = HTTPRequest.UserInfo()
 
-        /// Makes a description of an operation.
+        /// Creates a description of an operation.
         ///
         /// - Parameters:
-        ///   - id: The number of the operation; by default the next free one, and a given one for tests of monitors.
+        ///   - id: The number of the operation, for tests of monitors; by default the next free number.
         ///   - identifier: The identifier of the request; empty, the default, if there is no request yet.
-        ///   - tag: The name of the request for display.
+        ///   - tag: The display name of the request.
         ///   - requestType: The name of the request's type.
         public init(id: UInt64? = nil, identifier: String = "", tag: String? = nil, requestType: String) {
             self.id = id ?? Self.nextID()
-            text = identifier
+            eagerIdentifier = identifier
             self.tag = tag
             self.requestType = requestType
         }
@@ -50,41 +51,41 @@ extension OperationEvent {
             }
         }
 
-        /// Another operation, of the same request.
+        /// Returns the description of another operation with the same request.
         func another() -> Info {
             var other = Info(tag: tag, requestType: requestType)
-            (other.text, other.lazyIdentifier, other.userInfo) = (text, lazyIdentifier, userInfo)
+            (other.eagerIdentifier, other.lazyIdentifier, other.userInfo) = (eagerIdentifier, lazyIdentifier, userInfo)
             return other
         }
 
-        /// Sets the identity of the request, once there is one.
+        /// Sets the identifier, the tag and the user info of the request, once there is a request.
         mutating func identify(
-            by make: @escaping @Sendable () -> String,
+            by makeValue: @escaping @Sendable () -> String,
             tag: String?,
             userInfo: HTTPRequest.UserInfo
         ) {
-            lazyIdentifier = LazyText(make: make)
+            lazyIdentifier = LazyString(makeValue: makeValue)
             (self.tag, self.userInfo) = (tag, userInfo)
         }
     }
 }
 
-/// A text that is made at its first use; copies share it.
-private struct LazyText: Sendable {
-    let make: @Sendable () -> String
-    let made = Locked<String?>(nil)
+/// A string that is computed when it is first used, and that copies share.
+private struct LazyString: Sendable {
+    let makeValue: @Sendable () -> String
+    let cachedValue = Locked<String?>(nil)
 
     var value: String {
-        if let text = made.withLock({ $0 }) { return text }
-        // Two threads at once may both make it; the results are equal.
-        let text = make()
-        made.withLock { $0 = text }
+        if let text = cachedValue.withLock({ $0 }) { return text }
+        // Two threads may compute the string simultaneously; the results are equal.
+        let text = makeValue()
+        cachedValue.withLock { $0 = text }
         return text
     }
 }
 
 extension OperationEvent.Info: Hashable {
-    /// Whether both are the same operation.
+    /// Returns whether both describe the same operation.
     public static func == (lhs: OperationEvent.Info, rhs: OperationEvent.Info) -> Bool {
         lhs.id == rhs.id
     }
@@ -96,7 +97,7 @@ extension OperationEvent.Info: Hashable {
 }
 
 extension OperationEvent.Info: CustomStringConvertible {
-    /// The number, the type and the tag, such as `#3 GetUser “profile”`, in one line without secrets.
+    /// The number, the type and the tag, such as `#3 GetUser “profile”`, on one line without secrets.
     public var description: String {
         let name = tag.map { " “\($0.shortened())”" } ?? ""
         return "#\(id) \(requestType.shortened())\(name)"

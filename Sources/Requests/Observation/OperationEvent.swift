@@ -3,51 +3,49 @@
 
 /// An event of an operation, as an ``EventMonitor`` receives it.
 public enum OperationEvent: Sendable {
-    /// An operation was made; it may wait in its queue for long, or never start.
+    /// An operation was created; it may wait in its queue for a long time, or never start.
     case operationCreated
     /// The queue has started the operation.
     case operationStarted
-    /// The operation waits for the result of this one, which does the work for all that share it.
+    /// The operation waits for the result of the associated operation, whose transfer several operations share.
     case operationJoined(OperationEvent.Info)
-    /// A request is about to be passed to the transport; it isn't if the operation is cancelled before the monitor
-    /// returns.
+    /// A request is about to be passed to the transport, unless the operation is cancelled before the monitor returns.
     case transferStarted(OperationEvent.Transfer)
     /// The head of the final response was received, and its content follows.
     case responseStarted(HTTPResponseHead, OperationEvent.Transfer)
-    /// A response before the final one was received, such as 103 (Early Hints) with links to resources that will be
-    /// needed.
+    /// An informational response was received before the final one, such as 103 (Early Hints) with links to resources.
     ///
-    /// Transports that don't see such responses, such as a `URLSession`, report none.
+    /// Transports that don't see informational responses, such as a `URLSession`, report none.
     case informationalResponseReceived(HTTPResponseHead, OperationEvent.Transfer)
-    /// The content of the response is complete, and is followed by fields (RFC 9110, 6.5), such as a checksum.
+    /// The content of the response is complete, and is followed by trailer fields (RFC 9110, 6.5), such as a checksum.
     ///
-    /// Transports that don't see these fields, such as a `URLSession`, report none.
+    /// Transports that don't see trailer fields, such as a `URLSession`, report none.
     case trailersReceived(HTTPHeaders, OperationEvent.Transfer)
-    /// The transfer has ended; the record has its response or error, and its metrics.
+    /// The transfer has ended; its record has the response or the error, and the metrics.
     case transferEnded(OperationEvent.Transfer, TransferRecord)
-    /// The operation will retry after a delay, unless it is cancelled before.
+    /// The operation will retry after a delay, unless it is cancelled first.
     case retryScheduled(after: Duration, because: RequestError)
-    /// The operation waits for a credential, which is refreshed, or which a server's challenge asks for.
+    /// The operation waits for a credential, because a refresh or a server's challenge requires it.
     ///
-    /// If many operations wait for one refresh, each is reported.
+    /// If many operations wait for the same refresh, each of them reports this event.
     case authenticationStarted(Authorization.Step)
-    /// The operation has stopped waiting; if no credential is granted, it was refused, or the operation was cancelled.
+    /// The operation has stopped waiting, because a credential was granted or refused, or the operation was cancelled.
     case authenticationEnded(Authorization.Step, isGranted: Bool)
     /// The operation has its result.
     case operationEnded(OperationEvent.Outcome)
 }
 
 extension OperationEvent {
-    /// One request of an operation that goes to the transport, as an ``EventMonitor`` sees it.
+    /// A request that an operation passes to the transport, as an ``EventMonitor`` sees it.
     public struct Transfer: Sendable {
-        /// The number of the transfer in the operation, from 1; followed redirects and retries count.
+        /// The number of the transfer in the operation, starting at 1; followed redirects and retries count.
         public let number: Int
         /// The cause of the transfer.
         public let cause: TransferRecord.Cause
-        /// The request as it is sent: complete, with its secrets.
+        /// The request as it is sent, complete and with its secrets.
         public let request: HTTPRequest
 
-        /// Makes a description of a transfer.
+        /// Creates a description of a transfer.
         public init(number: Int, cause: TransferRecord.Cause, request: HTTPRequest) {
             self.number = number
             self.cause = cause
@@ -64,14 +62,14 @@ extension OperationEvent.Transfer: DescribedMirror {
 extension OperationEvent {
     /// The result of an operation, as an ``EventMonitor`` sees it.
     public enum Outcome: Sendable {
-        /// It has a value.
+        /// The operation has a value.
         case success
-        /// It failed; an error of another type than the library's is the underlying one.
+        /// The operation failed; an error of any other type is the underlying error of the ``RequestError``.
         case failure(RequestError)
-        /// It was cancelled, which isn't an error.
+        /// The operation was cancelled, which isn't an error.
         case cancelled
 
-        /// Makes the outcome of an error: a cancellation or a failure.
+        /// Creates the outcome for an error: a cancellation or a failure.
         public init(_ error: any Error) {
             let error = RequestError(error)
             self = error.code == .cancelled ? .cancelled : .failure(error)
@@ -80,7 +78,7 @@ extension OperationEvent {
 }
 
 extension OperationEvent.Outcome: CustomStringConvertible {
-    /// The outcome in a line, without secrets.
+    /// The outcome on one line, without secrets.
     public var description: String {
         switch self {
         case .success: "success"

@@ -4,47 +4,47 @@
 import Foundation
 
 extension RecordingMonitor {
-    /// The recorded transfers with their times and outcomes: a value that can be drawn.
+    /// The recorded transfers, with their times and outcomes.
     ///
-    /// A ``RecordingMonitor`` makes one. It can be drawn in two ways: ``text(width:)`` for a terminal or a log,
-    /// ``har(revealingSecrets:)`` for the network tab of a browser.
+    /// A ``RecordingMonitor`` creates a timeline, which can be drawn in two ways: ``text(width:)`` for a terminal or a
+    /// log, and ``har(revealingSecrets:)`` for the network tab of a browser.
     ///
     /// ```swift
     /// print(recorder.timeline.text())
     /// try recorder.timeline.har().write(to: folder.appending(path: "requests.har"))
     /// ```
     ///
-    /// The value contains the requests without their contents, secrets included. The drawings leave secrets out.
+    /// A timeline contains the requests without their contents, but with their secrets. The drawings omit secrets.
     public struct Timeline: Sendable {
         /// The time at which the recording began.
         public internal(set) var start: Date
-        /// The time at which this value was made; like all times here, since the start.
+        /// The time at which this value was created, relative to ``start`` like all times here.
         public internal(set) var end: Duration
-        /// The transfers, in the order of their beginnings: first requests, redirects and retries.
+        /// The transfers in the order in which they started, including redirects and retries.
         public internal(set) var transfers: [Transfer] = []
-        /// The number of older transfers that were dropped, because of the recorder's limit.
+        /// The number of older transfers that were dropped because of the recorder's limit.
         public internal(set) var forgotten = 0
 
-        /// One request that was passed to the transport.
+        /// A request that was passed to the transport.
         public struct Transfer: Sendable {
-            /// The operation that sent it.
+            /// The operation that sent the request.
             public internal(set) var operation: OperationEvent.Info
-            /// The number of the transfer in the operation, from 1.
+            /// The number of the transfer in the operation, starting at 1.
             public let number: Int
             /// The byte count of the request's content, if it was known.
             public let contentLength: Int64?
-            /// The time at which it began.
+            /// The time at which the transfer started.
             public let start: Duration
-            /// The time at which it ended; `nil` before its end.
+            /// The time at which the transfer ended; `nil` before its end.
             public internal(set) var end: Duration?
             /// The request and its outcome, without contents, and without credentials that are added later.
             public internal(set) var record: TransferRecord
 
-            /// What was measured, limited to the observed period; for a transfer that isn't over, only its duration.
+            /// Returns the metrics, limited to the observed period; for an unfinished transfer, only the duration.
             func metrics(until now: Duration) -> TransferRecord.Metrics {
-                let seen = max(.zero, (end ?? now) - start)
+                let observed = max(.zero, (end ?? now) - start)
                 var metrics = (end == nil ? nil : record.metrics) ?? TransferRecord.Metrics()
-                metrics.end = min(max(.zero, metrics.end ?? seen), seen)
+                metrics.end = min(max(.zero, metrics.end ?? observed), observed)
                 return metrics
             }
         }
@@ -52,7 +52,7 @@ extension RecordingMonitor {
 }
 
 extension RecordingMonitor.Timeline {
-    /// The timeline as bars for a terminal, without secrets: a line for each transfer.
+    /// Returns the timeline as bars for a terminal, one line per transfer, without secrets.
     ///
     /// ```
     /// 4 transfers, from 2026-11-21T10:00:00.005Z
@@ -63,15 +63,15 @@ extension RecordingMonitor.Timeline {
     /// . queue  ? name lookup  + connect  * TLS  > request  = wait  < response  - not known
     /// ```
     ///
-    /// Below a request to another origin, a line has the names of the fields that stayed behind:
-    /// ``TransferRecord/withheldHeaders``.
+    /// Below a request to another origin, a line lists the header fields that were withheld
+    /// (``TransferRecord/withheldHeaders``).
     ///
     /// `#1.2` is the second transfer of the operation whose ``OperationEvent/Info/id`` is 1. All bars have the same
-    /// scale, from the first beginning to the last end; the last line is a legend. Bars of unfinished transfers reach
+    /// scale, from the first start to the last end. The last line is a legend. The bars of unfinished transfers extend
     /// to the end.
     ///
     /// - Parameter width: The number of columns; 120 by default, and at least 85.
-    /// - Returns: Lines of at most that width, without a break behind the last.
+    /// - Returns: Lines of at most that width, without a trailing line break.
     /// - Complexity: O(n) in the number of transfers.
     public func text(width: Int = 120) -> String {
         let width = min(max(85, width), 10_000)
@@ -116,21 +116,23 @@ extension RecordingMonitor.Timeline.Transfer {
 // MARK: - Timestamp
 
 extension Date {
-    /// The time in ISO 8601, such as `2026-11-21T10:00:00.000Z`; of the years 1 to 9999.
+    /// The time in ISO 8601, such as `2026-11-21T10:00:00.000Z`, limited to the years 1 to 9999.
     package var timestamp: String {
         let limits = -62_135_596_800.0...253_402_300_799
         let seconds = timeIntervalSince1970.isNaN ? 0 : timeIntervalSince1970
-        // Milliseconds are cut off, and a binary fraction may be just below one.
+        // Add a tenth of a millisecond, because the format truncates, and a binary fraction may be just below a
+        // millisecond.
         let date = Date(timeIntervalSince1970: min(max(seconds, limits.lowerBound), limits.upperBound) + 0.000_1)
         return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 
-    /// Reads a time in ISO 8601, with or without a fraction of a second, in Greenwich or with an offset, such as
-    /// `2026-11-21T11:00:00.000+01:00`; `nil` for any other text.
+    /// Parses a time in ISO 8601; `nil` for any other string.
+    ///
+    /// The string may have a fraction of a second, and an offset from UTC, such as `2026-11-21T11:00:00.000+01:00`.
     package init?(timestamp: String) {
         let styles = [true, false].map { Date.ISO8601FormatStyle(includingFractionalSeconds: $0) }
         let all = timestamp.startIndex..<timestamp.endIndex
-        // Parsing alone would ignore text behind the time.
+        // By itself, the parser would ignore text after the time.
         let times = styles.lazy.compactMap { try? $0.consuming(timestamp, startingAt: all.lowerBound, in: all) }
         guard let time = times.first(where: { $0.upperBound == all.upperBound }) else { return nil }
         self = time.output

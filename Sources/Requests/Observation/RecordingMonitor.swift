@@ -12,8 +12,8 @@ import Foundation
 /// print(recorder.timeline.text())
 /// ```
 ///
-/// It stores a limited number of transfers, without their contents, so that it may run for ever. It does store header
-/// fields and addresses: drawings leave secrets out, a memory dump doesn't.
+/// The monitor stores a limited number of transfers, without their contents, so it may run forever. It does store
+/// header fields and URLs with their secrets: drawings omit secrets, but a memory dump doesn't.
 public final class RecordingMonitor: EventMonitor {
     private let state: Locked<State>
     private let limit: Int
@@ -21,15 +21,15 @@ public final class RecordingMonitor: EventMonitor {
 
     private struct State: Sendable {
         let start: Date
-        /// The time of the last event: if the clock is set back, no transfer gets a negative duration.
+        /// The time of the last event, so that no transfer has a negative duration after the clock is set back.
         var latest = Duration.zero
         var transfers: [RecordingMonitor.Timeline.Transfer] = []
         var forgotten = 0
 
-        /// The time since the start.
+        /// Returns the time since the start, which never decreases.
         mutating func time(at date: Date) -> Duration {
             let seconds = date.timeIntervalSince(start)
-            // NaN and times decades away are ignored: they can't be converted to integers safely.
+            // Ignore NaN and times decades away, because they can't be converted to integers safely.
             if abs(seconds) < 1e9 { latest = max(latest, .microseconds(Int64((seconds * 1_000_000).rounded()))) }
             return latest
         }
@@ -44,11 +44,11 @@ public final class RecordingMonitor: EventMonitor {
         }
     }
 
-    /// Makes a monitor, and starts its clock.
+    /// Creates a monitor, and starts its clock.
     ///
     /// - Parameters:
-    ///   - limit: The maximum number of transfers: the oldest one is dropped for a new one, whether it is over or not.
-    ///     1,000 by default, and at least one.
+    ///   - limit: The maximum number of transfers; 1,000 by default, and at least one. A new transfer replaces the
+    ///     oldest one, whether that has ended or not.
     ///   - now: Returns the current time. If it goes back, recorded times stay the same.
     public init(limit: Int = 1000, now: @escaping @Sendable () -> Date = { Date() }) {
         state = Locked(State(start: now()))
@@ -58,8 +58,8 @@ public final class RecordingMonitor: EventMonitor {
 
     /// The recording so far.
     ///
-    /// A transfer whose response has just been awaited may still be unfinished here. It is finished for an operation
-    /// that depends on the one that sent it.
+    /// A transfer whose response you have just awaited may still be unfinished here. It is finished if you read the
+    /// recording in an operation that depends on the sending operation.
     ///
     /// - Complexity: O(n) in the number of transfers.
     public var timeline: RecordingMonitor.Timeline {
@@ -74,7 +74,7 @@ public final class RecordingMonitor: EventMonitor {
         }
     }
 
-    /// Drops the recording, and starts again: the ends of transfers that have begun before aren't recorded.
+    /// Discards the recording and starts again; the ends of earlier transfers aren't recorded.
     public func reset() {
         let start = now()
         state.withLock { $0 = State(start: start) }
@@ -87,7 +87,7 @@ public final class RecordingMonitor: EventMonitor {
         case .transferStarted(let transfer):
             state.withLock { state in
                 state.transfers.append(.init(transfer, of: operation, at: state.time(at: date)))
-                // Done only now and then, so that the cost of a transfer doesn't depend on their number.
+                // Remove old transfers in batches, so that the cost of each transfer doesn't depend on their number.
                 let surplus = state.transfers.count - limit
                 guard surplus > limit else { return }
                 state.transfers.removeFirst(surplus)
@@ -121,7 +121,7 @@ extension RecordingMonitor.Timeline.Transfer {
         self.operation = operation
         end = time
         self.record.response = record.response ?? self.record.response
-        // The error itself may have contents, and all the transfers before.
+        // Keep only the code and the phase, because the error may have contents, and all previous transfers.
         self.record.error = record.error.map { RequestError($0.code, phase: $0.phase) }
         self.record.metrics = record.metrics
     }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 extension TransferRecord.Metrics {
-    /// The phases of the transfer as bars, one below the other, with their durations.
+    /// Returns the phases of the transfer as bars, one below the other, with their durations.
     ///
     /// ```
     /// queue        .                                        1.0 ms
@@ -17,9 +17,9 @@ extension TransferRecord.Metrics {
     ///
     /// - Parameter width: The number of columns, at least 40; `nil`, the default, is 80, or more if the last line needs
     ///   them.
-    /// - Returns: Lines of that width, without a break behind the last.
+    /// - Returns: Lines of that width, without a trailing line break.
     public func text(width: Int? = nil) -> String {
-        let columns = min(max(40, width ?? max(80, connection.unicodeScalars.count + 24)), 10_000) - 24
+        let columns = min(max(40, width ?? max(80, connectionSummary.unicodeScalars.count + 24)), 10_000) - 24
         let total = periods.last?.range.upperBound ?? .zero
         func line(_ title: String, _ bar: String, _ time: Duration) -> String {
             title.fitted(to: 13) + bar + time.displayString.fitted(to: 11, alignedRight: true)
@@ -28,10 +28,10 @@ extension TransferRecord.Metrics {
             let bar = Self.bar(of: [period], in: .zero..<total, columns: columns)
             return line(Self.key(of: period.phase).title, bar, period.range.upperBound - period.range.lowerBound)
         }
-        return (lines + [line("total", connection.fitted(to: columns), total)]).joined(separator: "\n")
+        return (lines + [line("total", connectionSummary.fitted(to: columns), total)]).joined(separator: "\n")
     }
 
-    private var connection: String {
+    private var connectionSummary: String {
         let reuse = isReusedConnection.map { $0 ? "kept connection" : "new connection" }
         let sent = requestBodySize.map { "\($0) bytes sent" }
         let received = responseBodySize.map { "\($0) bytes received" }
@@ -44,8 +44,9 @@ extension TransferRecord.Metrics {
 extension TransferRecord.Metrics {
     typealias Period = (phase: Phase?, range: Range<Duration>)
 
-    /// The known phases, each from the end of the one before, which has no gap and no overlap; the phase is `nil` for
-    /// time of which nothing but its end is known.
+    /// The known phases in their order, without gaps and overlaps.
+    ///
+    /// Each phase starts where the previous one ends. The phase is `nil` for a period of which only the end is known.
     var periods: [Period] {
         let total = max(.zero, end ?? .zero)
         var begin = Duration.zero
@@ -57,7 +58,7 @@ extension TransferRecord.Metrics {
         }
     }
 
-    /// Periods as a bar, in which each has at least one column.
+    /// Returns periods as a bar, in which each of them has at least one column.
     static func bar(
         of periods: [Period],
         from start: Duration = .zero,
@@ -78,7 +79,7 @@ extension TransferRecord.Metrics {
         return String(cells)
     }
 
-    /// The characters of the bars, with the titles of their phases.
+    /// The legend of the bars: each character with the title of its phase.
     static var legend: String {
         let keys = (Phase.allCases as [Phase?] + [nil]).map(key(of:))
         return keys.map { "\($0.glyph) \($0.title)" }.joined(separator: "  ")
@@ -98,12 +99,12 @@ extension TransferRecord.Metrics {
     }
 }
 
-// MARK: - Words
+// MARK: - Formatting
 
 extension String {
-    /// The text in exactly `columns` columns of a terminal: truncated if it is longer, padded if it is shorter.
+    /// Returns the string in exactly `columns` columns of a terminal, truncated or padded if necessary.
     ///
-    /// Each scalar counts as one column, also one that a terminal draws wider.
+    /// Each Unicode scalar counts as one column, even if a terminal draws it wider.
     func fitted(to columns: Int, alignedRight: Bool = false) -> String {
         let count = unicodeScalars.count
         if count > columns { return String(unicodeScalars.prefix(max(0, columns - 1))) + (columns > 0 ? "…" : "") }
@@ -113,7 +114,7 @@ extension String {
 }
 
 extension Duration {
-    /// The duration for display: milliseconds below ten seconds, seconds above, with one digit behind the point.
+    /// The duration for display: milliseconds below ten seconds, otherwise seconds, with one decimal digit.
     var displayString: String {
         let microseconds = wholeMicroseconds
         let isLong = microseconds.magnitude >= 10_000_000
@@ -121,7 +122,8 @@ extension Duration {
         return "\(microseconds < 0 && tenths > 0 ? "-" : "")\(tenths / 10).\(tenths % 10) \(isLong ? "s" : "ms")"
     }
 
-    /// The duration in microseconds, limited to thirty thousand years: it may come from a server, and arithmetic traps.
+    /// The duration in microseconds, limited to thirty thousand years, because it may come from a server, and overflow
+    /// traps.
     var wholeMicroseconds: Int64 {
         let limit = Duration.seconds(1_000_000_000_000)
         let components = Swift.min(Swift.max(self, .zero - limit), limit).components
