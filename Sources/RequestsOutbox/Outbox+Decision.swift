@@ -7,27 +7,27 @@ import Requests
 extension Outbox {
     /// A decision about an entry whose attempt has failed.
     public enum Decision: Sendable, Hashable {
-        /// It is sent again after a wait, and its category waits for it.
+        /// Sends the entry again after a wait; its category waits for it.
         case retry
-        /// It is parked, and its category waits for it.
+        /// Parks the entry; its category waits for it.
         case park
-        /// It is parked, and its category continues.
+        /// Parks the entry; its category continues without it.
         case skip
 
-        /// Creates the usual decision.
+        /// Creates the default decision about a failed attempt.
         ///
         /// | failure | decision |
         /// |---|---|
         /// | a status from 400 to 499 without `Retry-After`, except 401, 407, 408, 421, 425 and 429 | `park` |
-        /// | the request is invalid, or can't be encoded or sent by this client | `park` |
-        /// | the status is from 200 to 299, and a validator refuses the response | `park` |
-        /// | the status is accepted, and the content is too large, or can't be decoded | `park` |
-        /// | the same over `http`, and the content is HTML of another type than accepted, or can't be decoded | `retry` |
+        /// | a request that is invalid, or that this client can't encode or send | `park` |
+        /// | a status from 200 to 299 with a response that a validator rejects | `park` |
+        /// | an accepted status with content that is too large, or can't be decoded | `park` |
+        /// | HTML over `http` with a status from 200 to 299, if it has the wrong type, or can't be decoded | `retry` |
         /// | everything else, such as no connection, 401 or 503 | `retry` |
         ///
-        /// A 401 is retried, since a login changes the credentials of the client, and not the entry. A 409 with
-        /// `Retry-After` is retried, since a server may send it while it still processes the same `Idempotency-Key`.
-        /// HTML over `http` is retried, since it may be the login page of a captive portal. Over `https`, only the
+        /// A 401 is retried, because a login changes the credentials of the client, not the entry. A 409 with
+        /// `Retry-After` is retried, because a server may send it while it still processes the same `Idempotency-Key`.
+        /// HTML over `http` is retried, because it may be the login page of a captive portal. Over `https`, only the
         /// server can have sent it.
         public init(about error: RequestError) {
             let codes: Set<RequestError.Code> = [
@@ -43,8 +43,8 @@ extension Outbox {
 }
 
 extension RequestError {
-    /// Whether the response may be the login page of a captive portal, which answers any request over `http`, or
-    /// redirects it.
+    /// Whether the response may be the login page of a captive portal, which answers or redirects any request over
+    /// `http`.
     fileprivate var mayBePortalPage: Bool {
         guard [.unacceptableContentType, .decoding].contains(code), let response, 200...299 ~= response.status.code,
             let type = response[.contentType].flatMap({ try? MediaType(parsing: $0) }),
@@ -53,7 +53,7 @@ extension RequestError {
         return (transfers.map(\.request) + [request].compactMap(\.self)).contains { $0.url.scheme == "http" }
     }
 
-    /// Whether the response says that the same request would be refused again.
+    /// Whether the response indicates that the same request would be rejected again.
     fileprivate var isRefusal: Bool {
         guard [.unacceptableStatus, .rejected, .unacceptableContentType].contains(code) else { return false }
         return switch response?.status.code ?? 0 {

@@ -5,7 +5,7 @@ import Foundation
 import Requests
 
 extension Outbox {
-    /// An entry that was sent, with its response.
+    /// An entry that was sent, together with its response.
     public struct Delivery<R: NetworkRequest>: Sendable {
         /// The entry.
         public let entry: Entry

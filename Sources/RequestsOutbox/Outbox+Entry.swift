@@ -9,31 +9,33 @@ extension Outbox {
     public struct Entry: Sendable, Hashable, Identifiable, Codable {
         /// The state of an entry.
         public enum State: Sendable, Hashable, Codable {
-            /// It is sent after the earlier entries of its category, once its wait is over.
+            /// The entry is sent after the earlier entries of its category, once its wait is over.
             case pending
-            /// It is being sent, or its response is being handled; or its end can't be recorded, as on a full disk.
+            /// The entry is being sent, its response is being handled, or its end can't be recorded, as on a full disk.
             case sending
-            /// It isn't sent, for this reason; retry it, or remove it.
+            /// The entry isn't sent, for this reason; retry it, or remove it.
             case parked(Reason)
         }
 
         /// The reason why an entry isn't sent.
         public enum Reason: String, Sendable, Hashable, Codable {
-            /// It failed, and another attempt would fail too.
+            /// The entry failed, and another attempt would fail too.
             case refused
-            /// The server has accepted it, and the handler of the response has thrown an error. If it is retried, the
-            /// request is sent again.
+            /// The server accepted the entry, but the handler of the response threw an error.
+            ///
+            /// If the entry is retried, the request is sent again.
             case unhandled
-            /// The journal was damaged, and may have said that the entry was sent.
+            /// The journal was damaged, and may have recorded that the entry was sent.
             case uncertain
-            /// It wasn't sent in time.
+            /// The entry expired before it was sent.
             case expired
-            /// It belongs to another account than the current one; it is sent when its account is set again.
+            /// The entry belongs to another account than the current one; it is sent when its account is set again.
             case otherAccount
-            /// Its type isn't registered.
+            /// The entry's type isn't registered.
             case unregistered
-            /// Its content can't be decoded, or can't be migrated; or its name fits two types, as it can in journals of
-            /// earlier versions.
+            /// The entry's content can't be decoded or migrated, or its name fits two types.
+            ///
+            /// A name can fit two types only in journals of earlier versions.
             case unreadable
         }
 
@@ -41,30 +43,30 @@ extension Outbox {
         public let id: UUID
         /// The registered name of the request's type.
         public let type: String
-        /// The time at which it was added.
+        /// The time at which the entry was added.
         public let added: Date
-        /// The category, whose entries are sent in their order; `nil` if it has none.
+        /// The category, whose entries are sent in order; `nil` for none.
         public internal(set) var category: String?
         /// The account that the outbox had when the entry was added.
         public internal(set) var account: String?
-        /// The time at which it expires, and isn't sent any more; `nil` if it doesn't expire, as after a retry.
+        /// The time from which the entry is no longer sent; `nil` if it doesn't expire, as after a retry.
         public internal(set) var expires: Date?
         /// The state.
         public internal(set) var state = State.pending
         /// The number of failed attempts; an attempt includes the retries of the client.
         public internal(set) var attempts = 0
-        /// The earliest time of the next attempt; `nil` if it needn't wait.
+        /// The earliest time of the next attempt; `nil` if there is no wait.
         public internal(set) var nextAttempt: Date?
-        /// The last failure, in a line without secrets; `nil` before the first.
+        /// The last failure, on one line without secrets; `nil` before the first.
         public internal(set) var failure: String?
-        /// The wait before the next attempt, in seconds; `nil` if it needn't wait, and in journals of earlier versions.
+        /// The wait before the next attempt, in seconds; `nil` if there is none, and in journals of earlier versions.
         var wait: TimeInterval?
         /// The name of the file that is the body of the request.
         var body: String?
-        /// Whether its category continues without it.
+        /// Whether the category continues without this entry.
         var isPassed = false
     }
 
-    /// Handles a response.
+    /// A closure that handles the response to an entry.
     public typealias Handler<R: NetworkRequest> = @Sendable (Delivery<R>) async throws -> Void
 }

@@ -5,26 +5,26 @@ import Foundation
 import Requests
 
 extension Outbox {
-    /// The reason why an ``Outbox`` can't be opened, or doesn't take a request.
+    /// The reason why an ``Outbox`` can't be opened, or doesn't accept a request.
     ///
-    /// A problem of the disk is a `FileError` instead.
+    /// A problem with the disk is a `FileError` instead.
     public enum Error: ExplainedError, DescribedError, Sendable, Hashable {
-        /// Another outbox, in this process or another, uses the folder.
+        /// Another outbox, in this process or in another, uses the folder.
         case inUse
         /// The outbox was closed.
         case closed
-        /// The type of the request isn't registered; the value is the name of the type.
+        /// The type of the request isn't registered; the associated value is the name of the type.
         case unregistered(String)
-        /// A name was registered twice, so that it doesn't determine the type and the handler.
+        /// A name was registered twice, so it doesn't determine the type and the handler.
         case repeatedName(String)
-        /// An entry has a name from the code, as in journals of earlier versions, that fits two registered types.
+        /// The name of an entry, which comes from the code in older journals, fits two registered types.
         case ambiguousName(String)
         /// The journal has records of a newer version of the library, which must not be ignored.
         case newerJournal
         /// The body of the request is a file, which may change or vanish before it is sent.
         case fileBody
 
-        /// The error, in a sentence.
+        /// The error in one sentence.
         public var description: String {
             switch self {
             case .inUse: "another outbox uses the folder; close it first"

@@ -5,28 +5,31 @@ import Foundation
 import Requests
 
 extension Outbox {
-    /// A change of an outbox.
+    /// A change of an outbox or its entries.
     public enum Event: Sendable {
-        /// An entry was added, and is on the disk.
+        /// An entry was added, and is stored on disk.
         case added(Entry)
         /// An attempt to send an entry begins.
         case sending(Entry)
-        /// An attempt has failed, and there will be another one.
+        /// An attempt failed, and there will be another one.
         case failed(Entry, RequestError)
-        /// An entry isn't sent until it is retried: it was refused, its response wasn't handled, it has expired, or it
-        /// can't be read. Or its request was cancelled because the account has changed: it isn't sent until the account
-        /// is the same again.
+        /// An entry isn't sent until it is retried, or until its account is set again.
+        ///
+        /// In the first case, the entry was refused, its response wasn't handled, it has expired, or it can't be read.
+        /// In the second case, its request was cancelled because the account has changed.
         case parked(Entry, RequestError?)
         /// The application retries an entry.
         case retried(Entry)
-        /// An entry was sent, its response was handled, and it is removed.
+        /// An entry was sent, its response was handled, and the entry was removed.
         case sent(Entry, HTTPResponseHead)
-        /// The application has removed an entry.
+        /// The application removed an entry.
         case removed(Entry)
-        /// The outbox has another account, and sends other entries.
+        /// The account has changed, so the outbox sends other entries.
         case accountChanged(String?)
-        /// The folder was removed, or replaced by another one. The outbox has stopped, and this is its last event: it
-        /// sends nothing more, and ``Outbox/add(_:in:expires:file:)`` throws the error. Close it, and open another one.
+        /// The folder was removed, or replaced by another one.
+        ///
+        /// The outbox has stopped, and this is its last event. It sends nothing more, and
+        /// ``Outbox/add(_:in:expires:file:)`` throws the error. Close the outbox, and open another one.
         case folderLost(FileError)
     }
 }

@@ -7,22 +7,21 @@ import Requests
 extension Outbox {
     /// The settings of an outbox, and the types of its requests.
     public struct Settings: Sendable {
-        /// The account of the entries that are added, and of those that are sent; `nil`, the default, stands for no
-        /// account.
+        /// The account of new entries, and of the entries that are sent; `nil`, the default, stands for no account.
         public var account: String?
-        /// The maximum number of entries that are sent at a time, of different categories; 4 by default.
+        /// The maximum number of entries, of different categories, that are sent concurrently; 4 by default.
         public var maxConcurrentEntries = 4
-        /// The waits after failed attempts; by default from up to a second to up to five minutes.
+        /// The waits after failed attempts; by default, they grow from up to a second to up to five minutes.
         ///
-        /// A `Retry-After` of the server counts if it is longer, up to a day.
+        /// If the server sends a longer `Retry-After`, it applies instead, up to a day.
         public var backoff = RetryPolicy.Backoff.exponential(from: .seconds(1)).capped(at: .seconds(300))
-        /// The network that entries wait for; by default the system's.
+        /// The connectivity that entries wait for; the system's by default.
         public var connectivity = Connectivity.system
         /// Whether nothing is sent until ``Outbox/resume()``; false by default.
         public var isPaused = false
         /// Decides about an entry whose attempt has failed; by default with ``Decision/init(about:)``.
         ///
-        /// Called on no particular thread, which it must not block.
+        /// The closure may be called on any thread, which it must not block.
         public var decide: @Sendable (RequestError, Entry) -> Decision = { error, _ in Decision(about: error) }
 
         private(set) var registry = Registry()
@@ -32,11 +31,11 @@ extension Outbox {
         /// - Parameters:
         ///   - type: The type.
         ///   - name: The name of the type in the journal, which must never change, even if the type is renamed. A type
-        ///     may have several names: entries are added under the first one, and entries with any of them are sent. A
-        ///     name can't be that of two types.
-        ///   - handle: Handles a response, before the entry is removed. It is called at least once for an entry: if the
-        ///     process ends before it returns, the entry is sent again. If it throws, the entry is parked. Does nothing
-        ///     by default.
+        ///     may have several names: entries are added under the first one, and entries with any of them are sent.
+        ///     Two types can't have the same name.
+        ///   - handle: Handles a response before the entry is removed; does nothing by default. It is called at least
+        ///     once for an entry: if the process ends before it returns, the entry is sent again. If it throws, the
+        ///     entry is parked.
         public mutating func register<R: NetworkRequest & Codable>(
             _ type: R.Type,
             as name: String,
@@ -45,15 +44,15 @@ extension Outbox {
             registry.add(type, as: name, isCurrent: true, handle) { $0 }
         }
 
-        /// Registers an earlier name of a type, whose entries have another content.
+        /// Registers an earlier name of a type, under which entries were added in another format.
         ///
-        /// The type needs a current name too, see ``register(_:as:handling:)``.
+        /// The type also needs a current name; see ``register(_:as:handling:)``.
         ///
         /// - Parameters:
         ///   - type: The type.
-        ///   - name: The earlier name, under which no entry is added any more.
-        ///   - migrate: Converts content that was added under this name to the current form of the type. If it throws,
-        ///     the entry is parked as unreadable.
+        ///   - name: The earlier name, under which entries are no longer added.
+        ///   - migrate: Converts content that was added under this name to the current format of the type. If it
+        ///     throws, the entry is parked as unreadable.
         ///   - handle: Handles a response, as in ``register(_:as:handling:)``.
         public mutating func register<R: NetworkRequest & Codable>(
             _ type: R.Type,
@@ -66,7 +65,7 @@ extension Outbox {
             }
         }
 
-        /// Unavailable: the name in the code isn't unique, and changes when the type is renamed.
+        /// Unavailable, because the name in the code isn't unique, and changes when the type is renamed.
         @available(*, unavailable, message: "name the type: register(_:as:), with a name that never changes")
         public mutating func register<R: NetworkRequest & Codable>(
             _ type: R.Type,
@@ -74,15 +73,15 @@ extension Outbox {
         ) {}
     }
 
-    /// The registered types, by their names.
+    /// The registered types, by name.
     struct Registry: Sendable {
-        /// Returns the operation of an entry; throws if its content can't be decoded.
+        /// A closure that returns the operation of an entry, and throws if the entry's content can't be decoded.
         typealias MakeOperation = @Sendable (Outbox, OutboxState.Item) throws -> AnyRequestOperation
 
-        private var kinds: [String: MakeOperation] = [:]
+        private var factories: [String: MakeOperation] = [:]
         private var names: [ObjectIdentifier: String] = [:]
-        /// The types by their names in the code, without those of enclosing types.
-        private var types: [String: Set<ObjectIdentifier>] = [:]
+        /// The types by their names in the code, without the names of enclosing types.
+        private var typesByCodeName: [String: Set<ObjectIdentifier>] = [:]
         private var repeatedName: String?
 
         fileprivate mutating func add<R: NetworkRequest & Codable>(
@@ -92,16 +91,16 @@ extension Outbox {
             _ handle: @escaping Handler<R>,
             _ migrate: @escaping @Sendable (Data) throws -> Data
         ) {
-            if kinds[name] != nil { repeatedName = repeatedName ?? name }
+            if factories[name] != nil { repeatedName = repeatedName ?? name }
             if isCurrent { names[ObjectIdentifier(type)] = names[ObjectIdentifier(type)] ?? name }
-            types[String(describing: type), default: []].insert(ObjectIdentifier(type))
-            kinds[name] = { outbox, item in
+            typesByCodeName[String(describing: type), default: []].insert(ObjectIdentifier(type))
+            factories[name] = { outbox, item in
                 let request = try JSONDecoder().decode(R.self, from: migrate(Data(item.content.utf8)))
                 return outbox.operation(request, item.entry, handle)
             }
         }
 
-        /// Checks that each name stands for one type, with one handler.
+        /// Checks that each name stands for one type and one handler.
         ///
         /// - Throws: ``Outbox/Error``.
         func validate() throws(Outbox.Error) {
@@ -118,13 +117,14 @@ extension Outbox {
 
         /// Returns the operation of an entry.
         ///
-        /// - Throws: ``Outbox/Error`` for a name that isn't registered, or that doesn't determine the type; or the
-        ///   error of decoding its content.
+        /// - Throws: ``Outbox/Error`` if the entry's name isn't registered, or doesn't determine the type, or any error
+        ///   of decoding the entry's content.
         func operation(for item: OutboxState.Item, of outbox: Outbox) throws -> AnyRequestOperation {
             let name = item.entry.type
-            // In the first version of the journal, it may be the name in the code of any of them.
-            if item.version == nil, types[name]?.count ?? 0 > 1 { throw Outbox.Error.ambiguousName(name) }
-            guard let makeOperation = kinds[name] else { throw Outbox.Error.unregistered(name) }
+            // An entry from the first version of the journal may have a name in the code, which several types can
+            // share.
+            if item.version == nil, typesByCodeName[name]?.count ?? 0 > 1 { throw Outbox.Error.ambiguousName(name) }
+            guard let makeOperation = factories[name] else { throw Outbox.Error.unregistered(name) }
             return try makeOperation(outbox, item)
         }
     }

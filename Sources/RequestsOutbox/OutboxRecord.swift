@@ -4,25 +4,28 @@
 import Foundation
 import Requests
 
-/// A record in the journal of an outbox: a change of an entry.
+/// A record in the journal of an outbox, which describes a change of its entries.
 enum OutboxRecord: Codable, Sendable {
-    /// It was added: the entry, the request as JSON, the entry's position in the order of all entries, and the version
-    /// of the journal, both of which are `nil` in the first version.
+    /// An entry was added.
+    ///
+    /// The content is the request as JSON. The position is that of the entry in the order of all entries. The position
+    /// and the version of the journal are `nil` in the first version.
     case added(Outbox.Entry, content: String, position: Int? = nil, version: Int? = nil)
-    /// An attempt, or the application, has changed it.
+    /// An attempt or the application changed an entry.
     case changed(Outbox.Entry)
-    /// The entry was sent, and no entry of its account and category before this position is left.
+    /// An entry was sent, and no entry of its account and category remains before this position.
     case sent(UUID, categoryKey: [String?], before: Int)
-    /// The application has removed these: all, or none.
+    /// The application removed these entries: all of them, or none if the record is lost.
     case discarded([UUID])
-    /// It was sent, or the application has removed it: a record of the first version of the journal.
+    /// An entry was sent, or the application removed it; only in the first version of the journal.
     case removed(UUID)
 
-    /// The version of the journal: in the first one, a type could be registered without a name, and got that of the
-    /// code.
+    /// The current version of the journal.
+    ///
+    /// In the first version, a type could be registered without a name, and got its name in the code.
     static let version = 2
 
-    /// The entries.
+    /// The identifiers of the entries.
     var ids: [UUID] {
         switch self {
         case .added(let entry, _, _, _), .changed(let entry): [entry.id]
@@ -31,13 +34,13 @@ enum OutboxRecord: Codable, Sendable {
         }
     }
 
-    /// Whether it adds an entry.
+    /// Whether the record adds an entry.
     var isAddition: Bool { if case .added = self { true } else { false } }
 
-    /// Whether it adds an entry without a position, as the first version of the library did.
+    /// Whether the record adds an entry without a position, as in the first version of the journal.
     var lacksPosition: Bool { if case .added(_, _, nil, _) = self { true } else { false } }
 
-    // The names in journals, which must not change.
+    // These names are stored in journals, so they must not change.
 
     enum AddedCodingKeys: String, CodingKey {
         // swift-format-ignore: NoLeadingUnderscores
@@ -54,24 +57,25 @@ enum OutboxRecord: Codable, Sendable {
     }
 }
 
-/// A record is a line of text: the length and the checksum of the rest, both as eight hexadecimal digits, and JSON,
-/// which contains no line break.
+/// A record is a line: the length and the checksum of the rest, each as eight hexadecimal digits, and JSON without a
+/// line break.
 extension OutboxRecord {
     /// A part of a journal.
     enum Part: Sendable {
         case record(OutboxRecord)
-        /// Bytes that aren't a record, and what is lost with them.
+        /// Bytes that aren't a record, and what was lost with them.
         case damage(Range<Int>, Loss)
     }
 
-    /// What a damaged part has been.
+    /// What was lost with a damaged part.
     enum Loss: Sendable, Hashable {
-        /// The addition of an entry, which is lost itself.
+        /// The addition of an entry; the entry itself is lost.
         case addition
-        /// A change of one of these entries, if its bytes can be trusted. The change may have let the category continue
-        /// without the entry.
+        /// A change of one of these entries, if the bytes can be trusted.
+        ///
+        /// The change may have let the category continue without the entry.
         case change(of: Set<UUID>)
-        /// The end of one of these entries, if its bytes can be trusted: it was sent, or the application removed it.
+        /// The end of one of these entries, if the bytes can be trusted: it was sent, or the application removed it.
         case end(of: Set<UUID>)
         /// Any number of records of any kind.
         case anything
@@ -87,13 +91,14 @@ extension OutboxRecord {
         return Data(prefix.utf8) + payload + [Self.newline]
     }
 
-    /// Reads the content of a journal.
+    /// Parses the content of a journal.
     ///
-    /// A damaged part ends where the next record begins, wherever that is: so one wrong byte loses at most one record.
+    /// A damaged part ends where the next record begins, even inside a line, so one wrong byte loses at most one
+    /// record.
     ///
     /// - Parameter bytes: The content; its indices begin at 0.
-    /// - Returns: The records and the damaged parts in their order; and the end of the last line, after which there may
-    ///   be the beginning of a record whose write was interrupted.
+    /// - Returns: The records and the damaged parts, in order, and the end of the last line. An interrupted write may
+    ///   have left the beginning of a record after that.
     /// - Throws: ``Outbox/Error`` for an undamaged record of an unknown kind.
     /// - Complexity: O(n) in the number of bytes.
     static func read(_ bytes: Data) throws(Outbox.Error) -> (parts: [Part], end: Int) {
@@ -109,7 +114,7 @@ extension OutboxRecord {
                 parts.append(.record(record))
                 (offset, start) = (payload.upperBound + 1, payload.upperBound + 1)
             } else {
-                // Within a line, the content of a request may look like a record.
+                // Ignore a match inside a line, where the content of a request may look like a record.
                 let isLine = offset == start || bytes[offset - 1] == newline
                 guard !isLine || bytes[payload].first != UInt8(ascii: "{") else { throw .newerJournal }
                 offset += 1
@@ -120,9 +125,9 @@ extension OutboxRecord {
         return (parts, end)
     }
 
-    /// The range of the payload of a complete line that begins at an offset; `nil` if none does.
+    /// Returns the range of the payload if a complete line begins at an offset; `nil` otherwise.
     private static func payload(at offset: Int, of bytes: Data) -> Range<Int>? {
-        // There must be a byte after the payload, which may be damaged.
+        // The payload must be followed by one more byte, the line break, which may be damaged.
         guard let (length, checksum) = prefix(at: offset, of: bytes), length < bytes.count - offset - prefixLength
         else { return nil }
         let payload = offset + prefixLength..<offset + prefixLength + Int(length)
@@ -131,7 +136,7 @@ extension OutboxRecord {
 
     private static func prefix(at offset: Int, of bytes: Data) -> (length: UInt32, checksum: UInt32)? {
         let start = offset + prefixLength
-        // A quick check, since no record begins at most offsets of a damaged part.
+        // Check this first, because it rules out most offsets of a damaged part.
         guard start < bytes.endIndex, bytes[start - 1] == UInt8(ascii: " ") else { return nil }
         let numbers = String(decoding: bytes[offset..<start], as: UTF8.self)
             .split(separator: " ", omittingEmptySubsequences: false).map { UInt32($0, radix: 16) }
@@ -139,10 +144,10 @@ extension OutboxRecord {
         return (length, checksum)
     }
 
-    /// Returns what is lost with a damaged part.
+    /// Returns what was lost with a damaged part.
     ///
-    /// A part that is as long as its own prefix says is a single record, some of whose bytes are wrong. Its kind and
-    /// its entry are readable unless they are the wrong bytes.
+    /// A part that is as long as its own prefix says is a single record with some wrong bytes. Its kind and its entry
+    /// are readable unless their own bytes are wrong.
     private static func loss(of part: Data) -> Loss {
         guard let length = prefix(at: part.startIndex, of: part)?.length, part.count == prefixLength + Int(length) + 1
         else { return .anything }

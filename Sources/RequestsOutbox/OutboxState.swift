@@ -6,25 +6,25 @@ import Requests
 
 /// The state of an outbox, without I/O and without a clock: its entries, and which of them may be sent next.
 ///
-/// The entries are those of the journal: the end of an attempt changes its entry once it is recorded. Each transition
-/// returns the actions to perform, in their order. Times count from the opening of the outbox, so that a change of the
-/// date delays nothing.
+/// The entries are those in the journal, so an attempt changes its entry only when its end has been recorded. Each
+/// transition returns the actions to perform, in order. Times are relative to the opening of the outbox, so that a
+/// change of the date delays nothing.
 struct OutboxState: Sendable {
     enum Action: Sendable {
         case report(Outbox.Event)
         case send(Item)
         case cancel(UUID)
-        /// Discard the body of an entry that isn't in the journal any more.
+        /// Discards the body of an entry that is no longer in the journal.
         case discard(String)
     }
 
-    /// An entry, whose `state` is only the persistent part of the state that the application sees.
+    /// An entry of the journal; its `state` is only the persistent part of the state that the application sees.
     struct Item: Sendable {
         var entry: Outbox.Entry
         let content: String
         /// The position in the order of all entries.
         let position: Int
-        /// The version of the journal in which it was added; `nil` for the first.
+        /// The version of the journal in which the entry was added; `nil` for the first version.
         let version: Int?
         /// The earliest time of the next attempt.
         var due = Duration.zero
@@ -34,60 +34,60 @@ struct OutboxState: Sendable {
         var record: OutboxRecord { .added(entry, content: content, position: position, version: version) }
     }
 
-    /// The work on an entry, from the beginning of an attempt until its end is recorded.
+    /// An attempt to send an entry, from its beginning until its end is recorded.
     ///
-    /// Its category waits for that, even if the application has removed the entry in the meantime: nothing can stop a
-    /// server that has received a request.
-    private struct Work: Sendable {
+    /// The category waits for the attempt, even if the application has removed the entry in the meantime, because
+    /// nothing can stop a server that has received a request.
+    private struct ActiveAttempt: Sendable {
         let categoryKey: CategoryKey
         /// The file that the request may be reading.
         let body: String?
-        /// Whether a request has gone out and wasn't answered yet.
-        var isUnderWay = false
+        /// Whether a request was sent that has no response yet.
+        var awaitsResponse = false
         /// Whether the request was cancelled because the account has changed.
         var isCancelled = false
     }
 
-    /// A record to be written before any other.
-    struct Unwritten: Sendable {
+    /// A record that must be written before any other.
+    struct PendingRecord: Sendable {
         let id: UUID
         let record: OutboxRecord
-        /// Whether a body is discarded after it.
+        /// Whether a body is discarded after the record.
         var hasBody = false
-        /// Whether it must be in the journal.
+        /// Whether the record must be in the journal.
         ///
-        /// Without the record of a failed attempt, the next process only sends the entry too early.
+        /// If the record of a failed attempt is missing, the next process merely sends the entry too early.
         var isRequired = true
-        /// Returns the event, if the record is the end of the work on its entry.
+        /// Returns the event to report if the record ends an attempt.
         var event: (@Sendable (Outbox.Entry) -> Outbox.Event)?
     }
 
-    /// The decision about a failed attempt.
-    struct End: Sendable {
+    /// A failed attempt, and the decision about it.
+    struct AttemptFailure: Sendable {
         let decision: Outbox.Decision
         /// The reason, if the decision parks the entry.
         var reason = Reason.refused
-        /// The seconds before the next attempt, if the decision retries it.
+        /// The seconds before the next attempt, if the decision is `retry`.
         var wait: TimeInterval = 0
-        /// The time of the next attempt, if the decision retries it.
+        /// The time of the next attempt, if the decision is `retry`.
         var next = Date.distantPast
-        /// The error, as a string for the entry.
+        /// The error as a string, for the entry.
         let summary: String
     }
 
     typealias Reason = Outbox.Entry.Reason
 
-    /// The account and the category of entries that are sent one at a time; that of an entry without a category is its own.
+    /// The account and the category of entries that are sent one at a time; unique for an entry without a category.
     typealias CategoryKey = [String?]
 
-    /// The entries of a category, except the passed ones, and the scheduled attempt of the first.
+    /// The entries of a category, without those that it has skipped, and the scheduled attempt of the first entry.
     private struct CategoryQueue: Sendable {
-        /// The first position always belongs to an entry of the category; later ones may be outdated.
+        /// The positions of the entries; all except the first may be outdated.
         var positions = Heap<Int>()
         var attempt: ScheduledAttempt?
     }
 
-    /// A time at which an entry may be the next one to be sent.
+    /// The time from which an entry may be sent, and its position, which decides among equal times.
     struct ScheduledAttempt: Sendable, Comparable {
         var due: Duration
         var position: Int
@@ -101,21 +101,21 @@ struct OutboxState: Sendable {
     var isClosed = false
     var isPaused: Bool
     var isConnected: Bool
-    /// The records that must be written, in their order.
-    private(set) var unwritten: [Unwritten] = []
-    private let width: Int
+    /// The records that must be written, in order.
+    private(set) var pendingRecords: [PendingRecord] = []
+    private let maximumConcurrency: Int
     private var items: [Int: Item] = [:]
     private var positions: [UUID: Int] = [:]
     private var queues: [CategoryKey: CategoryQueue] = [:]
-    /// The scheduled attempts, of which some may be outdated, but not the first.
-    private var agenda = Heap<ScheduledAttempt>()
-    private var works: [UUID: Work] = [:]
+    /// The scheduled attempts; all except the first may be outdated.
+    private var scheduledAttempts = Heap<ScheduledAttempt>()
+    private var activeAttempts: [UUID: ActiveAttempt] = [:]
     private var lastPosition = 0
 
     /// Creates the state from the content of a journal.
     ///
-    /// A damaged part may have been the record that an entry before it was sent. Such an entry isn't sent again, unless
-    /// the application says so: it could replace a newer one.
+    /// A damaged part may have recorded that an earlier entry was sent. Such an entry isn't sent again unless the
+    /// application retries it, because it could overwrite a newer one.
     ///
     /// - Parameters:
     ///   - parts: The records and the damaged parts.
@@ -123,13 +123,15 @@ struct OutboxState: Sendable {
     ///   - date: The current date.
     init(_ parts: [OutboxRecord.Part], _ settings: Outbox.Settings, at date: Date) {
         (account, isPaused, isConnected) = (settings.account, settings.isPaused, settings.connectivity.isConnected)
-        width = max(1, settings.maxConcurrentEntries)
-        // The entries that may have been sent, and those among them that may have been skipped instead.
+        maximumConcurrency = max(1, settings.maxConcurrentEntries)
+        // The entries that may have been sent, and the subset that may have been skipped instead.
         var (uncertain, skipped): (Set<UUID>, Set<UUID>) = ([], [])
         for part in parts {
             switch part {
             case .record(let record):
-                if case .sent(_, let key, let position) = record { end(key, before: position, keeping: skipped) }
+                if case .sent(_, let key, let position) = record {
+                    removeEntries(key, before: position, keeping: skipped)
+                }
                 apply(record, at: .zero)
                 uncertain.subtract(record.ids)
                 skipped.subtract(record.ids)
@@ -149,19 +151,19 @@ struct OutboxState: Sendable {
             else {
                 continue
             }
-            unwritten.append(Unwritten(id: entry.id, record: .changed(entry), isRequired: false))
+            pendingRecords.append(PendingRecord(id: entry.id, record: .changed(entry), isRequired: false))
         }
         scheduleAll()
     }
 
     /// Returns the entry of a damaged record, or all entries if its identifier can't be trusted.
     private func candidates(_ ids: Set<UUID>) -> Set<UUID> {
-        let left = ids.filter { positions[$0] != nil }
-        return left.count == 1 ? left : Set(positions.keys)
+        let remaining = ids.filter { positions[$0] != nil }
+        return remaining.count == 1 ? remaining : Set(positions.keys)
     }
 
     /// Removes the entries of a category before one that was sent, and parks those that may have been skipped.
-    private mutating func end(_ key: CategoryKey, before position: Int, keeping skipped: Set<UUID> = []) {
+    private mutating func removeEntries(_ key: CategoryKey, before position: Int, keeping skipped: Set<UUID> = []) {
         while let first = queues[key]?.positions.first, first < position, var item = items[first] {
             if skipped.contains(item.entry.id) {
                 (item.entry.state, item.entry.isPassed) = (.parked(.uncertain), true)
@@ -180,23 +182,25 @@ struct OutboxState: Sendable {
     var entries: [Outbox.Entry] { sorted.map(entry) }
     /// The records of all entries, for a new journal.
     var records: [OutboxRecord] { sorted.map(\.record) }
-    /// The names of all bodies.
+    /// The file names of all bodies.
     var bodies: Set<String> { Set(items.values.compactMap(\.entry.body)) }
     var isEmpty: Bool { items.isEmpty }
     /// Whether nothing can be sent unless the application acts.
-    var isDrained: Bool { isClosed || (works.isEmpty && agenda.first == nil) }
+    var isDrained: Bool { isClosed || (activeAttempts.isEmpty && scheduledAttempts.first == nil) }
 
     /// The time at which something may be sent next; `nil` if nothing waits for a time.
-    var nextTime: Duration? { isPaused || !isConnected || works.count >= width ? nil : agenda.first?.due }
+    var nextDueTime: Duration? {
+        isPaused || !isConnected || activeAttempts.count >= maximumConcurrency ? nil : scheduledAttempts.first?.due
+    }
 
     private func item(_ id: UUID) -> Item? { positions[id].flatMap { items[$0] } }
 
-    /// The entry as the application sees it; `nil` if there is none.
+    /// Returns the entry as the application sees it; `nil` if there is none.
     func entry(_ id: UUID) -> Outbox.Entry? { item(id).map(entry) }
 
     private func entry(_ item: Item) -> Outbox.Entry {
         var entry = item.entry
-        if works[entry.id] != nil {
+        if activeAttempts[entry.id] != nil {
             entry.state = .sending
         } else if entry.state == .pending, entry.account != account {
             entry.state = .parked(.otherAccount)
@@ -204,28 +208,34 @@ struct OutboxState: Sendable {
         return entry
     }
 
-    /// Whether an entry that is being sent may still be sent, which isn't so with the credentials of another account.
-    private func isWanted(_ id: UUID) -> Bool { !isClosed && works[id].map { $0.categoryKey[0] == account } ?? false }
+    /// Returns whether an entry that is being sent belongs to the current account, so that its request may continue.
+    private func isAllowed(_ id: UUID) -> Bool {
+        !isClosed && activeAttempts[id].map { $0.categoryKey[0] == account } ?? false
+    }
 
-    /// Whether the response to an entry is handled, which only its own account and its application may cause.
-    func isHandled(_ id: UUID) -> Bool { isWanted(id) && item(id) != nil && works[id]?.isCancelled == false }
+    /// Returns whether the response to an entry is handled.
+    ///
+    /// The response is ignored if the account has changed, or if the application has removed the entry.
+    func handlesResponse(_ id: UUID) -> Bool {
+        isAllowed(id) && item(id) != nil && activeAttempts[id]?.isCancelled == false
+    }
 
-    // MARK: Changes by the application
+    // MARK: Application changes
 
-    /// Returns the position of a new entry.
-    mutating func takePosition() -> Int {
+    /// Returns the position for a new entry.
+    mutating func reservePosition() -> Int {
         lastPosition += 1
         return lastPosition
     }
 
-    /// Applies a record that is in the journal.
+    /// Applies a record that was written to the journal.
     mutating func commit(_ record: OutboxRecord, at time: Duration) -> [Action] {
         switch record {
         case .added(let new, _, _, _), .changed(let new):
             let previous = item(new.id)
-            if let previous, works[new.id] != nil {
-                // A running attempt takes precedence, in the journal too.
-                unwritten.append(Unwritten(id: new.id, record: .changed(previous.entry)))
+            if let previous, activeAttempts[new.id] != nil {
+                // A running attempt takes precedence, so restore the previous entry in the journal too.
+                pendingRecords.append(PendingRecord(id: new.id, record: .changed(previous.entry)))
                 return []
             }
             apply(record, at: time)
@@ -236,23 +246,23 @@ struct OutboxState: Sendable {
             let events = previous.map { Action.report(.removed(entry($0))) }
             apply(record, at: time)
             let ends: [Action] = previous.compactMap { item in
-                guard let work = works[item.entry.id] else { return item.entry.body.map(Action.discard) }
-                return work.isUnderWay ? nil : .cancel(item.entry.id)
+                guard let active = activeAttempts[item.entry.id] else { return item.entry.body.map(Action.discard) }
+                return active.awaitsResponse ? nil : .cancel(item.entry.id)
             }
             return ends + events
         }
     }
 
-    /// Records that some requests were cancelled because the account has changed, and returns these.
-    mutating func cancelUnwanted(_ ids: some Sequence<UUID>) -> [UUID] {
-        let unwanted = ids.filter { !isWanted($0) }
-        for id in unwanted { works[id]?.isCancelled = true }
-        return unwanted
+    /// Marks the requests that an account change has cancelled, and returns their identifiers.
+    mutating func cancelDisallowed(_ ids: some Sequence<UUID>) -> [UUID] {
+        let disallowed = ids.filter { !isAllowed($0) }
+        for id in disallowed { activeAttempts[id]?.isCancelled = true }
+        return disallowed
     }
 
     // MARK: Sending
 
-    /// Returns the entries to send now.
+    /// Starts the attempts that are due, up to the concurrency limit.
     ///
     /// - Parameters:
     ///   - time: The current time, for attempts.
@@ -260,10 +270,12 @@ struct OutboxState: Sendable {
     /// - Returns: The actions to perform.
     mutating func next(at time: Duration, _ date: Date) -> [Action] {
         var actions: [Action] = []
-        while !isPaused, isConnected, !isClosed, works.count < width, let attempt = agenda.first, attempt.due <= time {
-            agenda.popFirst()
+        while !isPaused, isConnected, !isClosed, activeAttempts.count < maximumConcurrency,
+            let attempt = scheduledAttempts.first, attempt.due <= time
+        {
+            scheduledAttempts.popFirst()
             if let item = items[attempt.position] {
-                works[item.entry.id] = Work(categoryKey: item.categoryKey, body: item.entry.body)
+                activeAttempts[item.entry.id] = ActiveAttempt(categoryKey: item.categoryKey, body: item.entry.body)
                 queues[item.categoryKey]?.attempt = nil
                 if let expires = item.entry.expires, expires <= date {
                     park(item, .expired, isPassed: true, nil)
@@ -276,46 +288,46 @@ struct OutboxState: Sendable {
         return actions
     }
 
-    /// Records that a request of an entry goes out; returns false if the entry was removed, so that it must not.
-    mutating func begin(_ id: UUID) -> Bool {
-        let isThere = item(id) != nil
-        if isThere { works[id]?.isUnderWay = true }
-        return isThere
+    /// Records that a request of an entry is being sent; returns false if the entry was removed, so it must not be.
+    mutating func requestStarted(_ id: UUID) -> Bool {
+        let exists = item(id) != nil
+        if exists { activeAttempts[id]?.awaitsResponse = true }
+        return exists
     }
 
-    /// Records that the request of an entry was answered, or has failed.
-    mutating func end(_ id: UUID) { works[id]?.isUnderWay = false }
+    /// Records that the request of an entry has a response, or has failed.
+    mutating func requestEnded(_ id: UUID) { activeAttempts[id]?.awaitsResponse = false }
 
-    /// Ends the work on an entry that was sent, and whose response was handled.
+    /// Ends the attempt of an entry that was sent, after its response was handled.
     mutating func sent(_ id: UUID, _ response: HTTPResponseHead) -> [Action] {
-        guard works[id] != nil else { return [] }
+        guard activeAttempts[id] != nil else { return [] }
         guard let item = item(id) else { return finish(id) }
-        // An earlier one is in the category if the application has retried it in the meantime.
+        // An earlier entry is first in the category if the application has retried it in the meantime.
         let first = queues[item.categoryKey]?.positions.first ?? item.position
         let record = OutboxRecord.sent(id, categoryKey: item.categoryKey, before: min(first, item.position))
-        unwritten.append(
-            Unwritten(id: id, record: record, hasBody: item.entry.body != nil) { .sent($0, response) }
+        pendingRecords.append(
+            PendingRecord(id: id, record: record, hasBody: item.entry.body != nil) { .sent($0, response) }
         )
         return []
     }
 
-    /// Ends the work on an entry whose attempt has failed.
-    mutating func failed(_ id: UUID, _ error: RequestError, _ end: End) -> [Action] {
-        guard let work = works[id] else { return [] }
+    /// Ends a failed attempt of an entry.
+    mutating func failed(_ id: UUID, _ error: RequestError, _ failure: AttemptFailure) -> [Action] {
+        guard let active = activeAttempts[id] else { return [] }
         guard var item = item(id) else { return finish(id) }
-        // A cancellation by a change of the account isn't a failure, even if the account has changed back since.
-        if error.code == .cancelled, work.isCancelled || !isWanted(id) {
-            let isWanted = isWanted(id)
-            return finish(id) + (isWanted ? [] : [.report(.parked(entry(item), nil))])
+        // A cancellation because of an account change isn't a failure, even if the account has changed back since.
+        if error.code == .cancelled, active.isCancelled || !isAllowed(id) {
+            let isAllowed = isAllowed(id)
+            return finish(id) + (isAllowed ? [] : [.report(.parked(entry(item), nil))])
         }
-        (item.entry.attempts, item.entry.failure) = (item.entry.attempts + 1, end.summary)
-        if end.decision == .retry {
-            (item.entry.nextAttempt, item.entry.wait) = (end.next, end.wait)
-            unwritten.append(
-                Unwritten(id: id, record: .changed(item.entry), isRequired: false) { .failed($0, error) }
+        (item.entry.attempts, item.entry.failure) = (item.entry.attempts + 1, failure.summary)
+        if failure.decision == .retry {
+            (item.entry.nextAttempt, item.entry.wait) = (failure.next, failure.wait)
+            pendingRecords.append(
+                PendingRecord(id: id, record: .changed(item.entry), isRequired: false) { .failed($0, error) }
             )
         } else {
-            park(item, end.reason, isPassed: end.decision == .skip, error)
+            park(item, failure.reason, isPassed: failure.decision == .skip, error)
         }
         return []
     }
@@ -323,13 +335,13 @@ struct OutboxState: Sendable {
     private mutating func park(_ item: Item, _ reason: Reason, isPassed: Bool, _ error: RequestError?) {
         var entry = item.entry
         (entry.state, entry.nextAttempt, entry.wait, entry.isPassed) = (.parked(reason), nil, nil, isPassed)
-        unwritten.append(Unwritten(id: entry.id, record: .changed(entry)) { .parked($0, error) })
+        pendingRecords.append(PendingRecord(id: entry.id, record: .changed(entry)) { .parked($0, error) })
     }
 
-    /// Applies the oldest unwritten records, which are in the journal now, or needn't be there.
+    /// Applies the oldest pending records, which were written to the journal, or needn't be.
     mutating func didWrite(_ count: Int, at time: Duration) -> [Action] {
-        let written = unwritten.prefix(count)
-        unwritten.removeFirst(count)
+        let written = pendingRecords.prefix(count)
+        pendingRecords.removeFirst(count)
         return written.flatMap { written in
             let id = written.id
             let previous = entry(id)
@@ -340,33 +352,34 @@ struct OutboxState: Sendable {
         }
     }
 
-    /// Ends the work on an entry, so that its category continues.
+    /// Ends the attempt of an entry, so that its category continues.
     private mutating func finish(_ id: UUID) -> [Action] {
-        guard let work = works.removeValue(forKey: id) else { return [] }
-        schedule(work.categoryKey)
-        return positions[id] == nil ? [work.body.map(Action.discard)].compactMap(\.self) : []
+        guard let active = activeAttempts.removeValue(forKey: id) else { return [] }
+        schedule(active.categoryKey)
+        return positions[id] == nil ? [active.body.map(Action.discard)].compactMap(\.self) : []
     }
 
     // MARK: Helpers
 
     private mutating func apply(_ record: OutboxRecord, at time: Duration) {
         switch record {
-        case .added(let entry, let content, let given, let version):
+        case .added(let entry, let content, let storedPosition, let version):
             remove(entry.id)
-            let position = given.flatMap { 0..<Int.max / 2 ~= $0 && items[$0] == nil ? $0 : nil } ?? lastPosition + 1
+            let position =
+                storedPosition.flatMap { 0..<Int.max / 2 ~= $0 && items[$0] == nil ? $0 : nil } ?? lastPosition + 1
             lastPosition = max(lastPosition, position)
             let item = Item(entry: entry, content: content, position: position, version: version)
             (positions[entry.id], items[position]) = (position, item)
-            enter(item)
+            enqueue(item)
         case .changed(let entry):
             guard var item = item(entry.id) else { return }
             let wasPassed = item.entry.isPassed
             (item.entry, item.due) = (entry, entry.wait.map { time + Duration(clampedSeconds: $0) } ?? .zero)
             items[item.position] = item
-            if wasPassed { enter(item) } else { schedule(item.categoryKey) }
+            if wasPassed { enqueue(item) } else { schedule(item.categoryKey) }
         case .sent(let id, let key, let position):
             remove(id)
-            end(key, before: position)
+            removeEntries(key, before: position)
         case .discarded(let ids): for id in ids { remove(id) }
         case .removed(let id): remove(id)
         }
@@ -379,8 +392,8 @@ struct OutboxState: Sendable {
         schedule(item.categoryKey)
     }
 
-    /// Adds an entry to the queue of its category, unless it is a passed one.
-    private mutating func enter(_ item: Item) {
+    /// Adds an entry to the queue of its category, unless the category continues without it.
+    private mutating func enqueue(_ item: Item) {
         guard !item.entry.isPassed else { return }
         queues[item.categoryKey, default: CategoryQueue()].positions.insert(item.position)
         schedule(item.categoryKey)
@@ -399,7 +412,7 @@ struct OutboxState: Sendable {
         let attempt = isReady(item) ? item.attempt : nil
         guard attempt != queues[key]?.attempt else { return }
         queues[key]?.attempt = attempt
-        if let attempt { agenda.insert(attempt) }
+        if let attempt { scheduledAttempts.insert(attempt) }
     }
 
     private mutating func scheduleAll() {
@@ -408,21 +421,21 @@ struct OutboxState: Sendable {
             let attempt = isReady(item) ? item.attempt : nil
             queues[key]?.attempt = attempt
         }
-        agenda = Heap(queues.values.compactMap(\.attempt))
+        scheduledAttempts = Heap(queues.values.compactMap(\.attempt))
     }
 
-    /// Whether the first entry of a category waits to be sent.
+    /// Returns whether the first entry of a category may be scheduled.
     private func isReady(_ item: Item) -> Bool {
         guard item.entry.state == .pending, item.entry.account == account else { return false }
         let key = item.categoryKey
-        return !works.values.contains { $0.categoryKey == key }
+        return !activeAttempts.values.contains { $0.categoryKey == key }
     }
 
     private mutating func discardOutdatedAttempts() {
-        while let attempt = agenda.first,
+        while let attempt = scheduledAttempts.first,
             items[attempt.position].flatMap({ queues[$0.categoryKey]?.attempt }) != attempt
         {
-            agenda.popFirst()
+            scheduledAttempts.popFirst()
         }
     }
 }
@@ -430,11 +443,12 @@ struct OutboxState: Sendable {
 extension OutboxState.Item {
     /// Adapts an entry of an earlier process to this one.
     ///
-    /// A wait is never longer than it was: otherwise the attempt would be late if the date was set back.
+    /// A wait never becomes longer than it was, so that setting back the date doesn't delay the attempt.
     ///
-    /// - Returns: Whether the wait was shortened. Unless the journal says so, each process would begin it anew.
+    /// - Returns: Whether the wait was shortened. The journal must record this, or each process would start the wait
+    ///   again.
     fileprivate mutating func reopen(at date: Date, uncertain: Set<UUID>) -> Bool {
-        // This version of the application may be able to send it.
+        // This version of the application may be able to send the entry.
         if case .parked(let reason) = entry.state, reason == .unregistered || reason == .unreadable {
             entry.state = .pending
         }
@@ -442,10 +456,10 @@ extension OutboxState.Item {
             (entry.state, entry.nextAttempt, entry.wait) = (.parked(.uncertain), nil, nil)
         }
         guard let next = entry.nextAttempt else { return false }
-        let (left, longest) = (next.timeIntervalSince(date), entry.wait ?? Outbox.longestWait)
-        due = Duration(clampedSeconds: min(left, longest))
-        guard left > longest else { return false }
-        (entry.nextAttempt, entry.wait) = (date + longest, longest)
+        let (remaining, maximum) = (next.timeIntervalSince(date), entry.wait ?? Outbox.maximumWait)
+        due = Duration(clampedSeconds: min(remaining, maximum))
+        guard remaining > maximum else { return false }
+        (entry.nextAttempt, entry.wait) = (date + maximum, maximum)
         return true
     }
 }

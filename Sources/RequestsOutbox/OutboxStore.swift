@@ -4,43 +4,46 @@
 import Foundation
 import Requests
 
-/// The folder of an outbox: a journal that is appended to, and replaced by a shorter one from time to time; the bodies
-/// that are files; and a lock file, which is never removed.
+/// The folder of an outbox, which contains a journal, the bodies that are files, and a lock file.
 ///
-/// Only one object in all processes uses the folder. The outbox calls it on one queue; its state has a lock only
-/// because the compiler can't know that. No lock is held during I/O.
+/// The store appends records to the journal, and replaces the journal with a shorter one when it has become long. The
+/// lock file is never removed.
 ///
-/// The journal is created and replaced relative to a descriptor of the folder: if another folder is at the path now, its
-/// files aren't touched.
+/// Only one object in all processes uses the folder. The outbox reads and writes the journal on a single queue. No lock
+/// is held during I/O.
+///
+/// The journal is created and replaced relative to a descriptor of the folder, so if another folder is at the path now,
+/// its files aren't touched.
 final class OutboxStore: Sendable {
     private struct State {
         /// The open journal; `nil` before it is read, and after its release.
         var file: FileHandle?
         var length = 0
-        /// The length above which the journal is replaced.
-        var limit = OutboxStore.shortest
-        /// Whether the lock file occupies the reserve.
+        /// The length above which the journal is compacted.
+        var compactionLength = OutboxStore.minimumCompactionLength
+        /// Whether the lock file occupies the reserve on disk.
         var hasReserve = false
         var damage: [FileError] = []
         /// The bodies that may belong to damaged entries.
         var orphanedBodies: Set<String> = []
-        /// What an error has left undone, and must be done before anything is written.
+        /// The repairs that are necessary after an error, before anything else is written.
         var repairs: Set<Repair> = []
-        var loss: FileError?
+        var folderLoss: FileError?
     }
 
     private enum Repair {
-        /// Cut off the rest of a line that couldn't be written.
-        case end
-        /// Wait until the name of a new journal is on the disk: after a power failure, the previous one could be back.
-        case names
+        /// Cuts off the rest of a line that couldn't be written.
+        case truncate
+        /// Waits until the name of a new journal is on disk, because a power failure could restore the previous one.
+        case syncNames
     }
 
-    /// The length up to which replacing the journal isn't worthwhile.
-    private static let shortest = 1 << 16
-    /// The bytes that the lock file occupies, and gives to the journal when the disk is full: otherwise entries could
-    /// be sent that can't be recorded as sent.
-    private static let reserve = 1 << 16
+    /// The length up to which compacting the journal isn't worthwhile.
+    private static let minimumCompactionLength = 1 << 16
+    /// The bytes that the lock file occupies, and frees for the journal when the disk is full.
+    ///
+    /// Without this reserve, entries could be sent that can't be recorded as sent.
+    private static let reserveSize = 1 << 16
 
     private let folder: URL
     private let bodies: URL
@@ -52,7 +55,7 @@ final class OutboxStore: Sendable {
 
     /// Locks a folder, which is created if it doesn't exist.
     ///
-    /// - Throws: ``Outbox/Error`` if it is in use, or `FileError`.
+    /// - Throws: ``Outbox/Error`` if the folder is in use, or `FileError`.
     init(_ folder: URL) throws {
         guard folder.isFileURL else { throw FileError(.cannotWriteFile, folder, "it isn't the URL of a folder") }
         (self.folder, bodies, journal) = (folder, folder.appending(path: "bodies"), folder.appending(path: "journal"))
@@ -60,8 +63,8 @@ final class OutboxStore: Sendable {
             for path in [folder.path, bodies.path] {
                 try PrivateFile.createFolder(path)
                 #if canImport(Darwin) && !os(macOS)
-                // The files in the folder inherit its protection. The system may launch an application while the device
-                // is locked.
+                // The files in the folder inherit its protection. They must be accessible on a locked device, because
+                // the system may launch the application then.
                 let protection = FileProtectionType.completeUntilFirstUserAuthentication
                 try FileManager.default.setAttributes([.protectionKey: protection], ofItemAtPath: path)
                 #endif
@@ -76,28 +79,29 @@ final class OutboxStore: Sendable {
             throw Outbox.Error.inUse
         }
         let length = Self.status(of: lock)?.st_size ?? 0
-        state.withLock { $0.hasReserve = length >= Self.reserve }
+        state.withLock { $0.hasReserve = length >= Self.reserveSize }
     }
 
     deinit { release() }
 
     /// Releases the folder.
     func release() {
-        // A child process that is just being spawned has the descriptor too, and would keep the lock.
+        // Unlock explicitly, because a child process that is being spawned has the descriptor too, and would keep the
+        // lock.
         flock(lock.fileDescriptor, LOCK_UN)
         state.withLock { $0.file = nil }
     }
 
     // MARK: Journal
 
-    /// The damaged parts of the journal, of this opening and of earlier ones.
+    /// The damaged parts of the journal that were found at this opening and at earlier ones.
     var damage: [FileError] { state.withLock(\.damage) }
 
-    /// Reads the journal; one that doesn't exist is empty.
+    /// Reads the journal; a missing file counts as empty.
     ///
-    /// A last line whose write was interrupted is cut off; other parts that aren't records are set aside.
+    /// A last line whose write was interrupted is cut off. Other parts that aren't records are set aside.
     ///
-    /// - Returns: The records and the damaged parts, in their order.
+    /// - Returns: The records and the damaged parts, in order.
     /// - Throws: `FileError`, or ``Outbox/Error``.
     func read() throws -> [OutboxRecord.Part] {
         PartialFile.discardAll(beside: journal)
@@ -111,62 +115,66 @@ final class OutboxStore: Sendable {
             if case .damage(let range, _) = part { setAside(bytes[range], at: range.lowerBound) } else { nil }
         }
         let lacksPositions = parts.contains { if case .record(let record) = $0 { record.lacksPosition } else { false } }
-        let limit: Int
+        let compactionLength: Int
         if damage.contains(where: { $0.file == journal }) {
-            // It has the only copy of the damaged bytes.
-            limit = .max
+            // The journal has the only copy of the damaged bytes, so never compact it.
+            compactionLength = .max
         } else if !damage.isEmpty || lacksPositions {
-            // The entries of the first version get their positions.
-            limit = 0
+            // Compact the journal soon, to give entries of the first version their positions, and to remove damaged
+            // parts.
+            compactionLength = 0
         } else {
-            // A journal of additions wouldn't become shorter.
+            // Compacting a journal of additions wouldn't make it shorter.
             let additionCount = parts.count { if case .record(let record) = $0 { record.isAddition } else { false } }
-            limit = 2 * additionCount > parts.count ? max(Self.shortest, 2 * end) : Self.shortest
+            compactionLength =
+                2 * additionCount > parts.count
+                ? max(Self.minimumCompactionLength, 2 * end) : Self.minimumCompactionLength
         }
-        state.withLock { ($0.file, $0.length, $0.limit, $0.damage) = (file, end, limit, earlier + damage) }
-        try? keepReserve()
+        state.withLock {
+            ($0.file, $0.length, $0.compactionLength, $0.damage) = (file, end, compactionLength, earlier + damage)
+        }
+        try? allocateReserve()
         return parts
     }
 
-    /// The error after which the outbox must stop, because the folder isn't its own any more; `nil` before.
+    /// The error after which the outbox must stop, because the folder is no longer its own; `nil` before.
     ///
-    /// An application may have removed the folder, or replaced it, and another outbox may have opened what is there
-    /// now.
-    var loss: FileError? { state.withLock(\.loss) }
+    /// An application may have removed or replaced the folder, and another outbox may use the folder at that path now.
+    var folderLoss: FileError? { state.withLock(\.folderLoss) }
 
-    /// Checks that the journal can be appended to, and repairs what an earlier error has left undone.
+    /// Checks that the journal can be appended to, and repairs it after an earlier error.
     ///
-    /// - Throws: `FileError`; see also ``loss``.
+    /// - Throws: `FileError`; see also ``folderLoss``.
     @discardableResult
     func check() throws(FileError) -> FileHandle {
         guard let file = state.withLock(\.file) else {
             throw FileError(.cannotWriteFile, journal, "the outbox has released it")
         }
         try checkFolder(file)
-        if state.withLock({ $0.repairs.contains(.end) }) {
+        if state.withLock({ $0.repairs.contains(.truncate) }) {
             try check(ftruncate(file.fileDescriptor, off_t(state.withLock(\.length))))
-            state.withLock { _ = $0.repairs.remove(.end) }
+            state.withLock { _ = $0.repairs.remove(.truncate) }
         }
-        if state.withLock({ $0.repairs.contains(.names) }) {
+        if state.withLock({ $0.repairs.contains(.syncNames) }) {
             try syncNames()
-            state.withLock { _ = $0.repairs.remove(.names) }
+            state.withLock { _ = $0.repairs.remove(.syncNames) }
         }
         return file
     }
 
-    /// Checks that the folder, the lock and the journal are still those of this outbox.
+    /// Checks that the folder, the lock file and the journal are still those of this outbox.
     ///
-    /// - Throws: `FileError`; see also ``loss``.
+    /// - Throws: `FileError`; see also ``folderLoss``.
     private func checkFolder(_ file: FileHandle) throws(FileError) {
-        if let loss { throw loss }
+        if let folderLoss { throw folderLoss }
         guard let loss = try findLoss(of: [("lock", lock), ("journal", file)]) else { return }
-        state.withLock { $0.loss = loss }
+        state.withLock { $0.folderLoss = loss }
         throw loss
     }
 
-    /// Returns the error for a folder, or a file in it, that isn't at its path any more; `nil` if all are there.
+    /// Returns the error for a folder, or a file in it, that is no longer at its path; `nil` if all are there.
     ///
-    /// - Throws: `FileError` if that can't be found out.
+    /// - Throws: `FileError` if this can't be determined.
     private func findLoss(of files: [(name: String, handle: FileHandle)]) throws(FileError) -> FileError? {
         if let loss = try findLoss(of: folderHandle, at: folder, { fstatat(AT_FDCWD, folder.path, &$0, 0) }) {
             return loss
@@ -195,18 +203,18 @@ final class OutboxStore: Sendable {
         return FileError(.cannotWriteFile, url, "it was removed, or replaced by another one")
     }
 
-    /// Appends lines: all, or none if it throws.
+    /// Appends lines: all of them, or none if it throws.
     ///
     /// - Parameters:
     ///   - lines: The lines.
     ///   - isDurable: Whether the lines must survive a power failure, which requires a wait for the disk.
-    ///   - usesReserve: Whether they use the reserve if the disk is full. Otherwise they are written only if there is
-    ///     space for the reserve, too.
+    ///   - usesReserve: Whether the lines may use the reserve if the disk is full. If not, they are written only if
+    ///     there is also space for the reserve.
     /// - Throws: `FileError`.
     func append(_ lines: Data, isDurable: Bool, usesReserve: Bool) throws(FileError) {
         let file = try check()
         guard !lines.isEmpty else { return }
-        if !usesReserve { try keepReserve() }
+        if !usesReserve { try allocateReserve() }
         do {
             try extend(file, by: lines, isDurable: isDurable)
         } catch {
@@ -219,30 +227,34 @@ final class OutboxStore: Sendable {
         let length = state.withLock(\.length)
         do {
             try write(lines, to: file, isDurable: isDurable)
-            // Otherwise an acknowledged entry could be in a folder that was replaced during the wait for the disk.
+            // Check the folder again, because it may have been replaced during the wait for the disk. An entry in
+            // another folder must not be acknowledged.
             if isDurable { try checkFolder(file) }
             state.withLock { $0.length = length + lines.count }
         } catch {
-            if ftruncate(file.fileDescriptor, off_t(length)) != 0 { state.withLock { _ = $0.repairs.insert(.end) } }
+            if ftruncate(file.fileDescriptor, off_t(length)) != 0 {
+                state.withLock { _ = $0.repairs.insert(.truncate) }
+            }
             throw error
         }
     }
 
-    /// Replaces the journal by a shorter one if it has become long; empties it if there are no entries.
+    /// Replaces the journal with a shorter one if it has become long; empties it if there are no entries.
     ///
     /// - Parameters:
-    ///   - isEmpty: Whether there are no entries. Then sent requests don't stay on the disk, and a full disk gets
-    ///     space.
+    ///   - isEmpty: Whether there are no entries. If so, the journal is emptied, so that sent requests don't stay on
+    ///     disk, and a full disk gets space.
     ///   - records: Returns the records of all entries.
     func compact(isEmpty: Bool, _ records: () -> [OutboxRecord]) {
-        let (length, limit) = state.withLock { ($0.length, $0.limit) }
-        guard isEmpty ? length > 0 && limit < .max : length > limit, let file = try? check() else { return }
+        let (length, compactionLength) = state.withLock { ($0.length, $0.compactionLength) }
+        guard isEmpty ? length > 0 && compactionLength < .max : length > compactionLength, let file = try? check()
+        else { return }
         if !isEmpty {
-            do { try replace(with: records()) } catch { state.withLock { $0.limit = 2 * length } }
+            do { try replace(with: records()) } catch { state.withLock { $0.compactionLength = 2 * length } }
         } else if ftruncate(file.fileDescriptor, 0) == 0 {
             state.withLock { $0.length = 0 }
         }
-        try? keepReserve()
+        try? allocateReserve()
     }
 
     private func replace(with records: [OutboxRecord]) throws {
@@ -251,19 +263,22 @@ final class OutboxStore: Sendable {
         let file = try openFile(name, O_CREAT | O_EXCL)
         let bytes = try records.lines()
         try write(bytes, to: file, isDurable: true)
-        // Late, because another outbox can open a folder whose lock file alone was removed.
+        // Check late, because another outbox can open the folder if only the lock file was removed.
         try check()
         try check(renameat(descriptor, name, descriptor, journal.lastPathComponent))
-        state.withLock { ($0.file, $0.length, $0.limit) = (file, bytes.count, max(Self.shortest, 2 * bytes.count)) }
-        // An acknowledged line must not be in a file whose name a power failure can lose.
-        do { try syncNames() } catch { state.withLock { _ = $0.repairs.insert(.names) } }
+        state.withLock {
+            ($0.file, $0.length, $0.compactionLength) =
+                (file, bytes.count, max(Self.minimumCompactionLength, 2 * bytes.count))
+        }
+        // Sync the directory before acknowledging an entry, or a power failure may lose the file's name.
+        do { try syncNames() } catch { state.withLock { _ = $0.repairs.insert(.syncNames) } }
     }
 
     // MARK: Damage
 
     private static let damagedPrefix = "damaged-"
 
-    /// Writes damaged bytes of the journal to a file of their own; returns the error that says where they are.
+    /// Writes damaged bytes of the journal to a separate file, and returns the error that names the file.
     private func setAside(_ bytes: Data, at offset: Int) -> FileError {
         let file = folder.appending(path: "\(Self.damagedPrefix)\(UUID().uuidString)")
         let isAside = (try? PrivateFile.replace(file.path, with: bytes, isDurable: true)) != nil
@@ -272,7 +287,7 @@ final class OutboxStore: Sendable {
         return FileError(.damaged, isAside ? file : journal, reason)
     }
 
-    /// Returns the errors for the files that earlier openings have set aside.
+    /// Returns the errors for the files that were set aside at earlier openings.
     private func damagedFiles() -> [FileError] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         return names.filter { $0.hasPrefix(Self.damagedPrefix) }.sorted().map { name in
@@ -281,13 +296,15 @@ final class OutboxStore: Sendable {
         }
     }
 
-    /// Removes the damaged parts, and the bodies of their entries; those in the journal go with its next replacement.
+    /// Removes the damaged parts, and the bodies of their entries.
+    ///
+    /// Damaged parts that couldn't be set aside are removed from the journal when it is compacted.
     ///
     /// - Throws: `FileError`.
     func discardDamage() throws(FileError) {
         for error in damage {
             if error.file == journal {
-                state.withLock { $0.limit = 0 }
+                state.withLock { $0.compactionLength = 0 }
             } else if unlink(error.file.path) != 0, errno != ENOENT {
                 throw FileError(error.file, errno: errno)
             }
@@ -302,15 +319,15 @@ final class OutboxStore: Sendable {
 
     // MARK: Reserve
 
-    /// Occupies the reserve, unless it is occupied.
+    /// Allocates the reserve, unless it is allocated already.
     ///
-    /// - Throws: `FileError`, usually since the disk is full.
-    private func keepReserve() throws(FileError) {
+    /// - Throws: `FileError`, usually because the disk is full.
+    private func allocateReserve() throws(FileError) {
         guard !state.withLock(\.hasReserve) else { return }
         do {
             try check(ftruncate(lock.fileDescriptor, 0))
-            // Not zeros, which a file system might not store.
-            try write(Data(repeating: UInt8(ascii: "."), count: Self.reserve), to: lock, isDurable: false)
+            // Don't write zeros, because a file system might not store them.
+            try write(Data(repeating: UInt8(ascii: "."), count: Self.reserveSize), to: lock, isDurable: false)
             state.withLock { $0.hasReserve = true }
         } catch {
             ftruncate(lock.fileDescriptor, 0)
@@ -318,7 +335,7 @@ final class OutboxStore: Sendable {
         }
     }
 
-    /// Gives the reserve back to the disk; returns false if it isn't occupied.
+    /// Frees the reserve; returns false if there is none.
     private func releaseReserve() -> Bool {
         let hadReserve = state.withLock { state in
             defer { state.hasReserve = false }
@@ -329,10 +346,10 @@ final class OutboxStore: Sendable {
 
     // MARK: Bodies
 
-    /// The location of the body of an entry.
+    /// Returns the location of the body of an entry.
     func body(_ name: String) -> URL { bodies.appending(path: name) }
 
-    /// Copies a file to a body, and waits for the disk; from any thread that may be blocked.
+    /// Copies a file to a body, and waits for the disk; call it on any thread that may be blocked.
     ///
     /// - Throws: `FileError`.
     func copy(_ file: URL, to name: String) throws {
@@ -350,7 +367,7 @@ final class OutboxStore: Sendable {
             try write(Data(), to: openFile("bodies/\(name)", 0), isDurable: true)
             try syncNames()
         } catch {
-            // By its path, where the copy is: the folder may have been replaced.
+            // Remove the copy by its path, because the folder may have been replaced.
             unlink(body(name).path)
             throw error as? FileError ?? FileError(source, writing: error)
         }
@@ -361,7 +378,8 @@ final class OutboxStore: Sendable {
 
     /// Removes the bodies that belong to no entry.
     ///
-    /// A body may be all that is left of a damaged entry, so after damage they are kept until ``discardDamage()``.
+    /// After damage, the bodies are kept until ``discardDamage()``, because a body may be all that is left of a damaged
+    /// entry.
     func discardBodies(except names: Set<String>) {
         let found = (try? FileManager.default.contentsOfDirectory(atPath: bodies.path)) ?? []
         let orphans = Set(found).subtracting(names)
@@ -375,7 +393,7 @@ final class OutboxStore: Sendable {
         try Self.openFile(name, in: folderHandle, flags, folder)
     }
 
-    /// Opens a file of the folder for its owner alone, to be read and appended to.
+    /// Opens a file of the folder for reading and appending; only its owner can access it.
     private static func openFile(
         _ name: String,
         in handle: FileHandle,
@@ -403,13 +421,13 @@ final class OutboxStore: Sendable {
         let errorNumber = PrivateFile.writeAll(bytes, to: file.fileDescriptor)
         guard errorNumber == 0 else { throw FileError(journal, errno: errorNumber) }
         #if canImport(Darwin)
-        // `fsync` leaves the bytes in the cache of the drive. Not every file system supports `F_FULLFSYNC`.
+        // `fsync` leaves the bytes in the cache of the drive, and not every file system supports `F_FULLFSYNC`.
         if isDurable, fcntl(file.fileDescriptor, F_FULLFSYNC) == 0 { return }
         #endif
         if isDurable { try check(fsync(file.fileDescriptor)) }
     }
 
-    /// Waits until the names of the files are on the disk.
+    /// Waits until the names of the files are on disk.
     private func syncNames() throws(FileError) {
         for handle in [bodiesHandle, folderHandle] { try check(fsync(handle.fileDescriptor)) }
     }

@@ -11,14 +11,15 @@ extension RequestQueue {
     /// let socket = try await client.webSocket("rooms/\(room)", protocols: ["chat.v2"])
     /// ```
     ///
-    /// The operation runs until the socket is closed. Releasing the socket closes it, with the code 1001.
+    /// The operation runs until the socket is closed. Releasing the socket closes it with the code 1001.
     ///
     /// - Parameters:
-    ///   - path: The path, which is appended to the base URL, or an absolute address: `ws`, `wss`, `http` or `https`.
+    ///   - path: The path, which is appended to the base URL, or an absolute URL with the scheme `ws`, `wss`, `http` or
+    ///     `https`.
     ///   - protocols: The protocols to offer, the preferred one first; none by default.
-    ///   - session: The transport; `nil`, the default, is the queue's.
+    ///   - session: The transport; `nil`, the default, uses the queue's.
     /// - Returns: The open socket.
-    /// - Throws: The failure of the handshake; for an answer other than 101, it has the response.
+    /// - Throws: The failure of the handshake; if the status isn't 101, the error has the response.
     public func webSocket(
         _ path: HTTPRequest.Path,
         protocols: [String] = [],
@@ -34,9 +35,9 @@ extension RequestQueue {
     /// - Parameters:
     ///   - request: The request: a GET without content.
     ///   - protocols: The protocols to offer, the preferred one first; none by default.
-    ///   - session: The transport; `nil`, the default, is the queue's.
+    ///   - session: The transport; `nil`, the default, uses the queue's.
     /// - Returns: The open socket.
-    /// - Throws: The failure of the handshake; for an answer other than 101, it has the response.
+    /// - Throws: The failure of the handshake; if the status isn't 101, the error has the response.
     public func webSocket<R: NetworkRequest>(
         _ request: R,
         protocols: [String] = [],
@@ -47,7 +48,7 @@ extension RequestQueue {
     }
 }
 
-/// Any request, whose socket is passed to the waiting caller.
+/// Wraps any request, and passes its socket to the waiting caller.
 private struct OpenedSocket<Base: NetworkRequest>: WebSocketRequest, NamedRequestType {
     typealias Success = Void
     typealias Failure = RequestError
@@ -62,9 +63,9 @@ private struct OpenedSocket<Base: NetworkRequest>: WebSocketRequest, NamedReques
     init(request: Base, protocols: [String]) {
         (self.request, self.protocols) = (request, protocols)
         options = request.resolvedOptions
-        // The changes are applied in `makeHTTPRequest`, below.
+        // The changes are applied in `makeHTTPRequest` below.
         options.changes = []
-        // The status codes of the request are those of a response with content.
+        // Ignore the request's status codes, because they are meant for a response with content.
         options.validStatusCodes = nil
     }
 
@@ -81,9 +82,9 @@ private struct OpenedSocket<Base: NetworkRequest>: WebSocketRequest, NamedReques
         request.makeHTTPRequest(in: environment, changedBy: request.resolvedOptions, completion: completion)
     }
 
-    // The operation is finished when the socket is closed, by the caller or the peer.
+    // The operation finishes when the caller or the peer has closed the socket.
     func process(_ socket: WebSocket) async {
         self.socket.fill(.success(socket.newReference()))
-        await socket.core.over()
+        await socket.core.waitUntilOver()
     }
 }

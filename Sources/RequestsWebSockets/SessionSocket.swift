@@ -5,16 +5,16 @@
 import Foundation
 import Requests
 
-/// A WebSocket of Foundation, which exchanges messages rather than bytes.
+/// A Foundation WebSocket, which exchanges messages rather than bytes.
 ///
 /// To the rest of the library, it is an in-memory server: received messages arrive as frames of a server, and frames of
 /// the client are sent as messages. So all layers above are the same on every platform.
-// Sendable: a delegate has to inherit from NSObject; its state is constants and one lock.
+// Sendable: a delegate must inherit from `NSObject`; its state consists of constants and one lock.
 final class SessionSocket: NSObject, URLSessionWebSocketDelegate, TransferHandle, @unchecked Sendable {
     private struct State: Sendable {
         var machine = WebSocketMachine(.server)
         var (isOpen, isOver, isCancelled, isPaused) = (false, false, false, false)
-        /// Whether a message of the peer is awaited.
+        /// Whether a call to receive the next message is pending.
         var isReceiving = false
     }
 
@@ -22,9 +22,9 @@ final class SessionSocket: NSObject, URLSessionWebSocketDelegate, TransferHandle
     private let request: TransportRequest
     private let receive: @Sendable (TransferEvent) -> Void
     private let state = Locked(State())
-    /// A value for each time that the client has something to send.
+    /// Yields a value each time that the client has something to send.
     private let wakeUps = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    /// The events come here, one at a time, whatever the queue of the session is.
+    /// Runs all event handlers one at a time, whatever queue the session uses.
     private let queue = DispatchQueue(label: "Requests.SessionSocket")
 
     private init(
@@ -35,7 +35,7 @@ final class SessionSocket: NSObject, URLSessionWebSocketDelegate, TransferHandle
         (self.task, self.request, self.receive) = (task, request, receive)
     }
 
-    /// Makes a task of the handshake and starts it; one that can't be sent ends at once.
+    /// Creates and starts the task of the handshake; a request that can't be sent ends immediately.
     static func start(
         _ request: TransportRequest,
         over transport: any SessionTransport,
@@ -45,10 +45,10 @@ final class SessionSocket: NSObject, URLSessionWebSocketDelegate, TransferHandle
         do {
             var request = request
             let session = try transport.session(for: &request)
-            var made = try session.urlRequest(for: request)
-            // Foundation adds these fields itself.
-            for name in WebSocketHandshake.ownNames { made.setValue(nil, forHTTPHeaderField: name.rawValue) }
-            let task = session.webSocketTask(with: made)
+            var urlRequest = try session.urlRequest(for: request)
+            // Remove the fields that Foundation adds itself.
+            for name in WebSocketHandshake.fieldNames { urlRequest.setValue(nil, forHTTPHeaderField: name.rawValue) }
+            let task = session.webSocketTask(with: urlRequest)
             task.maximumMessageSize = maximumMessageSize
             let socket = SessionSocket(task, request, receive)
             task.delegate = socket
@@ -73,7 +73,7 @@ final class SessionSocket: NSObject, URLSessionWebSocketDelegate, TransferHandle
     }
 
     private func open(_ head: HTTPResponseHead) {
-        // Foundation has checked the answer to its own key.
+        // Foundation has checked the reply to its own key, so replace it with the reply to the library's key.
         var headers = head.headers
         headers[WebSocketHandshake.acceptName] =
             WebSocketHandshake.accept(for: request.headers[WebSocketHandshake.keyName] ?? "")
@@ -86,20 +86,20 @@ final class SessionSocket: NSObject, URLSessionWebSocketDelegate, TransferHandle
         receiveNext()
     }
 
-    /// Receives one message: the peer has to wait as long as none is being received.
+    /// Receives one message; the peer must wait while no call to receive is pending.
     private func receiveNext() {
-        let begins = state.withLock { state in
-            let begins = state.isOpen && !state.isPaused && !state.isReceiving
-            if begins { state.isReceiving = true }
-            return begins
+        let shouldReceive = state.withLock { state in
+            let shouldReceive = state.isOpen && !state.isPaused && !state.isReceiving
+            if shouldReceive { state.isReceiving = true }
+            return shouldReceive
         }
-        guard begins else { return }
+        guard shouldReceive else { return }
         task.receive { [self] result in
-            // A failure is reported with the end of the task.
+            // A failure is reported when the task completes.
             guard case .success(let message) = result else { return }
             switch message {
-            case .string(let text): pass { $0.send(.text(text)) }
-            case .data(let data): pass { $0.send(.data(data)) }
+            case .string(let text): sendAsServer { $0.send(.text(text)) }
+            case .data(let data): sendAsServer { $0.send(.data(data)) }
             @unknown default: break
             }
             state.withLock { $0.isReceiving = false }
@@ -107,8 +107,8 @@ final class SessionSocket: NSObject, URLSessionWebSocketDelegate, TransferHandle
         }
     }
 
-    /// Reports what the server in memory sends.
-    private func pass(_ change: @escaping @Sendable (inout WebSocketMachine) -> Void) {
+    /// Lets the in-memory server send something, and reports its bytes as received.
+    private func sendAsServer(_ change: @escaping @Sendable (inout WebSocketMachine) -> Void) {
         queue.async { [self] in
             let data = state.withLock { state in
                 change(&state.machine)
@@ -118,21 +118,21 @@ final class SessionSocket: NSObject, URLSessionWebSocketDelegate, TransferHandle
         }
     }
 
-    /// Sends what the client has to send, one message after the other.
+    /// Sends the pending bytes of the client, one message after the other.
     private func send() async {
         var bytes = Data(count: 64 * 1024)
         while case let count = bytes.withUnsafeMutableBytes({ request.upgrade?.take(into: $0) ?? 0 }), count > 0 {
-            let piece = bytes.prefix(count)
-            let (events, answers) = state.withLock { ($0.machine.receive(piece), $0.machine.takeAll()) }
+            let chunk = bytes.prefix(count)
+            let (events, replies) = state.withLock { ($0.machine.receive(chunk), $0.machine.takeAll()) }
             for event in events {
                 switch event {
                 case .message(.text(let text)): try? await task.send(.string(text))
                 case .message(.data(let data)): try? await task.send(.data(data))
                 case .ping:
-                    // The pong of the in-memory server is passed on once the peer has answered.
+                    // Pass on the in-memory server's pong only once the peer has sent its own.
                     task.sendPing { [self] error in
                         guard error == nil else { return }
-                        queue.async { [self] in if state.withLock({ !$0.isOver }) { receive(.data(answers)) } }
+                        queue.async { [self] in if state.withLock({ !$0.isOver }) { receive(.data(replies)) } }
                     }
                 case .closed(let code, let reason):
                     let code = URLSessionWebSocketTask.CloseCode(rawValue: Int(code.rawValue))
@@ -155,7 +155,7 @@ final class SessionSocket: NSObject, URLSessionWebSocketDelegate, TransferHandle
             receive(.head(HTTPResponseHead(response)))
             return receive(.end(nil))
         }
-        // A session that doesn't trust a server cancels the task itself.
+        // A session that doesn't trust the server cancels the task itself.
         let isUntrusted = (error as? URLError)?.code == .cancelled && !wasOpen
         if isUntrusted {
             let (reason, cause) = ("the server's certificate is invalid", URLError(.serverCertificateUntrusted))
@@ -164,7 +164,7 @@ final class SessionSocket: NSObject, URLSessionWebSocketDelegate, TransferHandle
         receive(.end(error.map { RequestError(sessionError: $0, phase: phase) }))
     }
 
-    // MARK: The delegate
+    // MARK: Delegate
 
     func urlSession(
         _ session: URLSession,
@@ -182,14 +182,15 @@ final class SessionSocket: NSObject, URLSessionWebSocketDelegate, TransferHandle
         reason: Data?
     ) {
         let code = WebSocket.CloseCode(rawValue: UInt16(clamping: closeCode.rawValue))
-        pass { machine in
-            // The present one has answered a close of the client itself, and closes once only.
+        sendAsServer { machine in
+            // Use a new machine, because the previous one has replied to the client's close itself, and can close only
+            // once.
             machine = WebSocketMachine(.server)
             machine.close(code, reason: String(decoding: reason ?? Data(), as: UTF8.self))
         }
     }
 
-    /// Refuses every redirect: the library follows them itself.
+    /// Rejects every redirect, because the library follows redirects itself.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,

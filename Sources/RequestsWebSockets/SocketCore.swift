@@ -6,14 +6,13 @@ import Requests
 
 /// The state that the connection of a socket shares with the code that uses the socket.
 ///
-/// The state machine is protected by a lock; the actions of a step are performed after unlocking.
+/// A lock protects the state machine. The actions that result from a change are performed after unlocking.
 package final class SocketCore: UpgradedConnection {
     typealias Reply<Value> = CheckedContinuation<Result<Value, RequestError>, Never>
 
-    /// The settings of a socket.
     struct Settings: Sendable {
         var maximumMessageSize: Int
-        /// The number of bytes above which a side waits.
+        /// The number of buffered bytes above which the sender or the peer must wait.
         var bufferSize: Int
         /// The maximum time without data.
         var timeout: Duration
@@ -21,8 +20,8 @@ package final class SocketCore: UpgradedConnection {
     }
 
     /// The maximum time that the peer has to close the connection.
-    private static let closingTime = Duration.seconds(5)
-    /// The same after a cancellation, since the operation finishes only when the connection has ended.
+    private static let closingGracePeriod = Duration.seconds(5)
+    /// The same after a cancellation; shorter, because the operation finishes only when the connection has ended.
     private static let cancellationGracePeriod = Duration.seconds(1)
 
     package static var upgradeToken: String { "websocket" }
@@ -30,9 +29,9 @@ package final class SocketCore: UpgradedConnection {
 
     /// Pauses and cancels the connection.
     private let flow: FlowControl
-    /// The facts for errors.
+    /// The context that is added to errors.
     private let context: ReceivingContext
-    /// The bytes for the transport.
+    /// The source of the bytes that the transport sends.
     package let source: TransportRequest.UpgradeSource
     private let settings: Settings
     private let state: Locked<SocketState>
@@ -41,15 +40,15 @@ package final class SocketCore: UpgradedConnection {
         let state = Locked(SocketState(settings))
         (self.settings, self.state, self.flow, self.context) = (settings, state, flow, context)
         source = TransportRequest.UpgradeSource { buffer in
-            let (count, due) = state.withLock { ($0.take(into: buffer), $0.takeDue()) }
-            for action in due { action() }
+            let (count, actions) = state.withLock { ($0.take(into: buffer), $0.takeActions()) }
+            for action in actions { action() }
             return count
         }
     }
 
     var closing: (code: WebSocket.CloseCode, reason: String)? { state.withLock { $0.closing } }
 
-    // MARK: The connection
+    // MARK: Connection
 
     package static func flaw(in head: HTTPResponseHead, to headers: HTTPHeaders) -> String? {
         WebSocketHandshake.flaw(in: head, to: headers)
@@ -69,10 +68,10 @@ package final class SocketCore: UpgradedConnection {
         #endif
     }
 
-    /// Begins to watch the connection.
+    /// Starts checking whether the peer is alive.
     package func open(onClose: @escaping @Sendable () -> Void) {
         change { $0.onClose = onClose }
-        watch()
+        scheduleLivenessCheck()
     }
 
     package func receive(_ data: Data) {
@@ -83,35 +82,39 @@ package final class SocketCore: UpgradedConnection {
         change { $0.connectionEnded(error) }
     }
 
-    /// Closes the socket, because nothing uses it any more; its users get the error.
+    /// Closes the socket because nothing uses it any longer; pending calls fail with the error.
     package func cancel(_ error: RequestError) {
         change { $0.end(.failure(error), sending: .goingAway) }
         limitClosing(to: Self.cancellationGracePeriod)
     }
 
-    /// Ends the connection if the peer doesn't.
+    /// Cancels the connection if the peer doesn't end it in time.
     private func limitClosing(to time: Duration) {
         guard change({ $0.limitClosing(to: time) }) else { return }
         let timer = DelayedAction(after: time, on: settings.clock) { [flow] in flow.cancel() }
-        // Another thread may have set a shorter time since.
-        change { if $0.closingTime == time { $0.replaceTimer(by: timer) } else { $0.due.append(timer.cancel) } }
+        // Another thread may have set a shorter limit in the meantime.
+        change {
+            if $0.closingTimeLimit == time { $0.replaceTimer(by: timer) } else { $0.actions.append(timer.cancel) }
+        }
     }
 
-    /// Checks several times per timeout whether the peer has sent anything, and pings it if not.
-    private func watch(_ number: Int = 1) {
+    /// Checks several times per timeout whether the peer has sent anything, and pings it if it hasn't.
+    private func scheduleLivenessCheck(_ generation: Int = 1) {
         let interval = SocketState.checkInterval(timeout: settings.timeout)
         let timer = DelayedAction(after: interval, on: settings.clock) { [weak self] in
-            guard let self, change({ $0.checkLife() }) else { return }
-            watch(number + 1)
+            guard let self, change({ $0.checkLiveness() }) else { return }
+            scheduleLivenessCheck(generation + 1)
         }
-        change { if $0.ending == nil { $0.replaceTimer(by: timer, number) } else { $0.due.append(timer.cancel) } }
+        change {
+            if $0.ending == nil { $0.replaceTimer(by: timer, generation) } else { $0.actions.append(timer.cancel) }
+        }
     }
 
-    // MARK: Its users
+    // MARK: Calls
 
-    /// Waits for the next message; `nil` at the end.
+    /// Returns the next message, and waits for it if necessary; `nil` at the end.
     func next() async throws(RequestError) -> WebSocket.Message? {
-        let next = if let next = change({ $0.takeNext() }) { next } else { await wait { $0.read($1, $2) } }
+        let next = if let next = change({ $0.takeNext() }) { next } else { await wait { $0.enqueueReader($1, $2) } }
         return try next.mapError(context.complete).get()
     }
 
@@ -126,42 +129,42 @@ package final class SocketCore: UpgradedConnection {
 
     func close(_ code: WebSocket.CloseCode, reason: String = "") async {
         change { $0.end(.success(nil), sending: code, reason: reason) }
-        await over()
+        await waitUntilOver()
     }
 
     /// Waits for the end of the connection.
-    func over() async {
+    func waitUntilOver() async {
         _ = await wait { $0.awaitEnd($1, $2) }
     }
 
     private func wait<Value: Sendable>(
         _ begin: (inout SocketState, Reply<Value>, Int) -> Void
     ) async -> Result<Value, RequestError> {
-        let number = change { $0.nextNumber() }
+        let id = change { $0.nextID() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { reply in
-                change { begin(&$0, reply, number) }
-                // The cancellation handler may have run before the wait was registered.
-                if Task.isCancelled { change { $0.withdraw(number) } }
+                change { begin(&$0, reply, id) }
+                // The cancellation handler may have run before the call was registered.
+                if Task.isCancelled { change { $0.cancelCall(id) } }
             }
         } onCancel: {
-            change { $0.withdraw(number) }
+            change { $0.cancelCall(id) }
         }
     }
 
     /// Changes the state, and performs the resulting actions.
     @discardableResult
     private func change<Value: Sendable>(_ change: (inout SocketState) -> Value) -> Value {
-        let (value, due, wakes, closes) = state.withLock { state in
+        let (value, actions, wakes, closes) = state.withLock { state in
             let value = change(&state)
-            return (value, state.takeDue(), state.machine.pendingCount > 0, state.needsClosingTime)
+            return (value, state.takeActions(), state.machine.pendingCount > 0, state.needsClosingTimeLimit)
         }
         if wakes { source.wake() }
-        for action in due { action() }
-        if closes { limitClosing(to: Self.closingTime) }
+        for action in actions { action() }
+        if closes { limitClosing(to: Self.closingGracePeriod) }
         state.drain(
-            next: { $0.pauses.next($0.isFull) },
-            completed: { $0.pauses.didEmit() },
+            next: { $0.pauseFlag.next($0.isFull) },
+            completed: { $0.pauseFlag.didEmit() },
             perform: { flow.setFull($0) }
         )
         return value

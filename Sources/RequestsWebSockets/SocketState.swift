@@ -4,56 +4,55 @@
 import Foundation
 import Requests
 
-/// The variables of a socket, and its waiting users.
+/// The state of a socket, including its pending calls.
 struct SocketState: Sendable {
     typealias Reply<Value> = SocketCore.Reply<Value>
     /// An effect to perform after unlocking.
     typealias Action = @Sendable () -> Void
 
     var machine: WebSocketMachine
-    var pauses = LatestFlag()
+    var pauseFlag = LatestFlag()
     var onClose: Action?
-    var due: [Action] = []
-    /// The end of the messages, after those that wait to be consumed; `nil` as long as the socket is open.
+    var actions: [Action] = []
+    /// How the messages end after the buffered ones, normally or with an error; `nil` while the socket is open.
     private(set) var ending: Result<WebSocket.Message?, RequestError>?
     /// The code and the reason with which the socket was closed.
     private(set) var closing: (code: WebSocket.CloseCode, reason: String)?
-    /// Whether the peer is to wait until messages are consumed.
+    /// Whether the peer must wait until messages are consumed (backpressure).
     private(set) var isFull = false
 
     private let settings: SocketCore.Settings
     private var messages = FIFO<WebSocket.Message>()
-    /// The number of bytes of the messages.
-    private var size = 0
-    private var reader: (number: Int, reply: Reply<WebSocket.Message?>)?
-    /// The waits of its other users, by their numbers.
-    private var waits: [Int: (purpose: Purpose, reply: Reply<Void>)] = [:]
-    /// The numbers of the waiting senders, in their order; those that were withdrawn are skipped.
-    private var line = FIFO<Int>()
-    private var lastNumber = 0
-    /// The number of the last ping that a user has sent.
+    /// The byte count of the buffered messages, including their overhead.
+    private var bufferedSize = 0
+    private var reader: (id: Int, reply: Reply<WebSocket.Message?>)?
+    /// The pending sends, pings and closes, by ID.
+    private var pendingCalls: [Int: (purpose: Purpose, reply: Reply<Void>)] = [:]
+    /// The IDs of the waiting senders, in order; those of cancelled calls are skipped.
+    private var senders = FIFO<Int>()
+    private var lastID = 0
+    /// The number of the last ping that a caller sent.
     private var lastPing = 0
     /// The number of checks since the peer was last active.
     private var missedChecks = 0
     private var timer: DelayedAction?
-    private var timerNumber = 0
+    private var timerGeneration = 0
     private var isOver = false
-    /// The maximum time for closing, once that has begun.
-    private(set) var closingTime: Duration?
+    /// The maximum time for closing, once closing has begun.
+    private(set) var closingTimeLimit: Duration?
 
     private enum Purpose: Sendable {
-        /// To send a message.
+        /// Waits to send a message.
         case sending(WebSocket.Message)
-        /// For the answer to a ping.
+        /// Waits for the pong to a ping.
         case pong(number: Int)
-        /// For the end of the connection.
+        /// Waits for the end of the connection.
         case end
     }
 
-    /// The size that is counted for each message besides its content, so that a flood of empty messages makes the peer
-    /// wait, too.
-    private static let overhead = 64
-    /// The number of checks without activity after which the peer counts as dead.
+    /// The byte count added to the size of each message, so that a flood of empty messages also makes the peer wait.
+    private static let messageOverhead = 64
+    /// The number of checks without activity after which the peer is considered dead.
     private static let maximumMissedChecks = 3
 
     init(_ settings: SocketCore.Settings) {
@@ -65,42 +64,42 @@ struct SocketState: Sendable {
     /// Returns the time between two checks of the peer, which is pinged if it wasn't active in between.
     static func checkInterval(timeout: Duration) -> Duration { timeout / maximumMissedChecks }
 
-    mutating func takeDue() -> [Action] {
-        defer { if !due.isEmpty { due = [] } }
-        return due
+    mutating func takeActions() -> [Action] {
+        defer { if !actions.isEmpty { actions = [] } }
+        return actions
     }
 
-    /// Whether the time for closing has to be limited.
-    var needsClosingTime: Bool { ending != nil && closingTime == nil }
+    /// Whether a time limit for closing must be set.
+    var needsClosingTimeLimit: Bool { ending != nil && closingTimeLimit == nil }
 
-    /// Limits the time for closing; `false` if the present limit isn't longer.
+    /// Limits the time for closing; returns `false` if the current limit isn't longer.
     mutating func limitClosing(to time: Duration) -> Bool {
-        guard closingTime.map({ time < $0 }) ?? true else { return false }
-        closingTime = time
+        guard closingTimeLimit.map({ time < $0 }) ?? true else { return false }
+        closingTimeLimit = time
         return true
     }
 
     /// Moves bytes into a buffer of the transport, and returns their number.
     mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         let count = machine.take(into: buffer)
-        // Progress with a large message counts as activity, too; a ping that is sent doesn't.
+        // Progress with a large message also counts as activity, but sending a ping doesn't.
         if count > 0, machine.pendingCount > 0 { missedChecks = 0 }
         admitSenders()
         return count
     }
 
-    mutating func nextNumber() -> Int {
-        lastNumber += 1
-        return lastNumber
+    mutating func nextID() -> Int {
+        lastID += 1
+        return lastID
     }
 
-    /// Replaces the timer, unless a later one has done that already: a timer may have fired before it is stored here.
-    mutating func replaceTimer(by timer: DelayedAction?, _ number: Int = .max) {
-        guard number >= timerNumber else { return }
-        timerNumber = number
-        if let former = self.timer { due.append(former.cancel) }
+    /// Replaces the timer, unless a later one already has, because a timer may fire before it is stored here.
+    mutating func replaceTimer(by timer: DelayedAction?, _ generation: Int = .max) {
+        guard generation >= timerGeneration else { return }
+        timerGeneration = generation
+        if let previous = self.timer { actions.append(previous.cancel) }
         self.timer = timer
-        if isOver, let timer { due.append(timer.cancel) }
+        if isOver, let timer { actions.append(timer.cancel) }
     }
 
     // MARK: Receive
@@ -126,28 +125,28 @@ struct SocketState: Sendable {
     private mutating func receive(_ message: WebSocket.Message) {
         guard ending == nil else { return }
         if let (_, reply) = reader.take() {
-            due.append { reply.resume(returning: .success(message)) }
+            actions.append { reply.resume(returning: .success(message)) }
         } else {
             messages.append(message)
-            size += message.count + Self.overhead
-            isFull = isFull || size > settings.bufferSize
+            bufferedSize += message.count + Self.messageOverhead
+            isFull = isFull || bufferedSize > settings.bufferSize
         }
     }
 
     private mutating func receivePong(_ payload: Data) {
         guard payload.count == 8 else { return }
         let number = payload.reduce(0) { $0 << 8 | Int($1) }
-        // A peer may answer only the last of several pings.
-        for case (let other, (.pong(let ping), let reply)) in waits where ping <= number {
-            waits[other] = nil
-            due.append { reply.resume(returning: .success(())) }
+        // A peer may reply only to the last of several pings.
+        for case (let id, (.pong(let ping), let reply)) in pendingCalls where ping <= number {
+            pendingCalls[id] = nil
+            actions.append { reply.resume(returning: .success(())) }
         }
     }
 
-    /// Checks whether the peer is active; returns `false` if the socket isn't open any more.
-    mutating func checkLife() -> Bool {
+    /// Checks whether the peer is active; returns `false` if the socket is no longer open.
+    mutating func checkLiveness() -> Bool {
         guard ending == nil else { return false }
-        // A peer that has to wait can't send anything.
+        // A peer that must wait can't send anything, so it doesn't miss checks.
         missedChecks = isFull ? 0 : missedChecks + 1
         guard missedChecks < Self.maximumMissedChecks else {
             let reason = "the peer of a WebSocket gave no sign of life for \(settings.timeout)"
@@ -158,9 +157,9 @@ struct SocketState: Sendable {
         return true
     }
 
-    // MARK: The end
+    // MARK: Closing
 
-    /// Ends the messages, after those that wait to be consumed, and begins the closing handshake or answers it.
+    /// Ends the messages after the buffered ones, and begins the closing handshake or replies to the peer's.
     mutating func end(
         _ ending: Result<WebSocket.Message?, RequestError>,
         sending code: WebSocket.CloseCode,
@@ -170,15 +169,15 @@ struct SocketState: Sendable {
         guard self.ending == nil else { return }
         self.ending = ending
         isFull = false
-        if case .failure(let error) = ending, error.code == .cancelled { (messages, size) = (FIFO(), 0) }
-        if let (_, reply) = reader.take() { due.append { reply.resume(returning: ending) } }
+        if case .failure(let error) = ending, error.code == .cancelled { (messages, bufferedSize) = (FIFO(), 0) }
+        if let (_, reply) = reader.take() { actions.append { reply.resume(returning: ending) } }
         let error = closedError
-        for (number, wait) in waits {
-            if case .end = wait.purpose { continue }
-            waits[number] = nil
-            due.append { wait.reply.resume(returning: .failure(error)) }
+        for (id, call) in pendingCalls {
+            if case .end = call.purpose { continue }
+            pendingCalls[id] = nil
+            actions.append { call.reply.resume(returning: .failure(error)) }
         }
-        line = FIFO()
+        senders = FIFO()
     }
 
     mutating func connectionEnded(_ error: RequestError?) {
@@ -188,9 +187,9 @@ struct SocketState: Sendable {
         let reason = "the connection of a WebSocket ended without a closing handshake"
         end(.failure(error ?? RequestError(.connectionLost, phase: .receiving, reason: reason)), sending: .goingAway)
         replaceTimer(by: nil)
-        for (_, reply) in waits.values { due.append { reply.resume(returning: .success(())) } }
-        waits = [:]
-        if let onClose = onClose.take() { due.append(onClose) }
+        for (_, reply) in pendingCalls.values { actions.append { reply.resume(returning: .success(())) } }
+        pendingCalls = [:]
+        if let onClose = onClose.take() { actions.append(onClose) }
     }
 
     private var closedError: RequestError {
@@ -198,74 +197,74 @@ struct SocketState: Sendable {
         return RequestError(.closed, phase: .sending, reason: "the WebSocket is closed")
     }
 
-    // MARK: Users
+    // MARK: Calls
 
-    /// Takes the next message, or the end; `nil` if there is neither.
+    /// Removes and returns the next message, or returns the end; `nil` if there is neither.
     mutating func takeNext() -> Result<WebSocket.Message?, RequestError>? {
         guard let message = messages.popFirst() else { return ending }
-        size -= message.count + Self.overhead
-        if isFull, size <= settings.bufferSize / 2 { isFull = false }
+        bufferedSize -= message.count + Self.messageOverhead
+        if isFull, bufferedSize <= settings.bufferSize / 2 { isFull = false }
         return .success(message)
     }
 
-    mutating func read(_ reply: Reply<WebSocket.Message?>, _ number: Int) {
-        if let next = takeNext() { return due.append { reply.resume(returning: next) } }
+    mutating func enqueueReader(_ reply: Reply<WebSocket.Message?>, _ id: Int) {
+        if let next = takeNext() { return actions.append { reply.resume(returning: next) } }
         guard reader == nil else {
             let reason = "another task waits for the next message of the WebSocket"
             let error = RequestError(.alreadyConsumed, phase: .receiving, reason: reason)
-            return due.append { reply.resume(returning: .failure(error)) }
+            return actions.append { reply.resume(returning: .failure(error)) }
         }
-        reader = (number, reply)
+        reader = (id, reply)
     }
 
-    /// Sends a message, unless it has to wait.
+    /// Sends a message; returns `nil` if the caller must wait.
     mutating func send(_ message: WebSocket.Message) -> Result<Void, RequestError>? {
         guard ending == nil else { return .failure(closedError) }
-        guard line.isEmpty, machine.pendingCount < settings.bufferSize else { return nil }
+        guard senders.isEmpty, machine.pendingCount < settings.bufferSize else { return nil }
         machine.send(message)
         return .success(())
     }
 
-    mutating func send(_ message: WebSocket.Message, _ reply: Reply<Void>, _ number: Int) {
-        if let result = send(message) { return due.append { reply.resume(returning: result) } }
-        waits[number] = (.sending(message), reply)
-        line.append(number)
+    mutating func send(_ message: WebSocket.Message, _ reply: Reply<Void>, _ id: Int) {
+        if let result = send(message) { return actions.append { reply.resume(returning: result) } }
+        pendingCalls[id] = (.sending(message), reply)
+        senders.append(id)
     }
 
-    /// Sends the messages of waiting senders, as far as there is room.
+    /// Sends the messages of waiting senders while there is room.
     private mutating func admitSenders() {
-        while !line.isEmpty, machine.pendingCount <= settings.bufferSize / 2, let number = line.popFirst() {
-            guard case (.sending(let message), let reply)? = waits.removeValue(forKey: number) else { continue }
+        while !senders.isEmpty, machine.pendingCount <= settings.bufferSize / 2, let id = senders.popFirst() {
+            guard case (.sending(let message), let reply)? = pendingCalls.removeValue(forKey: id) else { continue }
             machine.send(message)
-            due.append { reply.resume(returning: .success(())) }
+            actions.append { reply.resume(returning: .success(())) }
         }
     }
 
-    mutating func ping(_ reply: Reply<Void>, _ number: Int) {
+    mutating func ping(_ reply: Reply<Void>, _ id: Int) {
         guard ending == nil else {
             let error = closedError
-            return due.append { reply.resume(returning: .failure(error)) }
+            return actions.append { reply.resume(returning: .failure(error)) }
         }
-        // In the order in which they are sent: waits may have taken their numbers in another.
+        // Number the pings in the order in which they are sent, which may differ from the order of the IDs.
         lastPing += 1
         machine.ping(withUnsafeBytes(of: UInt64(lastPing).bigEndian) { Data($0) })
-        waits[number] = (.pong(number: lastPing), reply)
+        pendingCalls[id] = (.pong(number: lastPing), reply)
     }
 
-    mutating func awaitEnd(_ reply: Reply<Void>, _ number: Int) {
-        guard !isOver else { return due.append { reply.resume(returning: .success(())) } }
-        waits[number] = (.end, reply)
+    mutating func awaitEnd(_ reply: Reply<Void>, _ id: Int) {
+        guard !isOver else { return actions.append { reply.resume(returning: .success(())) } }
+        pendingCalls[id] = (.end, reply)
     }
 
-    /// Ends a wait, whose task was cancelled.
-    mutating func withdraw(_ number: Int) {
+    /// Ends a call whose task was cancelled.
+    mutating func cancelCall(_ id: Int) {
         let error = RequestError(.cancelled, phase: .receiving)
-        if let (waiting, reply) = reader, waiting == number {
+        if let (readerID, reply) = reader, readerID == id {
             reader = nil
-            due.append { reply.resume(returning: .failure(error)) }
+            actions.append { reply.resume(returning: .failure(error)) }
         }
-        if let (_, reply) = waits.removeValue(forKey: number) {
-            due.append { reply.resume(returning: .failure(error)) }
+        if let (_, reply) = pendingCalls.removeValue(forKey: id) {
+            actions.append { reply.resume(returning: .failure(error)) }
         }
         admitSenders()
     }

@@ -5,7 +5,7 @@ import Foundation
 import Requests
 
 extension WebSocket {
-    /// A message of a WebSocket: text or bytes.
+    /// A WebSocket message: text or bytes.
     public enum Message: Sendable, Hashable {
         /// Text, which is sent as UTF-8.
         case text(String)
@@ -17,7 +17,7 @@ extension WebSocket {
             if case .text(let text) = self { text } else { nil }
         }
 
-        /// The bytes; those of a text in UTF-8.
+        /// The bytes; for text, its UTF-8 encoding.
         public var data: Data {
             switch self {
             case .text(let text): Data(text.utf8)

@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-/// A frame of a WebSocket (RFC 6455, 5.2).
+/// A WebSocket frame (RFC 6455, 5.2).
 package struct WebSocketFrame: Sendable {
     /// The kind of a frame.
     package enum Opcode: UInt8, Sendable {
@@ -15,18 +15,17 @@ package struct WebSocketFrame: Sendable {
         case ping = 9
         case pong = 10
 
-        /// Whether the frame is about the connection, and may come between the fragments of a message.
+        /// Whether the frame controls the connection, and may come between the fragments of a message.
         var isControl: Bool { rawValue >= 8 }
     }
 
-    /// The opcode and the flags: the first byte.
-    package var start: UInt8
-    /// The content.
+    /// The first byte: the opcode and the flags.
+    package var firstByte: UInt8
     package var payload: Data
-    /// The key of the mask; `nil` for a frame of a server.
+    /// The masking key; `nil` for a frame of a server.
     package var mask: UInt32?
 
-    /// Makes a frame; `reserved` are the three bits for extensions.
+    /// Creates a frame; `reserved` are the three bits for extensions.
     package init(
         _ opcode: Opcode,
         _ payload: Data = Data(),
@@ -34,14 +33,14 @@ package struct WebSocketFrame: Sendable {
         reserved: UInt8 = 0,
         mask: UInt32? = nil
     ) {
-        start = (isFinal ? 0x80 : 0) | (reserved & 7) << 4 | opcode.rawValue
+        firstByte = (isFinal ? 0x80 : 0) | (reserved & 7) << 4 | opcode.rawValue
         (self.payload, self.mask) = (payload, mask)
     }
 
     /// Appends the bytes of the frame.
     package func append(to bytes: inout [UInt8]) {
         let (count, flag) = (payload.count, mask == nil ? 0 : 0x80 as UInt8)
-        bytes.append(start)
+        bytes.append(firstByte)
         switch count {
         case 0...125: bytes.append(flag | UInt8(count))
         case 126...0xFFFF: bytes += [flag | 126, UInt8(count >> 8), UInt8(count & 0xFF)]
@@ -61,16 +60,16 @@ package struct WebSocketFrame: Sendable {
     /// Masks or unmasks bytes (RFC 6455, 5.3), eight at a time.
     ///
     /// - Parameters:
-    ///   - mask: The key; its lowest byte is the first on the wire.
+    ///   - mask: The masking key; its lowest byte is the first on the wire.
     ///   - bytes: The bytes.
     ///   - position: The position of the first byte in the payload.
     static func apply(_ mask: UInt32, to bytes: UnsafeMutableRawBufferPointer, at position: Int = 0) {
-        let turn = UInt32(position % 4 * 8)
-        let key = turn == 0 ? mask : mask >> turn | mask << (32 - turn)
-        let wide = (UInt64(key) << 32 | UInt64(key)).littleEndian
+        let rotation = UInt32(position % 4 * 8)
+        let key = rotation == 0 ? mask : mask >> rotation | mask << (32 - rotation)
+        let wideKey = (UInt64(key) << 32 | UInt64(key)).littleEndian
         let end = bytes.count - bytes.count % 8
         for start in stride(from: 0, to: end, by: 8) {
-            let masked = bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self) ^ wide
+            let masked = bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self) ^ wideKey
             bytes.storeBytes(of: masked, toByteOffset: start, as: UInt64.self)
         }
         for index in end..<bytes.count { bytes[index] ^= UInt8(truncatingIfNeeded: key >> UInt32(index % 4 * 8)) }

@@ -4,31 +4,32 @@
 import Foundation
 import Requests
 
-/// The handshake of a WebSocket: the fields of the request, and the check of the answer (RFC 6455, 4.1 and 4.2.2).
+/// The WebSocket handshake: the header fields of the request, and the check of the response (RFC 6455, 4.1 and 4.2.2).
 package enum WebSocketHandshake {
     package static let keyName: HTTPField.Name = "Sec-WebSocket-Key"
     package static let acceptName: HTTPField.Name = "Sec-WebSocket-Accept"
     package static let protocolName: HTTPField.Name = "Sec-WebSocket-Protocol"
     private static let versionName: HTTPField.Name = "Sec-WebSocket-Version"
     private static let extensionsName: HTTPField.Name = "Sec-WebSocket-Extensions"
-    /// The fields that make a request a handshake.
-    static let ownNames: [HTTPField.Name] = [.connection, .upgrade, keyName, versionName, extensionsName]
+    /// The header fields that make a request a handshake.
+    static let fieldNames: [HTTPField.Name] = [.connection, .upgrade, keyName, versionName, extensionsName]
 
-    /// Adds the fields of a socket to those of an upgrade, with a new key, since each connection has its own.
-    static func complete(_ headers: inout HTTPHeaders, _ random: inout RandomSource) {
+    /// Adds the WebSocket fields to those of an upgrade, with a new key, because each connection needs its own.
+    static func addFields(_ headers: inout HTTPHeaders, _ random: inout RandomSource) {
         let key = (0..<2).flatMap { _ in withUnsafeBytes(of: random.next()) { Data($0) } }
         headers[versionName] = "13"
         headers[keyName] = Data(key).base64EncodedString()
         headers[extensionsName] = nil
     }
 
-    /// The value of `Sec-WebSocket-Accept` for a key.
+    /// Returns the value of `Sec-WebSocket-Accept` for a key.
     package static func accept(for key: String) -> String {
         SHA1.digest(of: Data((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)).base64EncodedString()
     }
 
-    /// Returns what is wrong with the head of a 101 response to the fields of a request, apart from `Upgrade` and
-    /// `Connection`; `nil` if the handshake succeeded.
+    /// Returns what is wrong with the head of a 101 response; `nil` if the handshake succeeded.
+    ///
+    /// The caller has already checked the `Upgrade` and `Connection` fields.
     static func flaw(in head: HTTPResponseHead, to headers: HTTPHeaders) -> String? {
         guard head[values: acceptName] == [accept(for: headers[keyName] ?? "")] else {
             return "the answer of the server to the key of the handshake is wrong"

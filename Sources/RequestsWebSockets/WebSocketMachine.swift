@@ -4,26 +4,26 @@
 import Foundation
 import Requests
 
-/// One end of a WebSocket (RFC 6455): turns bytes into messages and messages into bytes, without I/O.
+/// One end of a WebSocket (RFC 6455), which converts bytes to messages and messages to bytes, without I/O.
 ///
-/// Extensions aren't supported, so a reserved bit in a frame is a violation.
+/// Extensions aren't supported, so a reserved bit in a frame is a protocol violation.
 package struct WebSocketMachine: Sendable {
-    /// The side: a client masks its frames, a server doesn't.
+    /// The side of the connection: a client masks its frames, a server doesn't.
     package enum Role: Sendable {
         case client, server
     }
 
-    /// What the peer has done.
+    /// An action of the peer.
     package enum Event: Sendable, Hashable {
-        /// It has sent a message.
+        /// The peer sent a message.
         case message(WebSocket.Message)
-        /// It has sent a ping, whose answer waits to be sent unless the socket is being closed.
+        /// The peer sent a ping; the pong is pending unless the socket is being closed.
         case ping(Data)
-        /// It has answered a ping.
+        /// The peer sent a pong.
         case pong(Data)
-        /// It has closed the socket: nothing more comes from it, and the answer waits to be sent.
+        /// The peer closed the socket: it sends nothing more, and the reply is pending.
         case closed(WebSocket.CloseCode, reason: String)
-        /// It has broken the protocol: nothing more is read, and a close frame with the code waits to be sent.
+        /// The peer violated the protocol: nothing more is read, and a close frame with the code is pending.
         case failed(WebSocket.CloseCode, reason: String)
     }
 
@@ -32,52 +32,52 @@ package struct WebSocketMachine: Sendable {
         var code = WebSocket.CloseCode.protocolError
     }
 
-    /// The frame that is being received, without its content.
+    /// The header of the frame whose content is arriving, and the progress.
     private struct Frame {
         var opcode: WebSocketFrame.Opcode
         var isFinal: Bool
         var count: Int
         var mask: UInt32?
-        /// The number of bytes that have come.
+        /// The number of content bytes received so far.
         var position = 0
     }
 
     private let role: Role
     private let maximumMessageSize: Int
     private var output: WebSocketOutput
-    /// The beginning of a frame, until it is complete.
+    /// The header of a frame, until it is complete.
     private var head: [UInt8] = []
     private var frame: Frame?
     /// The content of a control frame.
-    private var control = Data()
+    private var controlPayload = Data()
     /// The content of a message.
     private var message = Data()
-    /// The kind of the message that is being received.
-    private var kind: WebSocketFrame.Opcode?
-    /// Whether a close frame was sent, or waits to be.
+    /// The type of the message whose fragments are arriving.
+    private var messageOpcode: WebSocketFrame.Opcode?
+    /// Whether a close frame was sent, or is pending.
     package private(set) var isClosing = false
-    /// Whether nothing more is read.
+    /// Whether further bytes are ignored.
     package private(set) var isOver = false
 
-    /// Makes one end of a socket whose handshake is over.
+    /// Creates one end of a socket after its handshake.
     ///
     /// - Parameters:
-    ///   - role: The side.
-    ///   - maximumMessageSize: The number of bytes above which a message, or a frame of one, is refused.
+    ///   - role: The side of the connection.
+    ///   - maximumMessageSize: The number of bytes above which a message, or a frame of one, is rejected.
     package init(_ role: Role, maximumMessageSize: Int = .max) {
         (self.role, self.maximumMessageSize) = (role, maximumMessageSize)
-        output = WebSocketOutput(masks: role == .client)
+        output = WebSocketOutput(masksFrames: role == .client)
     }
 
     // MARK: Send
 
-    /// The number of bytes that wait to be sent.
+    /// The number of pending bytes.
     package var pendingCount: Int { output.count }
 
-    /// Moves bytes that wait to be sent into a buffer, and returns their number.
+    /// Moves pending bytes into a buffer, and returns their number.
     package mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> Int { output.take(into: buffer) }
 
-    /// Takes all bytes that wait to be sent.
+    /// Removes and returns all pending bytes.
     package mutating func takeAll() -> Data {
         var bytes = Data(count: pendingCount)
         _ = bytes.withUnsafeMutableBytes { take(into: $0) }
@@ -93,15 +93,15 @@ package struct WebSocketMachine: Sendable {
         }
     }
 
-    /// Sends a ping, with at most 125 bytes.
+    /// Sends a ping with at most 125 bytes, unless a close frame was sent.
     package mutating func ping(_ payload: Data) {
         if !isClosing { output.append(.ping, payload.prefix(125)) }
     }
 
-    /// Begins the closing handshake, or answers it; the reason is truncated to the size of a control frame.
+    /// Begins the closing handshake or replies to the peer's; the reason is truncated to the size of a control frame.
     ///
     /// - Parameters:
-    ///   - code: The reason; a code that must not be sent is left out.
+    ///   - code: The close code; a code that must not be sent is omitted.
     ///   - reason: The human-readable reason.
     package mutating func close(_ code: WebSocket.CloseCode, reason: String = "") {
         guard !isClosing else { return }
@@ -114,14 +114,14 @@ package struct WebSocketMachine: Sendable {
 
     // MARK: Receive
 
-    /// Takes bytes of the peer.
+    /// Parses bytes of the peer, and returns the resulting events.
     package mutating func receive(_ bytes: Data) -> [Event] {
         var events: [Event] = []
         bytes.withUnsafeBytes { bytes in
             do throws(Violation) {
                 try receive(bytes, &events)
             } catch {
-                (isOver, message, control) = (true, Data(), Data())
+                (isOver, message, controlPayload) = (true, Data(), Data())
                 close(error.code, reason: error.reason)
                 events.append(.failed(error.code, reason: error.reason))
             }
@@ -136,7 +136,7 @@ package struct WebSocketMachine: Sendable {
                 let part = UnsafeRawBufferPointer(rebasing: rest.prefix(frame.count - frame.position))
                 rest = rest.dropFirst(part.count)
                 if frame.opcode.isControl {
-                    Self.append(part, of: frame, to: &control)
+                    Self.append(part, of: frame, to: &controlPayload)
                 } else {
                     Self.append(part, of: frame, to: &message)
                 }
@@ -153,22 +153,22 @@ package struct WebSocketMachine: Sendable {
         }
     }
 
-    /// Reads the head of a frame, if it is complete; its first two bytes are checked as soon as they are there.
+    /// Returns a frame once its header is complete; the first two bytes are checked as soon as they arrive.
     private mutating func nextFrame() throws(Violation) -> Frame? {
         guard head.count >= 2, let opcode = WebSocketFrame.Opcode(rawValue: head[0] & 0x0F) else {
             guard [0, 1, 2, 8, 9, 10].contains(head[0] & 0x0F) else { throw Violation(reason: "the opcode is unknown") }
             return nil
         }
-        let (isFinal, isMasked, short) = (head[0] & 0x80 != 0, head[1] & 0x80 != 0, Int(head[1] & 0x7F))
-        if head.count == 2 { try check(opcode, isFinal: isFinal, isMasked: isMasked, short) }
-        let lengthSize = short == 126 ? 2 : short == 127 ? 8 : 0
+        let (isFinal, isMasked, shortLength) = (head[0] & 0x80 != 0, head[1] & 0x80 != 0, Int(head[1] & 0x7F))
+        if head.count == 2 { try check(opcode, isFinal: isFinal, isMasked: isMasked, shortLength) }
+        let lengthSize = shortLength == 126 ? 2 : shortLength == 127 ? 8 : 0
         guard head.count >= 2 + lengthSize else { return nil }
-        let count = head[2..<2 + lengthSize].reduce(lengthSize == 0 ? UInt64(short) : 0) { $0 << 8 | UInt64($1) }
+        let count = head[2..<2 + lengthSize].reduce(lengthSize == 0 ? UInt64(shortLength) : 0) { $0 << 8 | UInt64($1) }
         if head.count == 2 + lengthSize { try check(count, isControl: opcode.isControl, lengthSize) }
         guard head.count == 2 + lengthSize + (isMasked ? 4 : 0) else { return nil }
         let mask = isMasked ? head.suffix(4).reversed().reduce(0) { $0 << 8 | UInt32($1) } : nil
         head.removeAll(keepingCapacity: true)
-        if !opcode.isControl, opcode != .continuation { kind = opcode }
+        if !opcode.isControl, opcode != .continuation { messageOpcode = opcode }
         return Frame(opcode: opcode, isFinal: isFinal, count: Int(count), mask: mask)
     }
 
@@ -176,7 +176,7 @@ package struct WebSocketMachine: Sendable {
         _ opcode: WebSocketFrame.Opcode,
         isFinal: Bool,
         isMasked: Bool,
-        _ short: Int
+        _ shortLength: Int
     ) throws(Violation) {
         guard head[0] & 0x70 == 0 else { throw Violation(reason: "a reserved bit is set") }
         guard isMasked == (role == .server) else {
@@ -184,28 +184,32 @@ package struct WebSocketMachine: Sendable {
         }
         let isControl = opcode.isControl
         guard !isControl || isFinal else { throw Violation(reason: "a control frame is fragmented") }
-        guard !isControl || short <= 125 else { throw Violation(reason: "a control frame has more than 125 bytes") }
-        guard isControl || (opcode == .continuation) == (kind != nil) else {
-            throw Violation(reason: kind == nil ? "there is no message to continue" : "a message is inside another")
+        guard !isControl || shortLength <= 125 else {
+            throw Violation(reason: "a control frame has more than 125 bytes")
+        }
+        guard isControl || (opcode == .continuation) == (messageOpcode != nil) else {
+            throw Violation(
+                reason: messageOpcode == nil ? "there is no message to continue" : "a message is inside another"
+            )
         }
     }
 
     private func check(_ count: UInt64, isControl: Bool, _ lengthSize: Int) throws(Violation) {
         guard count <= UInt64(Int64.max) else { throw Violation(reason: "the length of a frame has more than 63 bits") }
-        let least: UInt64 = lengthSize == 8 ? 0x1_0000 : lengthSize == 2 ? 126 : 0
-        guard count >= least else { throw Violation(reason: "the length of a frame isn't in its shortest form") }
+        let minimum: UInt64 = lengthSize == 8 ? 0x1_0000 : lengthSize == 2 ? 126 : 0
+        guard count >= minimum else { throw Violation(reason: "the length of a frame isn't in its shortest form") }
         guard isControl || count <= UInt64(max(0, maximumMessageSize - message.count)) else {
             throw Violation(reason: "a message has more than \(maximumMessageSize) bytes", code: .messageTooBig)
         }
     }
 
-    /// Adds a part of a frame's content.
+    /// Appends a part of a frame's content, and unmasks it if necessary.
     private static func append(_ part: UnsafeRawBufferPointer, of frame: Frame, to data: inout Data) {
         data.append(contentsOf: part)
         guard let mask = frame.mask else { return }
         data.withUnsafeMutableBytes { bytes in
-            let own = UnsafeMutableRawBufferPointer(rebasing: bytes.suffix(part.count))
-            WebSocketFrame.apply(mask, to: own, at: frame.position)
+            let appended = UnsafeMutableRawBufferPointer(rebasing: bytes.suffix(part.count))
+            WebSocketFrame.apply(mask, to: appended, at: frame.position)
         }
     }
 
@@ -213,22 +217,22 @@ package struct WebSocketMachine: Sendable {
     private mutating func end(_ frame: Frame) throws(Violation) -> Event? {
         switch frame.opcode {
         case .ping:
-            let payload = control.take()
+            let payload = controlPayload.take()
             if !isClosing { output.appendPong(payload) }
             return .ping(payload)
         case .pong:
-            return .pong(control.take())
+            return .pong(controlPayload.take())
         case .close:
-            return try peerCloses(with: control.take())
+            return try handleClose(with: controlPayload.take())
         case .continuation, .text, .binary:
             guard frame.isFinal else { return nil }
-            let (content, isText) = (message.take(), kind == .text)
-            kind = nil
+            let (content, isText) = (message.take(), messageOpcode == .text)
+            messageOpcode = nil
             return .message(isText ? .text(try Self.text(content, "a text")) : .data(content))
         }
     }
 
-    private mutating func peerCloses(with payload: Data) throws(Violation) -> Event {
+    private mutating func handleClose(with payload: Data) throws(Violation) -> Event {
         guard payload.count != 1 else { throw Violation(reason: "a close frame has half a code") }
         let code =
             payload.isEmpty
@@ -249,7 +253,7 @@ package struct WebSocketMachine: Sendable {
 }
 
 extension Data {
-    /// Takes out the bytes.
+    /// Removes and returns the bytes.
     fileprivate mutating func take() -> Data {
         defer { self = Data() }
         return self

@@ -4,15 +4,15 @@
 import Foundation
 import Requests
 
-/// The operation of a ``WebSocketRequest``: opens a socket, and finishes when the socket is closed.
+/// The operation of a ``WebSocketRequest``.
 ///
-/// Until the 101, the operation is like any other. From then on, it holds no slot of the host, and the deadline of the
-/// environment no longer applies; one of the request itself still does. The maximum of concurrent requests of an
-/// `HTTPClient` ignores it; on an `OperationQueue`, it holds its slot until the end. A socket that was open isn't
-/// retried.
+/// The operation opens a socket, and finishes when the socket is closed. Until the 101 response, it is like any other
+/// operation. After that, it occupies no slot of the host, and the deadline of the environment no longer applies, but a
+/// deadline of the request itself does. The concurrency limit of an `HTTPClient` ignores the operation; on an
+/// `OperationQueue`, it occupies its slot until the end. A socket that was open isn't retried.
 ///
 /// Cancelling the operation closes the socket with the code 1001.
-// Sendable: Operation requires restating it; the only addition here is a constant.
+// Sendable: `Operation` requires restating the conformance; this class adds only a constant.
 open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchecked Sendable {
     /// The state of the upgrade.
     package final let upgrade = ConnectionUpgrade<SocketCore>()
@@ -38,7 +38,8 @@ extension WebSocketOperation: UpgradingOperation {
         guard protocols.allSatisfy(\.isToken) else {
             throw InvalidValue(.headerValue, "of \(WebSocketHandshake.protocolName) isn't a list of tokens")
         }
-        // The caller's field: some APIs take a token for a protocol, which must not follow to another origin.
+        // Set the field as the caller's, so that it isn't sent to another origin, because some APIs expect a token as a
+        // protocol.
         if !protocols.isEmpty { request.headers[WebSocketHandshake.protocolName] = protocols.joined(separator: ", ") }
     }
 
@@ -50,7 +51,7 @@ extension WebSocketOperation: UpgradingOperation {
     ) -> SocketCore? {
         guard let request else { return nil }
         var random = environment.random
-        WebSocketHandshake.complete(&sent.headers, &random)
+        WebSocketHandshake.addFields(&sent.headers, &random)
         let settings = SocketCore.Settings(
             maximumMessageSize: request.maximumMessageSize,
             bufferSize: max(1, request.bufferSize),

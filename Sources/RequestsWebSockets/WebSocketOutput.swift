@@ -4,65 +4,70 @@
 import Foundation
 import Requests
 
-/// The bytes that a socket has to send, as frames: few, or as many as one message needs.
+/// The encoded frames that a socket has yet to send.
+///
+/// The buffer is small, or as large as a single message requires.
 struct WebSocketOutput: Sendable {
-    private let masks: Bool
+    private let masksFrames: Bool
     private var bytes: [UInt8] = []
-    /// The number of bytes that were taken from the beginning.
-    private var taken = 0
-    /// The number of pongs that were appended since all of them were taken, and the end of the last one.
+    /// The number of bytes at the beginning that were already read.
+    private var readCount = 0
+    /// The number of pongs appended since the last time that none was pending, and the end of the last pong.
     private var (pongCount, pongEnd) = (0, 0)
-    /// The answer to the last ping, if too many wait: only the last one has to be answered (RFC 6455, 5.5.3), and a
-    /// flood of pings needs no memory.
-    private var laterPong: Data?
+    /// The reply to the last ping, if too many pongs are pending.
+    ///
+    /// Only the last ping needs a reply (RFC 6455, 5.5.3), so a flood of pings uses no memory.
+    private var deferredPong: Data?
 
-    /// The maximum number of pongs that wait, besides the last one.
-    private static let mostPongs = 32
-    /// The number of bytes above which memory isn't kept for the next message.
-    private static let keptCapacity = 64 * 1024
+    /// The maximum number of pending pongs, in addition to the deferred one.
+    private static let maximumQueuedPongs = 32
+    /// The maximum capacity that is kept for the next message.
+    private static let maximumKeptCapacity = 64 * 1024
 
-    init(masks: Bool) {
-        self.masks = masks
+    init(masksFrames: Bool) {
+        self.masksFrames = masksFrames
     }
 
-    /// The number of bytes that wait.
-    var count: Int { bytes.count - taken }
+    /// The number of pending bytes.
+    var count: Int { bytes.count - readCount }
 
     mutating func append(_ opcode: WebSocketFrame.Opcode, _ payload: Data) {
-        if taken > Self.keptCapacity, taken > bytes.count / 2 {
-            bytes.removeFirst(taken)
-            (pongEnd, taken) = (pongEnd - taken, 0)
+        if readCount > Self.maximumKeptCapacity, readCount > bytes.count / 2 {
+            bytes.removeFirst(readCount)
+            (pongEnd, readCount) = (pongEnd - readCount, 0)
         }
-        // The system's random numbers, not the caller's: a mask must be unpredictable (RFC 6455, 10.3), and a caller's
-        // code mustn't run here, under the lock of the socket.
-        let mask = masks ? UInt32.random(in: .min ... .max) : nil
+        // Use the system's random numbers, not the caller's: a mask must be unpredictable (RFC 6455, 10.3), and the
+        // caller's code must not run here, under the lock of the socket.
+        let mask = masksFrames ? UInt32.random(in: .min ... .max) : nil
         WebSocketFrame(opcode, payload, mask: mask).append(to: &bytes)
     }
 
-    /// Answers a ping.
+    /// Appends the reply to a ping, or defers it.
     mutating func appendPong(_ payload: Data) {
-        if pongEnd <= taken { pongCount = 0 }
-        guard pongCount < Self.mostPongs else { return laterPong = payload }
+        if pongEnd <= readCount { pongCount = 0 }
+        guard pongCount < Self.maximumQueuedPongs else { return deferredPong = payload }
         append(.pong, payload)
         (pongCount, pongEnd) = (pongCount + 1, bytes.count)
     }
 
-    /// Appends the last frame: no pong follows.
+    /// Appends the last frame; no pong follows it.
     mutating func appendClose(_ payload: Data) {
-        laterPong = nil
+        deferredPong = nil
         append(.close, payload)
     }
 
     /// Moves bytes into a buffer, and returns their number.
     mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         let count = min(buffer.count, count)
-        bytes.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[taken..<taken + count])) }
-        taken += count
-        if taken == bytes.count {
-            bytes.removeAll(keepingCapacity: bytes.count <= Self.keptCapacity)
-            (taken, pongEnd) = (0, 0)
+        bytes.withUnsafeBytes {
+            buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[readCount..<readCount + count]))
         }
-        if pongEnd <= taken, let payload = laterPong.take() { appendPong(payload) }
+        readCount += count
+        if readCount == bytes.count {
+            bytes.removeAll(keepingCapacity: bytes.count <= Self.maximumKeptCapacity)
+            (readCount, pongEnd) = (0, 0)
+        }
+        if pongEnd <= readCount, let payload = deferredPong.take() { appendPong(payload) }
         return count
     }
 }

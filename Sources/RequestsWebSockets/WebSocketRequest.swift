@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-/// A request for a WebSocket, which makes its value from the messages.
+/// A request for a WebSocket, which creates its value from the messages.
 ///
 /// ```swift
 /// struct Chat: WebSocketRequest {
@@ -24,27 +24,31 @@ import Requests
 /// }
 /// ```
 ///
-/// The handshake is a request like any other: a GET with the settings of its environment. The scheme of the address, or
-/// of the base URL, is `ws`, `wss`, `http` or `https`. A response other than 101 is a failure that has the response.
+/// The handshake is a GET request like any other, with the settings of its environment. The scheme of the URL, or of
+/// the base URL, is `ws`, `wss`, `http` or `https`. A response other than 101 is a failure, whose error has the
+/// response.
 public protocol WebSocketRequest: NetworkRequest {
-    /// ``WebSocketOperation``, unless the request brings a subclass.
+    /// ``WebSocketOperation``, unless the request specifies a subclass.
     associatedtype OperationType = WebSocketOperation<Self>
 
-    /// The protocols that are offered to the server, the preferred one first; none by default.
+    /// The protocols to offer to the server, the preferred one first; none by default.
     var protocols: [String] { get }
 
-    /// The number of bytes above which a message is refused, and the socket closed with the code 1009; 16 MiB by
-    /// default.
+    /// The maximum byte count of a message; 16 MiB by default.
+    ///
+    /// A larger message is rejected, and the socket is closed with the code 1009.
     var maximumMessageSize: Int { get }
 
-    /// The number of unconsumed bytes above which the peer has to wait, and of unsent bytes above which
-    /// ``WebSocket/send(_:)-(WebSocket.Message)`` does; 256 KiB by default.
+    /// The buffer size in bytes for each direction; 256 KiB by default.
+    ///
+    /// The peer must wait above this number of unconsumed bytes, and ``WebSocket/send(_:)-(WebSocket.Message)`` above
+    /// this number of unsent bytes.
     var bufferSize: Int { get }
 
-    /// Makes the value while the socket is open.
+    /// Creates the value while the socket is open.
     ///
-    /// The task that it runs in is cancelled with the operation. When it returns, the socket is closed with the code
-    /// 1000 unless it was closed before, and with 1001 when it throws.
+    /// Cancelling the operation cancels the task that runs this method. When the method returns, the socket is closed
+    /// with the code 1000, unless it was closed before. When it throws, the socket is closed with the code 1001.
     ///
     /// - Throws: The failure of the request. An error of the socket that it rethrows is the failure of the connection.
     func process(_ socket: WebSocket) async throws -> Success
